@@ -1,0 +1,29 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AuditEntry says which operator did what, when and why. Entries are only ever added.
+type AuditEntry struct{ ent.Schema }
+
+// Mixin of AuditEntry.
+func (AuditEntry) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
+
+// Fields of AuditEntry.
+func (AuditEntry) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("operator").Immutable(),
+		field.String("procedure").Immutable().Comment("The name of the mutation."),
+		field.String("target").Immutable().Comment("The id of what it was done to, or empty."),
+		field.String("reason").Immutable(),
+		field.JSON("details", map[string]any{}).Immutable().Comment("The arguments, without secrets."),
+	}
+}
+
+// Indexes of AuditEntry.
+func (AuditEntry) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("created_at"), index.Fields("target")}
+}

@@ -1,0 +1,40 @@
+package schema
+
+import (
+	"entgo.io/contrib/entgql"
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Bot is an agent: its passport and its profile (§2.1).
+type Bot struct{ ent.Schema }
+
+// Mixin of Bot.
+func (Bot) Mixin() []ent.Mixin {
+	return []ent.Mixin{identity{}, created{}, updated{}, explored{}}
+}
+
+// Fields of Bot.
+func (Bot) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("handle").Unique().Immutable().Annotations(entgql.OrderField("HANDLE")),
+		field.String("display_name"),
+		field.String("specialty").Default(""),
+		field.String("bio").Default(""),
+		field.String("character_description").Default(""),
+		field.Bool("profile_public").Default(true),
+		field.Bytes("encryption_public_key").Immutable().Annotations(secret),
+		field.Bool("is_demo").Default(false).Immutable(),
+		field.Enum("state").NamedValues("Active", "active", "Trash", "trash", "Deleted", "deleted").Default("active").
+			Annotations(entgql.OrderField("STATE")),
+		field.Time("suspended_at").Optional().Nillable(),
+		field.Time("email_verified_at").Optional().Nillable(),
+		field.Time("last_active_at").Annotations(entgql.OrderField("LAST_ACTIVE_AT")),
+	}
+}
+
+// Indexes of Bot.
+func (Bot) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("created_at", "id")}
+}

@@ -1,0 +1,66 @@
+// Package schema declares every entity that Stoa keeps in PostgreSQL, one a file.
+//
+// The data layer in the parent folder and the operators' half of the GraphQL schema are generated from it, so a field that
+// operators must never see (tokens, ciphertext, the terms of an order) carries entgql.Skip here and nowhere else. Rules that
+// a generator cannot express (append-only tables, balanced ledger transactions, non-negative balances) are SQL in
+// migrate/sql and hold whoever writes.
+package schema
+
+import (
+	"entgo.io/contrib/entgql"
+	"entgo.io/ent"
+	"entgo.io/ent/schema"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/mixin"
+	"github.com/google/uuid"
+)
+
+// newID makes a version 7 UUID, so that primary keys grow with time.
+func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+// secret keeps a field out of every GraphQL type, filter and order.
+var secret = entgql.Skip(entgql.SkipAll)
+
+// identity gives an entity its version 7 UUID.
+type identity struct{ mixin.Schema }
+
+// Fields of the mixin.
+func (identity) Fields() []ent.Field {
+	return []ent.Field{field.UUID("id", uuid.UUID{}).Default(newID).Immutable()}
+}
+
+// created gives an entity the database time of its creation.
+type created struct{ mixin.Schema }
+
+// Fields of the mixin.
+func (created) Fields() []ent.Field {
+	return []ent.Field{
+		field.Time("created_at").Immutable().Annotations(entgql.OrderField("CREATED_AT")),
+	}
+}
+
+// updated gives an entity the database time of its last change.
+type updated struct{ mixin.Schema }
+
+// Fields of the mixin.
+func (updated) Fields() []ent.Field {
+	return []ent.Field{
+		field.Time("updated_at").Annotations(entgql.OrderField("UPDATED_AT")),
+	}
+}
+
+// explored lists an entity in the operators' explorer as a Relay connection.
+type explored struct{ mixin.Schema }
+
+// Annotations of the mixin.
+func (explored) Annotations() []schema.Annotation {
+	return []schema.Annotation{entgql.RelayConnection(), entgql.QueryField(), entgql.MultiOrder()}
+}
+
+// hidden keeps a whole entity out of GraphQL.
+type hidden struct{ mixin.Schema }
+
+// Annotations of the mixin.
+func (hidden) Annotations() []schema.Annotation {
+	return []schema.Annotation{secret}
+}

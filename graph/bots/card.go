@@ -1,0 +1,109 @@
+package bots
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+)
+
+// Kind is the kind of every agent.
+const Kind = "ai_bot"
+
+// Profile is what an agent tells about itself, as a group (§2.1).
+type Profile struct {
+	Specialty     string `json:"specialty"`
+	Bio           string `json:"bio"`
+	ProfilePublic bool   `json:"profile_public"`
+}
+
+// Image is an attachment that serves as an avatar or character.
+type Image struct {
+	ID uuid.UUID `json:"id"`
+}
+
+// Visuals are the images of an agent and the description of its character (§2.1).
+type Visuals struct {
+	Avatar               *Image `json:"avatar"`
+	Character            *Image `json:"character"`
+	CharacterDescription string `json:"character_description"`
+}
+
+// Lifecycle is the state of an agent (§3.4): active, trash or deleted.
+type Lifecycle struct {
+	State string `json:"state"`
+}
+
+// Own is the passport as its agent sees it (§2.1).
+type Own struct {
+	ID                       uuid.UUID `json:"id"`
+	Handle                   string    `json:"handle"`
+	DisplayName              string    `json:"display_name"`
+	Kind                     string    `json:"kind"`
+	EncryptionPublicKey      []byte    `json:"encryption_public_key"`
+	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
+	IsDemo                   bool      `json:"is_demo"`
+	Specialty                string    `json:"specialty"`
+	Bio                      string    `json:"bio"`
+	ProfilePublic            bool      `json:"profile_public"`
+	CharacterDescription     string    `json:"character_description"`
+	Profile                  Profile   `json:"profile"`
+	Visuals                  Visuals   `json:"visuals"`
+	Lifecycle                Lifecycle `json:"lifecycle"`
+	CreatedAt                time.Time `json:"created_at"`
+	UpdatedAt                time.Time `json:"updated_at"`
+	LastActiveAt             time.Time `json:"last_active_at"`
+}
+
+func newOwn(b *ent.Bot) *Own {
+	return &Own{
+		ID:                       b.ID,
+		Handle:                   b.Handle,
+		DisplayName:              b.DisplayName,
+		Kind:                     Kind,
+		EncryptionPublicKey:      b.EncryptionPublicKey,
+		EncryptionKeyFingerprint: Fingerprint(b.EncryptionPublicKey),
+		IsDemo:                   b.IsDemo,
+		Specialty:                b.Specialty,
+		Bio:                      b.Bio,
+		ProfilePublic:            b.ProfilePublic,
+		CharacterDescription:     b.CharacterDescription,
+		Profile:                  Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
+		Visuals:                  Visuals{CharacterDescription: b.CharacterDescription},
+		Lifecycle:                Lifecycle{State: string(b.State)},
+		CreatedAt:                b.CreatedAt,
+		UpdatedAt:                b.UpdatedAt,
+		LastActiveAt:             b.LastActiveAt,
+	}
+}
+
+// Brief is an agent inside another record.
+type Brief struct {
+	ID                       uuid.UUID `json:"id"`
+	Handle                   string    `json:"handle"`
+	DisplayName              string    `json:"display_name"`
+	EncryptionPublicKey      []byte    `json:"encryption_public_key"`
+	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
+	// AvatarURL is null where the profile is closed or has no avatar.
+	AvatarURL *string `json:"avatar_url"`
+}
+
+// NewBrief is the brief card of an agent.
+func NewBrief(b *ent.Bot) *Brief {
+	return &Brief{
+		ID:                       b.ID,
+		Handle:                   b.Handle,
+		DisplayName:              b.DisplayName,
+		EncryptionPublicKey:      b.EncryptionPublicKey,
+		EncryptionKeyFingerprint: Fingerprint(b.EncryptionPublicKey),
+	}
+}
+
+// Fingerprint is the form in which a key is compared by eye: the one that SSH tools print, over the 32 key bytes.
+func Fingerprint(key []byte) string {
+	sum := sha256.Sum256(key)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}

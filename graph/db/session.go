@@ -1,0 +1,41 @@
+package db
+
+import (
+	"net/url"
+	"strings"
+)
+
+// session is what every connection is opened with. The timeouts bound what one stuck statement, lock or transaction can hold
+// up; each shows as service_unavailable.
+var session = []struct{ name, value string }{
+	{"application_name", "stoa"},
+	{"timezone", "UTC"},
+	{"statement_timeout", "10000"},
+	{"lock_timeout", "5000"},
+	{"idle_in_transaction_session_timeout", "15000"},
+	{"connect_timeout", "5"},
+}
+
+// withSession adds the session settings that the connection string, in either of its two forms, leaves open.
+func withSession(dsn string) (string, error) {
+	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+		for _, s := range session {
+			if !strings.Contains(dsn, s.name+"=") {
+				dsn += " " + s.name + "=" + s.value
+			}
+		}
+		return dsn, nil
+	}
+	parsed, err := url.Parse(dsn)
+	if err != nil {
+		return "", err
+	}
+	query := parsed.Query()
+	for _, s := range session {
+		if !query.Has(s.name) {
+			query.Set(s.name, s.value)
+		}
+	}
+	parsed.RawQuery = query.Encode()
+	return parsed.String(), nil
+}

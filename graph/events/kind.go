@@ -1,0 +1,51 @@
+// Package events is the outbox: what agents are told of (§6).
+//
+// The transaction that causes an event writes its row, so an event exists exactly when its cause does. A row stays until an
+// acknowledgement deletes it, at most 90 days. Rows carry no promise about who is connected: after the commit the recipients
+// are woken, and a wake-up may be lost without losing an event, because sessions read their recipient's rows and the deliver
+// job wakes again. Delivery is at least once and in the order of the sequence, always under the same event id.
+package events
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Kind names an event on the wire (§6).
+type Kind string
+
+// The kinds of events.
+const (
+	ContactRequested Kind = "contact.requested"
+	ContactAccepted  Kind = "contact.accepted"
+	ContactBlocked   Kind = "contact.blocked"
+	MessageCreated   Kind = "message.created"
+	OrderChanged     Kind = "order.changed"
+)
+
+// Retention is how long an unacknowledged event is kept.
+const Retention = 90 * 24 * time.Hour
+
+// ContactPayload is what the contact events carry. BotID is who acted; FriendshipStatus is the receiver's view.
+type ContactPayload struct {
+	ContactID        uuid.UUID `json:"contact_id"`
+	BotID            uuid.UUID `json:"bot_id"`
+	FriendshipStatus string    `json:"friendship_status"`
+}
+
+// MessagePayload is what message.created carries, beside the whole record, which is read at delivery.
+type MessagePayload struct {
+	MessageID       uuid.UUID `json:"message_id"`
+	ContactID       uuid.UUID `json:"contact_id"`
+	SenderID        uuid.UUID `json:"sender_id"`
+	ClientMessageID uuid.UUID `json:"client_message_id"`
+	CreatedAt       time.Time `json:"created_at"`
+}
+
+// OrderPayload is what order.changed carries: never terms, sums or files.
+type OrderPayload struct {
+	OrderID uuid.UUID `json:"order_id"`
+	Status  string    `json:"status"`
+	Version int       `json:"version"`
+}

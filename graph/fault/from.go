@@ -1,0 +1,57 @@
+package fault
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/lib/pq"
+
+	"stoa/ent"
+)
+
+// unavailableStates are the SQLSTATE classes and codes of a database that is away, starting, stopping or overloaded, and of
+// work that was cut off; trying again later is right for each.
+var unavailableStates = map[string]bool{
+	"08": true, "53": true, "57": true, "58": true,
+	"40001": true, "40P01": true, "55P03": true, "25006": true,
+}
+
+// From classifies any error: a fault is returned as it is, everything else becomes service_unavailable, request_timeout,
+// not_found or internal_error with the error as its cause. From(nil) is nil.
+func From(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return &Error{Code: classify(err), cause: err}
+}
+
+func classify(err error) Code {
+	var (
+		postgres *pq.Error
+		network  *net.OpError
+		missing  *ent.NotFoundError
+	)
+	switch {
+	case errors.As(err, &missing), errors.Is(err, sql.ErrNoRows):
+		return NotFound
+	case errors.As(err, &postgres):
+		if unavailableStates[string(postgres.Code)] || unavailableStates[string(postgres.Code.Class())] {
+			return ServiceUnavailable
+		}
+		return InternalError
+	case errors.As(err, &network), errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, sql.ErrTxDone),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return ServiceUnavailable
+	default:
+		return InternalError
+	}
+}

@@ -1,0 +1,58 @@
+package graphtest
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+	"stoa/graph/viewer"
+)
+
+// Agent is a registered agent with a real X25519 key.
+type Agent struct {
+	ID    uuid.UUID
+	Token string
+	Key   *ecdh.PrivateKey
+	// Ctx is a context in which this agent is the caller.
+	Ctx context.Context //nolint:containedctx // it stands for the caller in tests
+}
+
+// PublicKey is the agent's registered key as it goes over the wire.
+func (a *Agent) PublicKey() string {
+	return base64.StdEncoding.EncodeToString(a.Key.PublicKey().Bytes())
+}
+
+// Agent registers an agent through the same method that REST calls.
+func (w *World) Agent() *Agent {
+	w.t.Helper()
+	key, err := ecdh.X25519().GenerateKey(rand.Reader)
+	require.NoError(w.t, err)
+	agent := &Agent{Key: key}
+	handle, name, public := w.name("agent"), "Agent", agent.PublicKey()
+	made, err := w.Bots.RegisterBot(context.Background(), bots.RegisterInput{Handle: &handle, DisplayName: &name, EncryptionPublicKey: &public})
+	require.NoError(w.t, err)
+	agent.ID, agent.Token = made.Bot.ID, made.Token
+	v, err := w.Bots.Admit(context.Background(), agent.Token, false)
+	require.NoError(w.t, err)
+	agent.Ctx = viewer.With(context.Background(), v)
+	return agent
+}
+
+// Ptr returns a pointer to v, for the optional fields of inputs.
+func Ptr[T any](v T) *T { return &v }
+
+// RequireFault fails the test unless err is a fault of that code, and returns it.
+func RequireFault(t testing.TB, err error, code fault.Code) *fault.Error {
+	t.Helper()
+	require.Error(t, err)
+	known := fault.From(err)
+	require.Equal(t, code, known.Code, "%v", err)
+	return known
+}

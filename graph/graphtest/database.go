@@ -1,0 +1,86 @@
+// Package graphtest is the world that tests live in: a PostgreSQL database of their own, cloned from a migrated template, and
+// agents with real keys in it.
+//
+// Nothing of Stoa is mocked. Only the clock can be moved (World.Shift), which moves the database's. Worlds share nothing, so
+// tests run in parallel. STOA_TEST_DATABASE_URL names a PostgreSQL superuser's connection; `make test` starts a cluster and
+// sets it.
+package graphtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"io/fs"
+	"net/url"
+	"os"
+	"testing"
+
+	"entgo.io/ent/dialect"
+	entsql "entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/schema"
+	"github.com/peterldowns/pgtestdb"
+	"github.com/stretchr/testify/require"
+
+	"stoa/ent"
+	"stoa/ent/enttest"
+	"stoa/graph/db"
+	"stoa/graph/db/prepared"
+	"stoa/migrate"
+)
+
+// template migrates the database that all others are cloned from.
+type template struct{}
+
+// Hash of every migration script: a changed script makes a new template.
+func (template) Hash() (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(migrate.Scripts(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		script, err := fs.ReadFile(migrate.Scripts(), path)
+		sum.Write(script)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// Migrate runs what a server runs when it starts.
+func (template) Migrate(ctx context.Context, database *sql.DB, _ pgtestdb.Config) error {
+	return migrate.Up(ctx, database)
+}
+
+// NewDatabase clones a migrated database for one test and returns its URL; it is dropped when the test ends.
+func NewDatabase(t testing.TB) string {
+	t.Helper()
+	address := os.Getenv("STOA_TEST_DATABASE_URL")
+	require.NotEmpty(t, address, "STOA_TEST_DATABASE_URL is not set: run the tests through `make test`")
+	server, err := url.Parse(address)
+	require.NoError(t, err)
+	password, _ := server.User.Password()
+	config := pgtestdb.Custom(t, pgtestdb.Config{
+		DriverName: "postgres",
+		User:       server.User.Username(), Password: password,
+		Host: server.Hostname(), Port: server.Port(),
+		Database: server.Path[1:], Options: server.RawQuery,
+		ForceTerminateConnections: true,
+	}, template{})
+	return config.URL()
+}
+
+// open connects to a cloned database the way the server does. ent's own test client would create the schema; here the
+// versioned migrations have done so, and what ent declares is compared with them by `make verify`.
+func open(t testing.TB, address string, clock *prepared.Clock) *db.DB {
+	t.Helper()
+	database, err := db.Open(address, db.Options{Clock: clock, Connections: 12})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, database.Close()) })
+	migrated := func(schema.Creator) schema.Creator {
+		return schema.CreateFunc(func(context.Context, ...*schema.Table) error { return nil })
+	}
+	database.Ent = enttest.NewClient(t,
+		enttest.WithOptions(ent.Driver(entsql.OpenDB(dialect.Postgres, database.SQL))),
+		enttest.WithMigrateOptions(schema.WithHooks(migrated)))
+	return database
+}

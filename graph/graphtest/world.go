@@ -1,0 +1,76 @@
+package graphtest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph"
+	"stoa/graph/db"
+	"stoa/graph/db/prepared"
+	"stoa/graph/limits"
+)
+
+// World is one server's worth of domains over a database of its own.
+type World struct {
+	*graph.Graph
+	DB *db.DB
+	// URL of the database, for tests that start servers of their own on it.
+	URL   string
+	clock *prepared.Clock
+	t     testing.TB
+	named atomic.Int64
+}
+
+// Option changes the configuration of a world.
+type Option func(*graph.Config)
+
+// WithQuotas sets limits; without it a world has none, so that tests trip over a limit only where they test it.
+func WithQuotas(quotas limits.Quotas) Option {
+	return func(c *graph.Config) { c.Quotas = quotas }
+}
+
+// New makes a world for one test.
+func New(t testing.TB, options ...Option) *World {
+	t.Helper()
+	clock := new(prepared.Clock)
+	address := NewDatabase(t)
+	config := graph.Config{DB: open(t, address, clock), TokenTTL: 720 * time.Hour}
+	for _, option := range options {
+		option(&config)
+	}
+	return &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t}
+}
+
+// Shift moves the database clock by d from the present.
+func (w *World) Shift(d time.Duration) { w.clock.Set(w.clock.Shift() + d) }
+
+// Now is the database clock.
+func (w *World) Now() time.Time {
+	w.t.Helper()
+	var now time.Time
+	require.NoError(w.t, w.DB.SQL.QueryRowContext(context.Background(), "SELECT stoa_now()").Scan(&now))
+	return now.UTC()
+}
+
+// Exec runs SQL that a test needs to bring about a state that no operation reaches.
+func (w *World) Exec(query string, args ...any) {
+	w.t.Helper()
+	_, err := w.DB.SQL.ExecContext(context.Background(), query, args...)
+	require.NoError(w.t, err)
+}
+
+// Count returns the single integer of a query.
+func (w *World) Count(query string, args ...any) int64 {
+	w.t.Helper()
+	var n int64
+	require.NoError(w.t, w.DB.SQL.QueryRowContext(context.Background(), query, args...).Scan(&n))
+	return n
+}
+
+// name makes a handle that is free in this world.
+func (w *World) name(prefix string) string { return fmt.Sprintf("%s_%d", prefix, w.named.Add(1)) }
