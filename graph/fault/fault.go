@@ -3,6 +3,8 @@ package fault
 import (
 	"maps"
 	"time"
+
+	"stoa/graph/wire"
 )
 
 // Error is a fault on its way to the caller.
@@ -101,3 +103,11 @@ func (f Fields) Fault(code Code) error {
 
 // Wrap makes a fault that keeps err as its cause for the log.
 func Wrap(code Code, err error) *Error { return &Error{Code: code, cause: err} }
+
+// Body makes the fault of a body that wire refused, blaming the field where one is to blame.
+func Body(code Code, refused *wire.Error) *Error {
+	if refused.Field == "" {
+		return New(code).Say("The body cannot be read: " + refused.Reason + ".")
+	}
+	return Field(code, refused.Field, refused.Reason)
+}

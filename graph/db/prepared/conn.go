@@ -1,0 +1,103 @@
+package prepared
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errBusy is lib/pq's answer too when a call comes before the last result was
+// read or closed; lib/pq cannot give it for statements prepared under a name.
+var errBusy = errors.New("prepared: a result or COPY on this connection is still being read")
+
+// pqConn is what a lib/pq connection offers and database/sql looks for.
+type pqConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+var _ pqConn = (*conn)(nil)
+
+// conn is a lib/pq connection with its kept statements. Close and
+// CheckNamedValue are lib/pq's own.
+type conn struct {
+	pqConn
+	connector *connector
+	kept      *cache
+	shift     time.Duration // of the clock, as the session has it
+	inTx      bool          // between BeginTx and the end of that transaction
+	busy      bool          // a result or a COPY is being read
+	spent     bool          // a statement was cancelled here
+}
+
+// Ping asks the server for a sign of life.
+func (c *conn) Ping(ctx context.Context) error {
+	if c.busy {
+		return errBusy
+	}
+	return c.pqConn.Ping(ctx)
+}
+
+// ResetSession readies the connection for its next user. It answers
+// driver.ErrBadConn when the clock cannot be set, since database/sql ignores
+// every other error and would hand out a session with the wrong time.
+func (c *conn) ResetSession(ctx context.Context) error {
+	if c.spent {
+		return driver.ErrBadConn
+	}
+	if err := c.pqConn.ResetSession(ctx); err != nil {
+		return err
+	}
+	if err := c.setClock(ctx); err != nil {
+		return driver.ErrBadConn
+	}
+	return nil
+}
+
+// IsValid reports whether the pool may keep the connection.
+func (c *conn) IsValid() bool { return !c.spent && c.pqConn.IsValid() }
+
+// setClock gives the session the shift that the connector's clock wants.
+func (c *conn) setClock(ctx context.Context) error {
+	if c.connector.clock == nil {
+		return nil
+	}
+	want := c.connector.clock.Shift()
+	if want == c.shift {
+		return nil
+	}
+	arg := driver.NamedValue{Ordinal: 1, Value: interval(want)}
+	if _, err := c.pqConn.ExecContext(ctx, setClock, []driver.NamedValue{arg}); err != nil {
+		return err
+	}
+	c.shift = want
+	return nil
+}
+
+// spend takes the connection out of the pool if done is closed: the cancel
+// request that lib/pq then sent may still strike whatever runs here next.
+func (c *conn) spend(done <-chan struct{}) {
+	select {
+	case <-done:
+		_ = 0
+	default:
+	}
+}
+
+// as asserts that lib/pq's v offers T.
+func as[T any](v any) (T, error) {
+	t, ok := v.(T)
+	if !ok {
+		return t, fmt.Errorf("prepared: lib/pq's %T lacks methods this package needs", v)
+	}
+	return t, nil
+}

@@ -1,0 +1,85 @@
+package prepared
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/lib/pq"
+)
+
+// connector opens connections that keep their statements.
+type connector struct {
+	plain *pq.Connector
+	size  int
+	init  []string
+	clock *Clock
+
+	// epoch is raised when the schema has changed under a kept statement;
+	// statements of an earlier epoch are prepared anew.
+	epoch atomic.Uint64
+}
+
+// NewConnector reads dsn, a URL or key=value text as lib/pq takes it, and
+// returns a connector for sql.OpenDB, safe for concurrent use. It does not
+// connect. It refuses a dsn that lib/pq refuses, binary_parameters (ent's jsonb
+// writes fail under it) and a cache of less than one statement.
+func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
+	cfg, err := pq.NewConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("prepared: %w", err)
+	}
+	if cfg.BinaryParameters {
+		return nil, errors.New("prepared: binary_parameters is not supported")
+	}
+	plain, err := pq.NewConnectorConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("prepared: %w", err)
+	}
+	c := &connector{plain: plain, size: DefaultCacheSize}
+	for _, opt := range opts {
+		opt(c)
+	}
+	if c.size < 1 {
+		return nil, fmt.Errorf("prepared: a cache of %d statements is too small", c.size)
+	}
+	return c, nil
+}
+
+// Connect opens a connection, runs the statements of [OnConnect] and sets the
+// clock. Only database/sql calls it.
+func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
+	plain, err := c.plain.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cn, err := c.start(ctx, plain)
+	if err != nil {
+		_ = plain.Close()
+		return nil, err
+	}
+	return cn, nil
+}
+
+func (c *connector) start(ctx context.Context, plain driver.Conn) (*conn, error) {
+	inner, err := as[pqConn](plain)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := newCache(c.size)
+	if err != nil {
+		return nil, err
+	}
+	cn := &conn{pqConn: inner, connector: c, kept: kept}
+	for _, statement := range c.init {
+		if _, err := inner.ExecContext(ctx, statement, nil); err != nil {
+			return nil, err
+		}
+	}
+	return cn, cn.setClock(ctx)
+}
+
+// Driver returns lib/pq's driver.
+func (c *connector) Driver() driver.Driver { return c.plain.Driver() }

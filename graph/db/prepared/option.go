@@ -1,0 +1,28 @@
+package prepared
+
+// DefaultCacheSize is how many statements a connection keeps unless
+// [CacheSize] says otherwise.
+const DefaultCacheSize = 256
+
+// Option changes how [NewConnector] opens connections.
+type Option func(*connector)
+
+// CacheSize sets how many statements each connection keeps, at least 1.
+// The server holds one parsed statement and its plans for each.
+func CacheSize(n int) Option {
+	return func(c *connector) { c.size = n }
+}
+
+// OnConnect runs statements on every new connection, in order and without
+// arguments. A failure closes the connection and is what opening it returns.
+// Settings belong in the dsn, which costs no round trip: lib/pq sends
+// application_name, search_path and every other run-time parameter it finds
+// there when it connects.
+func OnConnect(statements ...string) Option {
+	return func(c *connector) { c.init = append(c.init, statements...) }
+}
+
+// WithClock lets clock shift the time that the database's sessions see.
+func WithClock(clock *Clock) Option {
+	return func(c *connector) { c.clock = clock }
+}

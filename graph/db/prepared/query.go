@@ -1,0 +1,78 @@
+package prepared
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+// QueryContext runs query, kept or not, and returns its rows. The connection is
+// busy until they are closed.
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if c.busy {
+		return nil, errBusy
+	}
+	if !keeps(query, len(args)) {
+		rows, err := c.pqConn.QueryContext(ctx, query, args)
+		return c.reading(ctx, rows, err)
+	}
+	rows, err := run(ctx, c, query, func(st pqStmt) (driver.Rows, error) {
+		return st.QueryContext(ctx, args)
+	})
+	return c.reading(ctx, rows, err)
+}
+
+// ExecContext runs query, kept or not, to its end.
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if c.busy {
+		return nil, errBusy
+	}
+	if !keeps(query, len(args)) {
+		return c.pqConn.ExecContext(ctx, query, args)
+	}
+	return run(ctx, c, query, func(st pqStmt) (driver.Result, error) {
+		return st.ExecContext(ctx, args)
+	})
+}
+
+// attempts bounds how often a call is made while the schema changes under it.
+const attempts = 3
+
+// run does do with the kept statement for query. If that turns out to be stale
+// it is dropped, and outside a transaction do gets a new one.
+func run[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, error)) (T, error) {
+	var none T
+	var stale error
+	for range attempts {
+		st, reused, err := c.statement(ctx, query)
+		if stale != nil && pq.As(err, pqerror.InFailedSQLTransaction) != nil {
+			// A BEGIN written out by the caller, so inTx did not know.
+			return none, stale
+		}
+		if err != nil {
+			return none, err
+		}
+		out, err := do(st)
+		c.spend(ctx.Done())
+		if err == nil {
+			return out, nil
+		}
+		sign, ok := signOf(err, reused)
+		if !ok {
+			return none, err
+		}
+		if sign.schema {
+			c.connector.epoch.Add(1)
+		}
+		if err := c.kept.drop(query); err != nil {
+			return none, err
+		}
+		stale = &staleError{err}
+		if c.inTx {
+			return none, stale
+		}
+	}
+	return none, stale
+}

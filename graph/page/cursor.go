@@ -1,0 +1,40 @@
+package page
+
+import "math"
+
+// Sizes of a cursor list, in rows (§4).
+const (
+	CursorSize          = 100 // contacts, messages, feedback, responses
+	HistoryDefaultLimit = 50  // wallet history, unless `limit` is sent
+	HistoryMaxLimit     = 100
+)
+
+// History is a valid stretch of the wallet's history (§4.6).
+type History struct {
+	Before int64 // entries with a smaller id; math.MaxInt64, above every id, where none was sent
+	Limit  int   // entries to show; read one more and give it to Older
+}
+
+// Cursor reads the query parameters of the wallet's history, each given as all values the query holds for it: `before`
+// (1 to 9223372036854775807) and `limit` (1 to HistoryMaxLimit, HistoryDefaultLimit unless sent).
+func Cursor(before, limit []string) (History, error) {
+	b, err := integer("before", before, math.MaxInt64, math.MaxInt64)
+	if err != nil {
+		return History{}, err
+	}
+	l, err := integer("limit", limit, HistoryDefaultLimit, HistoryMaxLimit)
+	if err != nil {
+		return History{}, err
+	}
+	return History{Before: b, Limit: int(l)}, nil
+}
+
+// Older drops the extra row of up to size+1 rows, newest first, and returns the list's `next_before`: the id of the
+// last row shown, nil where the list ends with it.
+func Older[T, ID any](rows []T, size int, id func(T) ID) ([]T, *ID) {
+	if len(rows) <= size {
+		return rows, nil
+	}
+	next := id(rows[size-1])
+	return rows[:size:size], &next
+}

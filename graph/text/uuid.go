@@ -1,0 +1,22 @@
+package text
+
+import (
+	"errors"
+
+	"github.com/google/uuid"
+)
+
+var errUUID = errors.New("must be a UUID of 8-4-4-4-12 hexadecimal digits")
+
+// UUID reads the canonical 8-4-4-4-12 form of any version, in either case; braces, URNs and bare digits, which
+// uuid.Parse takes too, are refused.
+func UUID(s string) (uuid.UUID, error) {
+	if len(s) != 36 {
+		return uuid.Nil, errUUID
+	}
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return uuid.Nil, errUUID
+	}
+	return id, nil
+}

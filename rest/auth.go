@@ -1,0 +1,85 @@
+package rest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"stoa/graph/fault"
+	"stoa/graph/viewer"
+)
+
+type addressKeyType struct{}
+
+// admit finds out who asks. Routes for anyone do not look at the header; readers may come without one.
+func (s *server) admit(r *http.Request, who access, mutating bool) (viewer.Viewer, error) {
+	anonymous := viewer.Viewer{Address: addressOf(r.Context())}
+	if who == anyone || (who == readers && r.Header.Get("Authorization") == "") {
+		return anonymous, nil
+	}
+	token, ok := Bearer(r.Header)
+	if !ok {
+		return anonymous, fault.New(fault.Unauthorized)
+	}
+	v, err := s.Graph.Bots.Admit(r.Context(), token, mutating)
+	v.Address = anonymous.Address
+	return v, err
+}
+
+// Bearer takes the token out of the one Authorization header (§5); the scheme's case does not matter.
+func Bearer(header http.Header) (string, bool) {
+	sent := header.Values("Authorization")
+	if len(sent) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(sent[0], " ")
+	token = strings.TrimLeft(token, " ")
+	return token, ok && token != "" && strings.EqualFold(scheme, "Bearer")
+}
+
+// address notes the client's address: the connection's, or what trusted proxies say of it.
+func (s *server) address(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := clientAddress(r, s.TrustedProxies)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), addressKeyType{}, address)))
+	})
+}
+
+func addressOf(ctx context.Context) string {
+	address, _ := ctx.Value(addressKeyType{}).(string)
+	return address
+}
+
+func addressKey(r *http.Request) (string, error) { return addressOf(r.Context()), nil }
+
+// clientAddress walks X-Forwarded-For from the right for as long as the speaker is a trusted proxy. An IPv6 client counts as
+// its /64, which is what one subscriber holds.
+func clientAddress(r *http.Request, trusted []netip.Prefix) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(forwarded) {
+		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap()) }) {
+			break
+		}
+		before, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil {
+			break
+		}
+		address = before
+	}
+	address = address.Unmap().WithZone("")
+	if address.Is6() {
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
+}

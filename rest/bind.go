@@ -1,0 +1,90 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"reflect"
+
+	"github.com/go-chi/chi/v5"
+
+	"stoa/graph/fault"
+	"stoa/graph/page"
+	"stoa/graph/wire"
+)
+
+// bodyDecoder is an input that reads its own body, where the order of checks is not the general one.
+type bodyDecoder interface {
+	DecodeBody(raw []byte) error
+}
+
+// bodyBlamer is an input whose endpoint has codes of its own for a body that cannot be read.
+type bodyBlamer interface {
+	BlameBody(*wire.Error) *fault.Error
+}
+
+// queryChecker is an input that refuses query parameters it does not know; elsewhere they are ignored.
+type queryChecker interface {
+	UnknownQuery(name string) error
+}
+
+// binder makes the function that fills an input struct: fields tagged `path:"name"` (string) from the path, `query:"name"`
+// (page.Param) from the query, the rest from the JSON body. The struct is examined once, when the routes are built.
+func binder[In any]() func(*In, *http.Request, []byte) error {
+	type source struct {
+		index int
+		name  string
+	}
+	var paths, queries []source
+	shape := reflect.TypeFor[In]()
+	for i := range shape.NumField() {
+		field := shape.Field(i)
+		if name := field.Tag.Get("path"); name != "" {
+			paths = append(paths, source{i, name})
+		}
+		if name := field.Tag.Get("query"); name != "" {
+			queries = append(queries, source{i, name})
+		}
+	}
+	return func(in *In, r *http.Request, raw []byte) error {
+		if raw != nil {
+			if err := decode(in, raw); err != nil {
+				return err
+			}
+		}
+		value := reflect.ValueOf(in).Elem()
+		for _, p := range paths {
+			value.Field(p.index).SetString(chi.URLParam(r, p.name))
+		}
+		checker, strict := any(in).(queryChecker)
+		if len(queries) == 0 && !strict {
+			return nil
+		}
+		sent := r.URL.Query()
+		for _, q := range queries {
+			value.Field(q.index).Set(reflect.ValueOf(page.Param(sent[q.name])))
+			delete(sent, q.name)
+		}
+		if strict {
+			for name := range sent {
+				return checker.UnknownQuery(name)
+			}
+		}
+		return nil
+	}
+}
+
+// decode reads a body strictly into an input.
+func decode(in any, raw []byte) error {
+	if own, ok := in.(bodyDecoder); ok {
+		return own.DecodeBody(raw)
+	}
+	err := wire.Unmarshal(raw, in)
+	refused := new(wire.Error)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if own, ok := in.(bodyBlamer); ok {
+		return own.BlameBody(refused)
+	}
+	return fault.Body(fault.InvalidInput, refused)
+}

@@ -1,0 +1,89 @@
+// Package rest maps /api/v1 onto the methods of the domains.
+//
+// It decides nothing about agents, posts or money: it finds the row of a path in the route table, admits the caller, reads the
+// body strictly, calls one method and writes what comes back. The checks run in the contract's order: path and method,
+// authentication, suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON,
+// every failure is a fault (see graph/fault), and nothing is ever redirected.
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/cors"
+	"github.com/go-chi/httprate"
+
+	"stoa/graph"
+	"stoa/graph/fault"
+)
+
+// Config is what the public listener serves.
+type Config struct {
+	Graph  *graph.Graph
+	Logger *slog.Logger
+	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
+	Checks map[string]Check
+	// Draining is set while the process shuts down.
+	Draining *atomic.Bool
+	// Socket serves the event channel; nil where this process does not.
+	Socket http.Handler
+	// TrustedProxies may name the client's address in X-Forwarded-For.
+	TrustedProxies []netip.Prefix
+	// AllowedOrigins may call from a browser; none means no CORS headers at all.
+	AllowedOrigins []string
+	// RequestsPerAddressPerSecond is the coarse limit on all requests; 0 switches it off.
+	RequestsPerAddressPerSecond int
+}
+
+// SocketPath is the event channel; the trailing slash is part of it (§6).
+const SocketPath = "/ws/v1/events/"
+
+type server struct {
+	Config
+}
+
+// New builds the public listener's handler. It is safe for concurrent use.
+func New(c Config) http.Handler {
+	s := &server{c}
+	mux := chi.NewMux()
+	mux.Use(s.headers, s.recover, s.headerSize, s.address, plainPath)
+	if len(c.AllowedOrigins) > 0 {
+		mux.Use(cors.Handler(cors.Options{
+			AllowedOrigins: c.AllowedOrigins,
+			AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
+			AllowedHeaders: []string{"Authorization", "Content-Type", requestIDHeader},
+			ExposedHeaders: []string{requestIDHeader, "RateLimit", "RateLimit-Policy", "Retry-After"},
+		}))
+	}
+	if c.RequestsPerAddressPerSecond > 0 {
+		mux.Use(httprate.Limit(c.RequestsPerAddressPerSecond, time.Second,
+			httprate.WithKeyFuncs(addressKey),
+			httprate.WithResponseHeaders(httprate.ResponseHeaders{}),
+			httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
+				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
+			})))
+	}
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(fault.NotFound)) })
+	methods := map[string]map[string]http.Handler{
+		"/healthz": {http.MethodGet: http.HandlerFunc(s.alive)},
+		"/readyz":  {http.MethodGet: http.HandlerFunc(s.ready)},
+	}
+	if c.Socket != nil {
+		methods[SocketPath] = map[string]http.Handler{http.MethodGet: c.Socket}
+	}
+	for _, row := range routes(c.Graph) {
+		path := "/api/v1" + row.path
+		if methods[path] == nil {
+			methods[path] = make(map[string]http.Handler)
+		}
+		methods[path][row.method] = s.serve(row)
+	}
+	for path, byMethod := range methods {
+		mux.Handle(path, s.byMethod(byMethod))
+	}
+	return mux
+}

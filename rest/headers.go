@@ -1,0 +1,80 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/fault"
+	"stoa/graph/limits"
+)
+
+const (
+	requestIDHeader = "X-Request-Id"
+	// maxHeader is the size in bytes of all header fields of one request.
+	maxHeader = 16 << 10
+)
+
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+type requestIDKey struct{}
+
+// headers gives every answer its request id and its defences; private until a handler says otherwise.
+func (s *server) headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get(requestIDHeader)
+		if !requestIDPattern.MatchString(id) {
+			id = uuid.NewString()
+		}
+		h := w.Header()
+		h.Set(requestIDHeader, id)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		if s.Draining.Load() {
+			h.Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+	})
+}
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// headerSize refuses large headers with the error body; the HTTP server itself gives up only well above.
+func (s *server) headerSize(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		size := len(r.RequestURI)
+		for name, values := range r.Header {
+			for _, value := range values {
+				size += len(name) + len(value) + len(": \r\n")
+			}
+		}
+		if size > maxHeader {
+			s.fail(w, r, fault.New(fault.HeaderFieldsTooLarge))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// rateLimitHeaders tells what is left of the limits a request met, in the form of the IETF draft.
+func rateLimitHeaders(h http.Header, record *limits.Record) {
+	var policies, states []string
+	for _, t := range record.Taken() {
+		name := strconv.Quote(t.Limit.Name)
+		policies = append(policies, name+";q="+strconv.Itoa(t.Quota)+";w="+seconds(t.Limit.Span.Seconds()))
+		states = append(states, name+";r="+strconv.Itoa(t.Remaining)+";t="+seconds(t.Reset.Seconds()))
+	}
+	if len(policies) > 0 {
+		h.Set("RateLimit-Policy", strings.Join(policies, ", "))
+		h.Set("RateLimit", strings.Join(states, ", "))
+	}
+}
+
+func seconds(s float64) string { return strconv.Itoa(int(s)) }

@@ -1,0 +1,44 @@
+package rest
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"stoa/graph/fault"
+)
+
+// byMethod serves one path: HEAD wherever GET is, OPTIONS everywhere, 405 with Allow for the rest.
+func (s *server) byMethod(handlers map[string]http.Handler) http.Handler {
+	if get, ok := handlers[http.MethodGet]; ok {
+		handlers[http.MethodHead] = get
+	}
+	allow := strings.Join(slices.Sorted(maps.Keys(handlers)), ", ") + ", " + http.MethodOptions
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if handler, ok := handlers[r.Method]; ok {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Allow", allow)
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		s.fail(w, r, fault.New(fault.MethodNotAllowed))
+	})
+}
+
+// plainPath answers 404 for paths that other servers would clean up: empty and dot segments.
+func plainPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i, segment := range strings.Split(r.URL.Path, "/") {
+			last := i == strings.Count(r.URL.Path, "/")
+			if segment == "." || segment == ".." || (segment == "" && i > 0 && !last) {
+				r.URL.Path, r.URL.RawPath = "/", "/"
+				break
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,31 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+)
+
+// operation reads a request into the input of a method and calls it.
+type operation func(ctx context.Context, r *http.Request, raw []byte) (any, error)
+
+// attempts counts a request against a limit before anything of it is read.
+type attempts func(ctx context.Context) error
+
+// with adapts a method that takes an input struct: its path, query and JSON members are one struct (see bind).
+func with[In, Out any](method func(context.Context, In) (Out, error)) operation {
+	fill := binder[In]()
+	return func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
+		var in In
+		if err := fill(&in, r, raw); err != nil {
+			return nil, err
+		}
+		return method(ctx, in)
+	}
+}
+
+// without adapts a method that needs nothing but its caller.
+func without[Out any](method func(context.Context) (Out, error)) operation {
+	return func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
+		return method(ctx)
+	}
+}

@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+
+	"stoa/graph/fault"
+	"stoa/graph/wire"
+)
+
+// errorBody is the body of every failure (§7).
+type errorBody struct {
+	Error struct {
+		Code    fault.Code        `json:"code"`
+		Message string            `json:"message"`
+		Fields  map[string]string `json:"fields,omitempty"`
+	} `json:"error"`
+}
+
+// reply writes a card.
+func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answer any) {
+	raw, err := wire.Marshal(answer)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	write(w, status, raw)
+}
+
+// fail writes the fault of err and logs what an operator must know of: what is unknown here, and what must never happen.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	known := fault.From(err)
+	switch known.Code {
+	case fault.InternalError, fault.LedgerConflict:
+		s.log(r.Context(), slog.LevelError, "request failed", r, err)
+	case fault.ServiceUnavailable:
+		if r.Context().Err() == nil {
+			s.log(r.Context(), slog.LevelWarn, "request refused", r, err)
+		}
+	}
+	var answer errorBody
+	answer.Error.Code, answer.Error.Message, answer.Error.Fields = known.Code, known.Text(), known.Fields
+	if wait := known.Retry(); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	if known.Code == fault.Unauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	raw, err := wire.Marshal(answer)
+	if err != nil {
+		s.log(r.Context(), slog.LevelError, "error body", r, err)
+	}
+	write(w, known.Status(), raw)
+}
+
+func write(w http.ResponseWriter, status int, raw []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // a client that has gone away needs no answer
+}
+
+func (s *server) log(ctx context.Context, level slog.Level, what string, r *http.Request, err error) {
+	s.Logger.Log(ctx, level, what, "request_id", requestID(ctx), "method", r.Method, "path", r.URL.Path, "error", err)
+}
+
+// recover turns a defect into internal_error instead of a cut connection.
+func (s *server) recover(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch cause := recover(); cause {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(cause)
+			default:
+				s.Logger.ErrorContext(r.Context(), "panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
+				s.fail(w, r, fault.New(fault.InternalError))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,101 @@
+package rest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/rest"
+)
+
+// site is a running public listener over a world.
+type site struct {
+	*graphtest.World
+	url      string
+	draining atomic.Bool
+	t        testing.TB
+}
+
+func newSite(t testing.TB, options ...graphtest.Option) *site {
+	t.Helper()
+	s := &site{World: graphtest.New(t, options...), t: t}
+	server := httptest.NewServer(rest.New(rest.Config{
+		Graph: s.Graph, Draining: &s.draining, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Checks: map[string]rest.Check{"database": s.DB.Ping},
+	}))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// answer is a response read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   map[string]any
+	raw    []byte
+	t      testing.TB
+}
+
+// send makes a request. body is JSON text, nil for none; token may be empty.
+func (s *site) send(method, path, token string, body any, headers ...string) *answer {
+	s.t.Helper()
+	var reader io.Reader
+	if body != nil {
+		text, ok := body.(string)
+		if !ok {
+			raw, err := json.Marshal(body)
+			require.NoError(s.t, err)
+			text = string(raw)
+		}
+		reader = bytes.NewReader([]byte(text))
+	}
+	request, err := http.NewRequest(method, s.url+path, reader)
+	require.NoError(s.t, err)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(s.t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(s.t, err)
+	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
+	if len(raw) > 0 {
+		require.NoError(s.t, json.Unmarshal(raw, &a.body), "%s", raw)
+	}
+	return a
+}
+
+// ok requires a status and returns the body.
+func (a *answer) ok(status int) map[string]any {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, "%s", a.raw)
+	return a.body
+}
+
+// fault requires an error body with the code and its status from the contract's table.
+func (a *answer) fault(status int, code fault.Code) map[string]any {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, "%s", a.raw)
+	failure, ok := a.body["error"].(map[string]any)
+	require.True(a.t, ok, "%s", a.raw)
+	require.Equal(a.t, string(code), failure["code"], "%s", a.raw)
+	require.NotEmpty(a.t, failure["message"])
+	return failure
+}

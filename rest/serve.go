@@ -1,0 +1,92 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"stoa/graph/fault"
+	"stoa/graph/limits"
+	"stoa/graph/viewer"
+)
+
+const (
+	// maxBody is the size of an ordinary JSON request (§8).
+	maxBody = 64 << 10
+	// bodyTimeout is how long a body may take to arrive.
+	bodyTimeout = 15 * time.Second
+)
+
+// serve is the life of one request to a route.
+func (s *server) serve(row route) http.Handler {
+	mutating := row.method != http.MethodGet
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, record := limits.WithRecord(r.Context())
+		v, err := s.admit(r.WithContext(ctx), row.access, mutating)
+		if err == nil {
+			ctx = viewer.With(ctx, v)
+			if row.attempts != nil {
+				err = row.attempts(ctx)
+			}
+		}
+		var answer any
+		if err == nil {
+			var raw []byte
+			if raw, err = readBody(w, r, row.body); err == nil {
+				answer, err = row.run(ctx, r, raw)
+			}
+		}
+		rateLimitHeaders(w.Header(), record)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		status := row.status
+		if repeat, ok := answer.(interface{ IsRepeat() bool }); ok && repeat.IsRepeat() {
+			status = http.StatusOK
+		}
+		s.reply(w, r, status, answer)
+	})
+}
+
+// readBody returns the whole JSON body, nil for a route that reads none.
+func readBody(w http.ResponseWriter, r *http.Request, kind body) ([]byte, error) {
+	if kind == none {
+		return nil, nil
+	}
+	empty := r.ContentLength == 0
+	if !(empty && kind == objectOrEmpty) && !isJSON(r.Header) {
+		return nil, fault.New(fault.UnsupportedMediaType)
+	}
+	if r.ContentLength > maxBody {
+		return nil, fault.New(fault.PayloadTooLarge)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, fault.New(fault.PayloadTooLarge)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fault.New(fault.RequestTimeout)
+	case err != nil:
+		return nil, fault.Wrap(fault.RequestTimeout, err)
+	}
+	if len(raw) == 0 && kind == objectOrEmpty {
+		return []byte("{}"), nil
+	}
+	return raw, nil
+}
+
+func isJSON(header http.Header) bool {
+	if header.Get("Content-Encoding") != "" {
+		return false
+	}
+	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset, named := params["charset"]
+	return err == nil && media == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
+}
