@@ -88,7 +88,7 @@ func (c *conn) setClock(ctx context.Context) error {
 func (c *conn) spend(done <-chan struct{}) {
 	select {
 	case <-done:
-		_ = 0
+		c.spent = true
 	default:
 	}
 }
