@@ -15,7 +15,7 @@ var (
 		json.RejectUnknownMembers(true),
 		json.WithUnmarshalers(json.UnmarshalFromFunc(readUUID)),
 	)
-	// incomingNull also refuses null where the Go type cannot hold it. Looking at every value costs time, so it is
+	// incomingNull also refuses null where the input does not ask for it. Looking at every value costs time, so it is
 	// used only for bodies that hold the word.
 	incomingNull = json.JoinOptions(
 		json.RejectUnknownMembers(true),
@@ -30,7 +30,7 @@ var (
 
 // Unmarshal reads one JSON object from data into the struct or map that into points to (contract §1, strictness).
 // Member names match case-sensitively; integers have neither fraction nor exponent; a UUID is in canonical form;
-// null is refused for all but pointers, any, Raw and Nullable.
+// null is refused for all but Nullable, Raw and any. A pointer tells left out from sent, and takes no null either.
 //
 // What the sender did wrong comes back as *Error. Syntax is judged before fields: a body that is broken anywhere is
 // Syntax even where an earlier member is Unknown or Type. Of several bad members the first is named. After an error
@@ -84,8 +84,11 @@ func refuseNull(dec *jsontext.Decoder, into any) error {
 		return errors.ErrUnsupported
 	}
 	t := reflect.TypeOf(into).Elem()
-	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
+	if t.Kind() == reflect.Interface {
 		return errors.ErrUnsupported
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
 	return &json.SemanticError{JSONKind: 'n', GoType: t}
 }

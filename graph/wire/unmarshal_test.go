@@ -29,6 +29,8 @@ type input struct {
 	At      time.Time             `json:"at,omitzero"`
 	Bytes   []byte                `json:"bytes,omitzero"`
 	Note    *string               `json:"note,omitzero"`
+	Flag    *bool                 `json:"flag,omitzero"`
+	List    *[]string             `json:"list,omitzero"`
 	Inner   struct {
 		X wire.Int `json:"x"`
 	} `json:"inner,omitzero"`
@@ -67,7 +69,6 @@ func TestUnmarshalAccepts(t *testing.T) {
 		`{"peer":"` + strings.ToUpper(id) + `"}`: {Peer: uuid.MustParse(id)},
 		`{"at":"2026-11-21T02:03:04Z"}`:          {At: time.Date(2026, 11, 21, 2, 3, 4, 0, time.UTC)},
 		`{"bytes":"+/8="}`:                       {Bytes: []byte{0xfb, 0xff}},
-		`{"note":null}`:                          {},
 		`{"inner":{"x":1}}`: {Inner: struct {
 			X wire.Int `json:"x"`
 		}{1}},
@@ -140,6 +141,10 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{`{"attachment_ids":{}}`, wire.Type, "attachment_ids", "must be a list; got an object"},
 		{`{"attachment_ids":["a","b",5]}`, wire.Type, "attachment_ids[2]", "must be a string; got a number"},
 		{`{"attachment_ids":["a",null]}`, wire.Type, "attachment_ids[1]", "must be a string; got null"},
+		{`{"note":null}`, wire.Type, "note", "must be a string; got null"},
+		{`{"flag":null}`, wire.Type, "flag", "must be true or false; got null"},
+		{`{"list":null}`, wire.Type, "list", "must be a list; got null"},
+		{`{"note":5}`, wire.Type, "note", "must be a string; got a number"},
 		{`{"text":null}`, wire.Type, "text", "must be a string; got null"},
 		{`{"text":["a"]}`, wire.Type, "text", "must be a string; got a list"},
 		{`{"rights_confirmed":null}`, wire.Type, "rights_confirmed", "must be true or false; got null"},
