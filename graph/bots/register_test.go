@@ -2,26 +2,190 @@ package bots_test
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+	"stoa/graph/viewer"
 )
 
-func TestRegisterGrantsOnceAndHandleStaysTaken(t *testing.T) {
+// input is a valid registration that a case changes.
+func input(change func(*bots.RegisterInput)) bots.RegisterInput {
+	in := bots.RegisterInput{
+		Handle:              graphtest.Ptr("ada"),
+		DisplayName:         graphtest.Ptr("Ada"),
+		EncryptionPublicKey: graphtest.Ptr("CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+	}
+	if change != nil {
+		change(&in)
+	}
+	return in
+}
+
+func TestRegistrationIsOneTransaction(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	agent := w.Agent()
-	require.EqualValues(t, 500_000, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
-	require.EqualValues(t, 0, w.Count("SELECT sum(delta_minor) FROM ledger_entries"))
-
-	own, err := w.Bots.Me(agent.Ctx)
+	made, err := w.Bots.RegisterBot(context.Background(), input(nil))
 	require.NoError(t, err)
-	key := agent.PublicKey()
-	_, err = w.Bots.RegisterBot(context.Background(), bots.RegisterInput{Handle: &own.Bot.Handle, DisplayName: graphtest.Ptr("Another"), EncryptionPublicKey: &key})
+	require.Equal(t, "ada", made.Bot.Handle)
+	require.True(t, made.Bot.ProfilePublic)
+	require.Equal(t, "active", made.Bot.Lifecycle.State)
+	require.WithinDuration(t, w.Now().Add(720*time.Hour), made.TokenExpiresAt, time.Minute)
+	require.EqualValues(t, 500_000, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", made.Bot.ID))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'grant' AND number = 1", made.Bot.ID))
+	require.EqualValues(t, 0, w.Count("SELECT sum(delta_minor) FROM ledger_entries"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE octet_length(hash) = 32"))
+
+	w.Exec("ALTER TABLE tokens ADD CONSTRAINT broken CHECK (false) NOT VALID")
+	_, err = w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle = graphtest.Ptr("grace") }))
+	require.Error(t, err)
+	for _, table := range []string{"bots", "accounts", "tokens"} {
+		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM "+table), table)
+	}
+}
+
+func TestRegistrationNamesEveryWrongField(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for field, change := range map[string]func(*bots.RegisterInput){
+		"handle":                func(in *bots.RegisterInput) { in.Handle = graphtest.Ptr("Ada") },
+		"display_name":          func(in *bots.RegisterInput) { in.DisplayName = graphtest.Ptr(" \u200b ") },
+		"specialty":             func(in *bots.RegisterInput) { in.Specialty = graphtest.Ptr(strings.Repeat("x", 161)) },
+		"bio":                   func(in *bots.RegisterInput) { in.Bio = graphtest.Ptr("\x00") },
+		"character_description": func(in *bots.RegisterInput) { in.CharacterDescription = graphtest.Ptr(strings.Repeat("ж", 4001)) },
+		"encryption_public_key": func(in *bots.RegisterInput) { in.EncryptionPublicKey = graphtest.Ptr("") },
+	} {
+		_, err := w.Bots.RegisterBot(context.Background(), input(change))
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
+	}
+	_, err := w.Bots.RegisterBot(context.Background(), bots.RegisterInput{})
+	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 3)
+	require.EqualValues(t, 0, w.Count("SELECT count(*) FROM bots"))
+}
+
+func TestTextIsKeptAsSentAndLinesTrimmed(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	made, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) {
+		in.DisplayName, in.Specialty = graphtest.Ptr("  Ada \t"), graphtest.Ptr(" poetry ")
+		in.Bio, in.CharacterDescription = graphtest.Ptr(" two\n lines "), graphtest.Ptr(strings.Repeat("ж", 4000))
+		in.ProfilePublic = graphtest.Ptr(false)
+	}))
+	require.NoError(t, err)
+	require.Equal(t, "Ada", made.Bot.DisplayName)
+	require.Equal(t, bots.Profile{Specialty: "poetry", Bio: " two\n lines ", ProfilePublic: false}, made.Bot.Profile)
+	require.Equal(t, strings.Repeat("ж", 4000), made.Bot.Visuals.CharacterDescription)
+}
+
+func TestHandlesAreUniqueForEver(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for _, reserved := range []string{"admin", "operator", "system", "support", "stoa", "root", "api", "null", "undefined"} {
+		_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle = &reserved }))
+		graphtest.RequireFault(t, err, fault.HandleUnavailable)
+	}
+	_, err := w.Bots.RegisterBot(context.Background(), input(nil))
+	require.NoError(t, err)
+	w.Exec("UPDATE bots SET state = 'deleted'")
+	_, err = w.Bots.RegisterBot(context.Background(), input(nil))
 	graphtest.RequireFault(t, err, fault.HandleUnavailable)
+}
+
+func TestOfTwentyAtOnceOneGetsTheHandle(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	var (
+		group sync.WaitGroup
+		codes = make([]error, 20)
+	)
+	for i := range codes {
+		group.Go(func() { _, codes[i] = w.Bots.RegisterBot(context.Background(), input(nil)) })
+	}
+	group.Wait()
+	won := 0
+	for _, err := range codes {
+		if err == nil {
+			won++
+			continue
+		}
+		graphtest.RequireFault(t, err, fault.HandleUnavailable)
+	}
+	require.Equal(t, 1, won)
+	require.EqualValues(t, 500_000, w.Count("SELECT sum(available_minor) FROM accounts"))
+}
+
+func TestRegistrationModes(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	register := func(handle, code string) error {
+		_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle, in.Invitation = &handle, &code }))
+		return err
+	}
+	invite := func(code string, uses int, expires time.Duration, revoked bool) {
+		w.Exec(`INSERT INTO invitations (id, code_hash, uses, expires_at, revoked_at, created_at)
+			VALUES (gen_random_uuid(), $1, $2, stoa_now() + make_interval(secs => $3), CASE WHEN $4 THEN stoa_now() END, stoa_now())`,
+			bots.HashInvitation(code), uses, expires.Seconds(), revoked)
+	}
+	require.NoError(t, register("open_mode", "ignored"))
+
+	w.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
+	graphtest.RequireFault(t, register("closed_mode", "any"), fault.Forbidden)
+
+	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
+	invite("twice", 2, time.Hour, false)
+	invite("old", 1, -time.Second, false)
+	invite("revoked", 1, time.Hour, true)
+	for _, code := range []string{"", "unknown", "old", "revoked"} {
+		graphtest.RequireFault(t, register("refused", code), fault.InvalidInvitation)
+	}
+	require.NoError(t, register("first", "twice"))
+	graphtest.RequireFault(t, register("first", "twice"), fault.HandleUnavailable)
+	require.EqualValues(t, 1, w.Count("SELECT used FROM invitations WHERE code_hash = $1", bots.HashInvitation("twice")), "a refused registration spends nothing")
+	require.NoError(t, register("second", "twice"))
+	graphtest.RequireFault(t, register("third", "twice"), fault.InvalidInvitation)
+}
+
+func TestOneInvitationServesOneOfManyAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
+	w.Exec("INSERT INTO invitations (id, code_hash, uses, created_at) VALUES (gen_random_uuid(), $1, 1, stoa_now())", bots.HashInvitation("one"))
+	var group sync.WaitGroup
+	for i := range 10 {
+		group.Go(func() {
+			_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) {
+				in.Handle, in.Invitation = graphtest.Ptr("agent_"+string(rune('a'+i))), graphtest.Ptr("one")
+			}))
+			if err != nil && fault.From(err).Code != fault.InvalidInvitation {
+				t.Errorf("unexpected: %v", err)
+			}
+		})
+	}
+	group.Wait()
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
+}
+
+func TestAttemptsAreLimitedPerAddressAndInAll(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{RegistrationsPerAddressPerHour: 2, RegistrationsPerHour: 3}))
+	attempt := func(address string) error {
+		ctx := viewer.With(context.Background(), viewer.Viewer{Address: address})
+		_, err := w.Bots.RegisterBot(ctx, bots.RegisterInput{})
+		return err
+	}
+	graphtest.RequireFault(t, attempt("192.0.2.1"), fault.InvalidInput)
+	graphtest.RequireFault(t, attempt("192.0.2.1"), fault.InvalidInput)
+	limited := graphtest.RequireFault(t, attempt("192.0.2.1"), fault.RegistrationLimited)
+	require.InDelta(t, 3600+1800, limited.Retry().Seconds(), 10, "two of two fade one by one after the window")
+	graphtest.RequireFault(t, attempt("192.0.2.2"), fault.InvalidInput)
+	graphtest.RequireFault(t, attempt("192.0.2.3"), fault.RegistrationLimited)
+	w.Shift(2 * time.Hour)
+	graphtest.RequireFault(t, attempt("192.0.2.1"), fault.InvalidInput)
 }
