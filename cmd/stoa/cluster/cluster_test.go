@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "data")
+	c := start(t, Config{DataDir: folder, Logger: slog.New(slog.DiscardHandler)})
+	db := connect(t, c.URL())
+	for query, want := range map[string]string{
+		"SELECT current_user":       role,
+		"SELECT current_database()": role,
+		"SELECT rolsuper FROM pg_roles WHERE rolname = current_user":                   "false",
+		"SELECT rolcreatedb FROM pg_roles WHERE rolname = current_user":                "false",
+		"SELECT rolcreaterole FROM pg_roles WHERE rolname = current_user":              "false",
+		"SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'stoa'":       role,
+		"SELECT datcollate FROM pg_database WHERE datname = 'stoa'":                    "C.UTF-8",
+		"SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = 'stoa'": "UTF8",
+		"SHOW listen_addresses":   "",
+		"SHOW fsync":              "on",
+		"SHOW full_page_writes":   "on",
+		"SHOW synchronous_commit": "on",
+		"SHOW data_checksums":     "on",
+		"SHOW timezone":           "UTC",
+		"SHOW jit":                "off",
+	} {
+		require.Equal(t, want, ask[string](t, db, query), query)
+	}
+	do(t, db, "CREATE EXTENSION pg_trgm")
+	do(t, db, "CREATE TABLE kept AS SELECT 42 AS n")
+
+	for _, other := range []string{
+		strings.Replace(c.URL(), "stoa@", "postgres@", 1),
+		strings.Replace(c.URL(), "/stoa?", "/template1?", 1),
+	} {
+		require.ErrorContains(t, connect(t, other).PingContext(t.Context()), "no pg_hba.conf entry", other)
+	}
+	info, err := os.Stat(filepath.Join(folder, "postgres"))
+	require.NoError(t, err)
+	require.Equal(t, os.ModeDir|0o700, info.Mode())
+
+	stop(t, c)
+	stop(t, c)
+	require.True(t, idle(t, folder))
+	require.NoFileExists(t, filepath.Join(folder, "postgres", "postmaster.pid"))
+
+	again := start(t, Config{DataDir: folder, Logger: c.log})
+	require.Equal(t, c.URL(), again.URL())
+	require.Equal(t, 42, ask[int](t, connect(t, again.URL()), "SELECT n FROM kept"))
+}
+
+func TestTestRole(t *testing.T) {
+	t.Parallel()
+	cfg := config(t.TempDir())
+	cfg.TestRole = true
+	c := start(t, cfg)
+	db := connect(t, c.URL())
+	require.Equal(t, "off", ask[string](t, db, "SHOW fsync"))
+	do(t, db, "CREATE DATABASE other")
+	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/other?", 1)).PingContext(t.Context()))
+	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/postgres?", 1)).PingContext(t.Context()))
+}
+
+func TestTuning(t *testing.T) {
+	t.Parallel()
+	cfg := config(t.TempDir())
+	c := start(t, cfg)
+	stop(t, c)
+	tuning := filepath.Join(cfg.DataDir, "postgres", tuningFile)
+	require.NoError(t, os.WriteFile(tuning, []byte("work_mem = '5MB'\nlisten_addresses = '*'\n"), 0o644))
+	db := connect(t, start(t, cfg).URL())
+	require.Equal(t, "5MB", ask[string](t, db, "SHOW work_mem"))
+	require.Empty(t, ask[string](t, db, "SHOW listen_addresses"))
+}
+
+// Paths that a socket address or a list of hosts cannot hold, and ones that
+// need care in URLs, globs and settings.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	for name, tail := range map[string]string{
+		"long":  strings.Repeat("long/", 40) + "data",
+		"comma": "one,two",
+		"signs": `it's [a] "strange" 100% näme? #1 *`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config(filepath.Join(t.TempDir(), tail))
+			c := start(t, cfg)
+			require.Equal(t, 1, ask[int](t, connect(t, c.URL()), "SELECT 1"))
+			conn, err := pgx.Connect(t.Context(), c.URL())
+			require.NoError(t, err)
+			require.NoError(t, conn.Close(t.Context()))
+			require.Empty(t, unfinishedIn(t, escapeGlob(cfg.DataDir)))
+			if name == "signs" {
+				require.Empty(t, c.socket.link)
+				return
+			}
+			require.NoError(t, os.Remove(c.socket.link))
+			c.maintain()
+			require.Equal(t, 1, ask[int](t, connect(t, c.URL()), "SELECT 1"))
+			stop(t, c)
+			require.NoFileExists(t, c.socket.link)
+		})
+	}
+}
+
+func TestStartCancelled(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for len(unfinishedIn(t, folder)) == 0 && pause(ctx, poll) == nil {
+		}
+		cancel()
+	}()
+	_, err := Start(ctx, config(folder))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, unfinishedIn(t, folder))
+	require.NoDirExists(t, filepath.Join(folder, "postgres"))
+
+	c := start(t, config(folder))
+	stop(t, c)
+	for _, step := range []string{"postmaster.pid", socketFile} {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for pause(ctx, 0) == nil {
+				if _, err := os.Lstat(filepath.Join(folder, "postgres", step)); err == nil {
+					cancel()
+				}
+			}
+		}()
+		c, err := Start(ctx, config(folder))
+		cancel()
+		if err == nil { // it was ready before the cancellation came
+			stop(t, c)
+		}
+		require.True(t, idle(t, folder), "after a cancellation at %s", step)
+	}
+}
+
+func TestStartRefusesStrangeFolder(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "postgres", "precious"), 0o700))
+	if os.Geteuid() == 0 {
+		a := nobody(t)
+		require.NoError(t, os.Chown(filepath.Join(folder, "postgres"), int(a.uid), int(a.gid)))
+	}
+	_, err := Start(t.Context(), config(folder))
+	require.Error(t, err)
+	require.DirExists(t, filepath.Join(folder, "postgres", "precious"))
+	require.Empty(t, unfinishedIn(t, folder))
+}

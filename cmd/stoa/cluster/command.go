@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// handed is the cluster's folder as a child sees it: the descriptor it was
+// given. The path works where the account may not traverse the folders above,
+// and postgres does not care how long it is.
+const handed = "/proc/self/fd/3"
+
+// inherited are the variables that PostgreSQL programs may see. The rest stays
+// here: secrets, and PG* settings that would bend the cluster.
+var inherited = []string{"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "NSS_WRAPPER_PASSWD", "NSS_WRAPPER_GROUP"}
+
+// command prepares a program that works on the folder, as the account, in a
+// session of its own: a terminal's ^C does not reach it, and its process group
+// can be ended as one. It gets no descriptor but the folder's. The working
+// directory is the root, since initdb wants to return to where it started.
+//
+// Whoever started the server may have left descriptors open in it. A database
+// that outlives the server must not hold on to them, so they are closed on exec.
+func (c *Cluster) command(ctx context.Context, folder *os.File, program string, args ...string) *exec.Cmd {
+	seal()
+	cmd := exec.CommandContext(ctx, filepath.Join(c.programs.dir, program), args...)
+	cmd.Dir = "/"
+	cmd.Env = []string{"LANG=C", "TZ=UTC"}
+	for _, name := range inherited {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.ExtraFiles = []*os.File{folder}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: c.account.credential()}
+	return cmd
+}
+
+// seal marks every descriptor of this process to be closed on exec; those that
+// a child is meant to have are copied.
+func seal() {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > unix.Stderr {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+// finish runs a program to its end, together with whatever it started. An error
+// holds what the program printed.
+func finish(ctx context.Context, cmd *exec.Cmd) error {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, strings.TrimSpace(out.String()))
+	}
+}

@@ -1,0 +1,181 @@
+package cluster
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/lib/pq"
+	"github.com/stretchr/testify/require"
+)
+
+// serverEnv makes the test binary a server process of its own on the folder it
+// names: it says its URL and stops when its standard input ends.
+const serverEnv = "STOA_CLUSTER_TEST_FOLDER"
+
+func TestMain(m *testing.M) {
+	if folder, ok := os.LookupEnv(serverEnv); ok {
+		os.Exit(serve(folder))
+	}
+	os.Exit(m.Run())
+}
+
+func serve(folder string) int {
+	c, err := Start(context.Background(), config(folder))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(c.URL())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	if err := c.Stop(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// server is such a process.
+type server struct {
+	*exec.Cmd
+	out, in *os.File
+}
+
+// spawn runs a server process as the given account, or as the test's own. The
+// binary is handed over open, since another account cannot reach its path.
+func spawn(t *testing.T, folder string, as *account) *server {
+	t.Helper()
+	binary, err := os.Open("/proc/self/exe")
+	require.NoError(t, err)
+	defer binary.Close()
+	out, childOut, err := os.Pipe()
+	require.NoError(t, err)
+	childIn, in, err := os.Pipe()
+	require.NoError(t, err)
+	defer childOut.Close()
+	defer childIn.Close()
+	cmd := exec.Command("/proc/self/fd/3")
+	cmd.Env = append(os.Environ(), serverEnv+"="+folder)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, os.Stderr
+	cmd.ExtraFiles = []*os.File{binary}
+	cmd.Dir = "/"
+	if as != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as.credential()}
+	}
+	require.NoError(t, cmd.Start())
+	s := &server{Cmd: cmd, out: out, in: in}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+		_ = out.Close()
+	})
+	return s
+}
+
+// url waits until the server serves.
+func (s *server) url(t *testing.T) string {
+	t.Helper()
+	b := make([]byte, 4096)
+	n, err := s.out.Read(b)
+	require.NoError(t, err, "the server process failed")
+	return strings.TrimSpace(string(b[:n]))
+}
+
+func (s *server) kill(t *testing.T) {
+	t.Helper()
+	require.NoError(t, s.Process.Kill())
+	_ = s.Wait()
+}
+
+func config(folder string) Config {
+	return Config{DataDir: folder, Volatile: true, Logger: slog.New(slog.DiscardHandler)}
+}
+
+func start(t *testing.T, config Config) *Cluster {
+	t.Helper()
+	c, err := Start(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { stop(t, c) })
+	return c
+}
+
+// stop is harmless when the test has stopped the cluster itself.
+func stop(t *testing.T, c *Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, c.Stop(ctx))
+}
+
+func connect(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("postgres", url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() }) // its connections may be dead
+	return db
+}
+
+func do(t *testing.T, db *sql.DB, statement string) {
+	t.Helper()
+	_, err := db.ExecContext(t.Context(), statement)
+	require.NoError(t, err, statement)
+}
+
+func ask[T any](t *testing.T, db *sql.DB, query string) T {
+	t.Helper()
+	var v T
+	require.NoError(t, db.QueryRowContext(t.Context(), query).Scan(&v), query)
+	return v
+}
+
+// eventually is for states that other processes bring about.
+func eventually(t *testing.T, condition func() bool, message string) {
+	t.Helper()
+	require.Eventually(t, condition, 20*time.Second, 5*time.Millisecond, message)
+}
+
+// flushed makes the commits of a session on a volatile cluster outlive its processes.
+const flushed = "&synchronous_commit=on"
+
+// pidOf is the pid of the folder's postmaster by its own record.
+func pidOf(t *testing.T, folder string) int {
+	t.Helper()
+	r, ok := readRecord(filepath.Join(folder, "postgres", "postmaster.pid"))
+	require.True(t, ok, "no postmaster.pid in %s", folder)
+	return r.pid
+}
+
+// idle reports whether no process of the folder's cluster is left.
+func idle(t *testing.T, folder string) bool {
+	t.Helper()
+	dir, free, err := openFolder(filepath.Join(folder, "postgres"))
+	require.NoError(t, err)
+	require.NoError(t, dir.Close())
+	return free
+}
+
+func unfinishedIn(t *testing.T, folder string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(folder, unfinished+"*"))
+	require.NoError(t, err)
+	return found
+}
+
+func nobody(t *testing.T) account {
+	t.Helper()
+	found, err := user.Lookup("nobody")
+	require.NoError(t, err)
+	a, err := parseAccount(found)
+	require.NoError(t, err)
+	return a
+}
