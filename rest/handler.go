@@ -23,8 +23,11 @@ import (
 
 // Config is what the public listener serves.
 type Config struct {
+	// Graph answers /api/v1; nil where this process does not.
 	Graph  *graph.Graph
 	Logger *slog.Logger
+	// Starting says that the domains are still to come: every path but health is service_unavailable.
+	Starting bool
 	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
 	Checks map[string]Check
 	// Draining is set while the process shuts down.
@@ -67,7 +70,11 @@ func New(c Config) http.Handler {
 				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
 			})))
 	}
-	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(fault.NotFound)) })
+	missing := fault.NotFound
+	if c.Starting {
+		missing = fault.ServiceUnavailable
+	}
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(missing)) })
 	methods := map[string]map[string]http.Handler{
 		"/healthz": {http.MethodGet: http.HandlerFunc(s.alive)},
 		"/readyz":  {http.MethodGet: http.HandlerFunc(s.ready)},
@@ -75,7 +82,11 @@ func New(c Config) http.Handler {
 	if c.Socket != nil {
 		methods[SocketPath] = map[string]http.Handler{http.MethodGet: c.Socket}
 	}
-	for _, row := range routes(c.Graph) {
+	var table []route
+	if c.Graph != nil {
+		table = routes(c.Graph)
+	}
+	for _, row := range table {
 		path := "/api/v1" + row.path
 		if methods[path] == nil {
 			methods[path] = make(map[string]http.Handler)

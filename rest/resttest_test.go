@@ -27,11 +27,17 @@ type site struct {
 
 func newSite(t testing.TB, options ...graphtest.Option) *site {
 	t.Helper()
-	s := &site{World: graphtest.New(t, options...), t: t}
-	server := httptest.NewServer(rest.New(rest.Config{
-		Graph: s.Graph, Draining: &s.draining, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Checks: map[string]rest.Check{"database": s.DB.Ping},
-	}))
+	return serve(t, graphtest.New(t, options...), rest.Config{})
+}
+
+// serve starts a listener over a world; the world's parts of the configuration are filled in.
+func serve(t testing.TB, world *graphtest.World, config rest.Config) *site {
+	t.Helper()
+	s := &site{World: world, t: t}
+	config.Graph, config.Draining = world.Graph, &s.draining
+	config.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	config.Checks = map[string]rest.Check{"database": world.DB.Ping}
+	server := httptest.NewServer(rest.New(config))
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s

@@ -14,7 +14,7 @@ import (
 )
 
 // unavailableStates are the SQLSTATE classes and codes of a database that is away, starting, stopping or overloaded, and of
-// work that was cut off; trying again later is right for each.
+// work that was cut off; trying again later is right for each. So it is for every FATAL error, which refuses or ends a session.
 var unavailableStates = map[string]bool{
 	"08": true, "53": true, "57": true, "58": true,
 	"40001": true, "40P01": true, "55P03": true, "25006": true,
@@ -43,7 +43,7 @@ func classify(err error) Code {
 	case errors.As(err, &missing), errors.Is(err, sql.ErrNoRows):
 		return NotFound
 	case errors.As(err, &postgres):
-		if unavailableStates[string(postgres.Code)] || unavailableStates[string(postgres.Code.Class())] {
+		if postgres.Severity == "FATAL" || unavailableStates[string(postgres.Code)] || unavailableStates[string(postgres.Code.Class())] {
 			return ServiceUnavailable
 		}
 		return InternalError

@@ -23,12 +23,17 @@ func TestConcurrentCallers(t *testing.T) {
 	must(t, db, "CREATE TABLE t (n int PRIMARY KEY, s text); INSERT INTO t SELECT n, 'text ' || n FROM generate_series(0, 99) n")
 
 	group, ctx := errgroup.WithContext(t.Context())
-	due := make(chan int, calls)
+	due, migrated := make(chan int), make(chan struct{})
 	for caller := range callers {
 		group.Go(func() error {
+			if caller == 0 {
+				defer close(due)
+			}
 			for call := range calls {
 				if caller == 0 && call%15 == 0 {
-					due <- call
+					if err := await(ctx, due, migrated, call); err != nil {
+						return err
+					}
 				}
 				n := (caller*calls + call) % 100
 				query := fmt.Sprintf("SELECT t.*, %d FROM t WHERE n = $1", call%6)
@@ -59,31 +64,42 @@ func TestConcurrentCallers(t *testing.T) {
 					return fmt.Errorf("%d rows for %d: %w", found, n, err)
 				}
 			}
-			if caller == 0 {
-				close(due)
-			}
 			return nil
 		})
 	}
-	group.Go(func() error { return change(ctx, w, &clock, due) })
+	group.Go(func() error { return change(ctx, w, &clock, due, migrated) })
 	require.NoError(t, group.Wait())
 	require.Equal(t, 0, db.Stats().InUse)
 }
 
+// await has change do its work and waits for it, so that migrations stay at
+// least some calls apart: three within one call are more than it bears.
+func await(ctx context.Context, due chan<- int, migrated <-chan struct{}, n int) error {
+	select {
+	case due <- n:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-migrated:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // change moves the clock and migrates whenever a call says that it is due.
-func change(ctx context.Context, w *world, clock *prepared.Clock, due <-chan int) error {
-	for {
+func change(ctx context.Context, w *world, clock *prepared.Clock, due <-chan int, migrated chan<- struct{}) error {
+	for n := range due {
+		clock.Set(time.Duration(n) * time.Hour)
+		if _, err := w.plain.ExecContext(ctx, fmt.Sprintf("ALTER TABLE t ADD extra_%d int", n)); err != nil {
+			return err
+		}
 		select {
-		case n, ok := <-due:
-			if !ok {
-				return nil
-			}
-			clock.Set(time.Duration(n) * time.Hour)
-			if _, err := w.plain.ExecContext(ctx, fmt.Sprintf("ALTER TABLE t ADD extra_%d int", n)); err != nil {
-				return err
-			}
+		case migrated <- struct{}{}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+	return nil
 }

@@ -1,0 +1,29 @@
+package graphtest
+
+import (
+	"database/sql"
+	"net/url"
+	"os"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Outage takes the world's database away: connections end and new ones are refused, until the returned function is called.
+func (w *World) Outage() (restore func()) {
+	w.t.Helper()
+	address, err := url.Parse(w.URL)
+	require.NoError(w.t, err)
+	name := address.Path[1:]
+	server, err := sql.Open("postgres", os.Getenv("STOA_TEST_DATABASE_URL"))
+	require.NoError(w.t, err)
+	run := func(query string, args ...any) {
+		_, err := server.Exec(query, args...)
+		require.NoError(w.t, err)
+	}
+	run(`ALTER DATABASE "` + name + `" ALLOW_CONNECTIONS false`)
+	run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+	return func() {
+		run(`ALTER DATABASE "` + name + `" ALLOW_CONNECTIONS true`)
+		require.NoError(w.t, server.Close())
+	}
+}

@@ -1,0 +1,222 @@
+package rest_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+	"stoa/rest"
+)
+
+func TestEveryAnswerCarriesItsHeaders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	for _, a := range []*answer{
+		s.send("GET", "/api/v1/bots/me", agent.Token, nil),
+		s.send("GET", "/api/v1/bots/me", "", nil),
+		s.send("GET", "/nowhere", "", nil),
+		s.send("PUT", "/api/v1/bots/me", "", nil),
+	} {
+		require.Regexp(t, `^[A-Za-z0-9._-]{1,128}$`, a.header.Get("X-Request-Id"))
+		require.Equal(t, "nosniff", a.header.Get("X-Content-Type-Options"))
+		require.Equal(t, "no-store", a.header.Get("Cache-Control"))
+		require.Equal(t, "application/json", a.header.Get("Content-Type"))
+		require.Empty(t, a.header.Get("Access-Control-Allow-Origin"))
+	}
+	kept := s.send("GET", "/healthz", "", nil, "X-Request-Id", "abc.DEF_1-2")
+	require.Equal(t, "abc.DEF_1-2", kept.header.Get("X-Request-Id"))
+	for _, bad := range []string{"with space", strings.Repeat("x", 129), "semi;colon"} {
+		require.NotEqual(t, bad, s.send("GET", "/healthz", "", nil, "X-Request-Id", bad).header.Get("X-Request-Id"))
+	}
+}
+
+func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, path := range []string{
+		"/", "/api", "/api/v1", "/api/v1/", "/api/v1/bots/me/", "/api/v1//bots/me", "//api/v1/bots/me", "/api/v1/./bots/me",
+		"/api/v1/bots/../bots/me", "/api/v1/bots/%2e%2e/bots/me", "/API/v1/bots/me", "/healthz/", "/api/v1/tokens",
+	} {
+		s.send("GET", path, "", nil).fault(http.StatusNotFound, fault.NotFound)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	refused := s.send("DELETE", "/api/v1/bots/me", agent.Token, nil)
+	refused.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	require.Equal(t, "GET, HEAD, PATCH, OPTIONS", refused.header.Get("Allow"))
+
+	options := s.send("OPTIONS", "/api/v1/tokens/rotate", "", nil)
+	require.Equal(t, http.StatusNoContent, options.status)
+	require.Equal(t, "POST, OPTIONS", options.header.Get("Allow"))
+
+	head := s.send("HEAD", "/api/v1/bots/me", agent.Token, nil)
+	require.Equal(t, http.StatusOK, head.status)
+	require.Empty(t, head.raw)
+	require.NotEmpty(t, head.header.Get("Content-Length"))
+}
+
+// The checks run in the contract's order: each request below is wrong in every later respect too.
+func TestOrderOfChecks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
+	agent, suspended := s.Agent(), s.Agent()
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	huge := `{"bio":"` + strings.Repeat("x", 70<<10) + `",`
+	patch := func(token, body string, headers ...string) *answer {
+		return s.send("PATCH", "/api/v1/bots/me", token, body, headers...)
+	}
+	s.send("PUT", "/api/v1/bots/me", "", huge).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	patch("", huge, "Content-Type", "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
+	patch(suspended.Token, huge, "Content-Type", "text/plain").fault(http.StatusForbidden, fault.Forbidden)
+	patch(agent.Token, huge, "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	patch(agent.Token, huge).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+	patch(agent.Token, `{"bio":}`).fault(http.StatusBadRequest, fault.InvalidInput)
+	limited := patch(agent.Token, huge, "Content-Type", "text/plain")
+	limited.fault(http.StatusTooManyRequests, fault.WriteLimited)
+	require.Regexp(t, `^[1-9]\d*$`, limited.header.Get("Retry-After"))
+	require.Equal(t, `"mutations";q=3;w=60`, limited.header.Get("RateLimit-Policy"))
+	require.Regexp(t, `^"mutations";r=0;t=\d+$`, limited.header.Get("RateLimit"))
+}
+
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	for contentType, status := range map[string]int{
+		"application/json":                         http.StatusOK,
+		"Application/JSON; charset=UTF-8":          http.StatusOK,
+		`application/json; charset="utf-8"`:        http.StatusOK,
+		"application/json; charset=latin1":         http.StatusUnsupportedMediaType,
+		"application/merge-patch+json":             http.StatusUnsupportedMediaType,
+		"text/json":                                http.StatusUnsupportedMediaType,
+		"":                                         http.StatusUnsupportedMediaType,
+		"application/json, application/json":       http.StatusUnsupportedMediaType,
+		"application/x-www-form-urlencoded":        http.StatusUnsupportedMediaType,
+		"multipart/form-data; boundary=xxxxxxxxxx": http.StatusUnsupportedMediaType,
+	} {
+		a := s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`, "Content-Type", contentType)
+		require.Equal(t, status, a.status, "%q: %s", contentType, a.raw)
+	}
+	s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`, "Content-Encoding", "gzip").
+		fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	s.send("POST", "/api/v1/tokens/rotate", agent.Token, "not json", "Content-Type", "text/plain").ok(http.StatusOK)
+}
+
+func TestBearerHeader(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	for header, status := range map[string]int{
+		"Bearer " + agent.Token:         http.StatusOK,
+		"bEARER " + agent.Token:         http.StatusOK,
+		"Basic " + agent.Token:          http.StatusUnauthorized,
+		agent.Token:                     http.StatusUnauthorized,
+		"Bearer":                        http.StatusUnauthorized,
+		"Bearer " + agent.Token + "x":   http.StatusUnauthorized,
+		"Bearer x, Bearer " + "another": http.StatusUnauthorized,
+	} {
+		a := s.send("GET", "/api/v1/bots/me", "", nil, "Authorization", header)
+		require.Equal(t, status, a.status, "%q", header)
+		if status == http.StatusUnauthorized {
+			require.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"))
+		}
+	}
+	key := agent.PublicKey()
+	s.send("POST", "/api/v1/bots/register", "wrong", map[string]any{"handle": "newcomer", "display_name": "N", "encryption_public_key": key}).
+		ok(http.StatusCreated)
+}
+
+func TestBodySizes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	fits := `{"bio":"x"}` + strings.Repeat(" ", 64<<10-len(`{"bio":"x"}`))
+	s.send("PATCH", "/api/v1/bots/me", agent.Token, fits).ok(http.StatusOK)
+	s.send("PATCH", "/api/v1/bots/me", agent.Token, fits+" ").fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+	s.send("GET", "/healthz", "", nil, "X-Large", strings.Repeat("x", 20<<10)).
+		fault(http.StatusRequestHeaderFieldsTooLarge, fault.HeaderFieldsTooLarge)
+}
+
+// A chunked body has no length to go by.
+func TestChunkedBodyOverTheLimit(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "PATCH /api/v1/bots/me HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+		agent.Token, 70<<10, strings.Repeat(" ", 70<<10))
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+}
+
+func TestLimitedRoutesShowWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 120, RegistrationsPerAddressPerHour: 10, RegistrationsPerHour: 100}))
+	agent := s.Agent()
+	changed := s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"x"}`)
+	changed.ok(http.StatusOK)
+	require.Regexp(t, `^"mutations";r=119;t=60$`, changed.header.Get("RateLimit"))
+	require.Empty(t, s.send("GET", "/api/v1/bots/me", agent.Token, nil).header.Get("RateLimit"))
+	registered := s.send("POST", "/api/v1/bots/register", "", `{}`)
+	registered.fault(http.StatusBadRequest, fault.InvalidInput)
+	require.Equal(t, `"registrations_per_address";q=10;w=3600, "registrations";q=100;w=3600`, registered.header.Get("RateLimit-Policy"))
+}
+
+func TestRequestsPerAddress(t *testing.T) {
+	t.Parallel()
+	limited := serve(t, graphtest.New(t), rest.Config{RequestsPerAddressPerSecond: 5})
+	var last *answer
+	for range 30 {
+		last = limited.send("GET", "/healthz", "", nil)
+		if last.status != http.StatusOK {
+			break
+		}
+	}
+	last.fault(http.StatusTooManyRequests, fault.RateLimited)
+	require.Equal(t, "1", last.header.Get("Retry-After"))
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	require.Equal(t, map[string]any{"status": "ok"}, s.send("GET", "/healthz", "", nil).ok(http.StatusOK))
+	require.Equal(t, map[string]any{"status": "ok", "checks": map[string]any{"database": "ok"}}, s.send("GET", "/readyz", "", nil).ok(http.StatusOK))
+	s.draining.Store(true)
+	leaving := s.send("GET", "/readyz", "", nil)
+	leaving.ok(http.StatusServiceUnavailable)
+	require.NotEmpty(t, leaving.header.Get("Retry-After"))
+	s.send("GET", "/healthz", "", nil).ok(http.StatusOK)
+}
+
+func TestLostDatabaseIsUnavailableNotBroken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	restore := s.Outage()
+	lost := s.send("GET", "/api/v1/bots/me", agent.Token, nil)
+	lost.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+	require.Regexp(t, `^[1-9]\d*$`, lost.header.Get("Retry-After"))
+	s.send("POST", "/api/v1/bots/register", "", map[string]any{"handle": "later", "display_name": "L", "encryption_public_key": agent.PublicKey()}).
+		fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+	restore()
+	s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)
+}
