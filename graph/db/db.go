@@ -43,6 +43,8 @@ type Options struct {
 const (
 	defaultConnections = 24
 	connectionIdleTime = 5 * time.Minute
+	// connectionLifetime bounds how long a kept statement can outlive a change of a column's type that PostgreSQL does not report.
+	connectionLifetime = time.Hour
 )
 
 // Open makes the pool. It connects lazily: a database that is away shows at the first statement, as it does later on.
@@ -67,6 +69,7 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(connectionIdleTime)
+	pool.SetConnMaxLifetime(connectionLifetime)
 	return &DB{SQL: pool, Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, pool)))}, nil
 }
 
