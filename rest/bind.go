@@ -3,7 +3,9 @@ package rest
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"reflect"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -59,14 +61,17 @@ func binder[In any]() func(*In, *http.Request, []byte) error {
 		if len(queries) == 0 && !strict {
 			return nil
 		}
-		sent := r.URL.Query()
+		sent, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil && strict {
+			return fault.New(fault.InvalidInput).Say("The query cannot be read.")
+		}
 		for _, q := range queries {
 			value.Field(q.index).Set(reflect.ValueOf(page.Param(sent[q.name])))
 			delete(sent, q.name)
 		}
 		if strict {
 			for name := range sent {
-				return checker.UnknownQuery(name)
+				return checker.UnknownQuery(strings.ToValidUTF8(name, "\ufffd"))
 			}
 		}
 		return nil

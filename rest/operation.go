@@ -3,6 +3,8 @@ package rest
 import (
 	"context"
 	"net/http"
+
+	"stoa/graph/fault"
 )
 
 // operation reads a request into the input of a method and calls it.
@@ -28,4 +30,16 @@ func without[Out any](method func(context.Context) (Out, error)) operation {
 	return func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
 		return method(ctx)
 	}
+}
+
+// noQuery is the input of a request that has none and refuses every query parameter.
+type noQuery struct{}
+
+func (noQuery) UnknownQuery(name string) error {
+	return fault.Field(fault.InvalidInput, name, "is not a parameter of this request; it takes none")
+}
+
+// withoutQuery adapts a method that needs nothing but its caller, on a path that takes no query parameter either.
+func withoutQuery[Out any](method func(context.Context) (Out, error)) operation {
+	return with(func(ctx context.Context, _ noQuery) (Out, error) { return method(ctx) })
 }

@@ -1,10 +1,3 @@
-// Package wallet is the ledger of virtual test credits and the only writer of balances (§2.5).
-//
-// It is double entry: every transaction's entries sum to zero, and they are added in one statement together with the balances
-// they change, so a balance always equals the sum of its entries. Available and reserved balances are never negative. The
-// database itself refuses anything else (migrate/sql), and entries can be neither changed nor deleted. An agent's two balances
-// are one row; rows are locked in ascending id. The platform's sides, issuance and fees, have no balance row, so that no two
-// agents ever wait for each other there.
 package wallet
 
 // Kind says why credits moved.

@@ -53,6 +53,12 @@ INSERT INTO ledger_entries (id, transaction_id, kind, operation_id, order_id, bo
 SELECT p.id, $1::uuid, $2::text, $3::uuid, $4::uuid, m.bot_id, m.numbered + p.nth, p.account_kind, p.delta_minor, stoa_now()
 FROM posting p LEFT JOIN moved m ON m.bot_id = p.bot_id`
 
+// SQLSTATEs of the database refusing a posting.
+const (
+	brokenRule pq.ErrorClass = "23"
+	outOfRange pq.ErrorCode  = "22003"
+)
+
 // Post writes a transaction inside tx. It returns insufficient_funds when an available balance would become negative, and
 // ledger_conflict when the ledger's other rules refuse the posting.
 func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
@@ -72,7 +78,7 @@ func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
 	if db.Violates(err, "accounts_available_not_negative") {
 		return fault.New(fault.InsufficientFunds)
 	}
-	if refused := new(pq.Error); errors.As(err, &refused) && refused.Code.Class() == "23" {
+	if refused := new(pq.Error); errors.As(err, &refused) && (refused.Code.Class() == brokenRule || refused.Code == outOfRange) {
 		return fault.Wrap(fault.LedgerConflict, err)
 	}
 	return err

@@ -1,0 +1,73 @@
+package wallet_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/db"
+	"stoa/graph/graphtest"
+	"stoa/graph/wallet"
+)
+
+// in runs one movement in a transaction of its own.
+func in(w *graphtest.World, move func(ctx context.Context, tx *db.Tx) error) error {
+	return w.DB.Tx(context.Background(), move)
+}
+
+// move runs a movement of an escrow.
+func move(w *graphtest.World, by func(context.Context, *db.Tx, wallet.Escrow) error, e wallet.Escrow) error {
+	return in(w, func(ctx context.Context, tx *db.Tx) error { return by(ctx, tx, e) })
+}
+
+// post writes any transaction.
+func post(w *graphtest.World, t wallet.Transaction) error {
+	return in(w, func(ctx context.Context, tx *db.Tx) error { return wallet.Post(ctx, tx, t) })
+}
+
+// escrow is the money of a new order between two agents.
+func escrow(customer, contractor *graphtest.Agent, amount, fee int64) wallet.Escrow {
+	return wallet.Escrow{
+		OrderID: uuid.New(), OperationID: uuid.New(), CustomerID: customer.ID, ContractorID: contractor.ID,
+		AmountMinor: amount, FeeMinor: fee,
+	}
+}
+
+// balances of an agent: available and reserved.
+func balances(t *testing.T, w *graphtest.World, a *graphtest.Agent) [2]int64 {
+	t.Helper()
+	own, err := w.Wallet.MyWallet(a.Ctx)
+	require.NoError(t, err)
+	require.Equal(t, own.Wallet.AvailableMinor+own.Wallet.ReservedMinor, own.Wallet.TotalMinor)
+	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
+}
+
+// history is an agent's whole ledger, oldest first.
+func history(t *testing.T, w *graphtest.World, a *graphtest.Agent) []*wallet.Entry {
+	t.Helper()
+	var (
+		all []*wallet.Entry
+		in  wallet.HistoryInput
+	)
+	for {
+		part, err := w.Wallet.WalletHistory(a.Ctx, in)
+		require.NoError(t, err)
+		for _, e := range part.Entries {
+			all = append([]*wallet.Entry{e}, all...)
+		}
+		if part.NextBefore == nil {
+			return all
+		}
+		in.Before = []string{itoa(*part.NextBefore)}
+	}
+}
+
+// reconciled requires books without a discrepancy.
+func reconciled(t *testing.T, w *graphtest.World) {
+	t.Helper()
+	found, err := w.Wallet.Reconcile(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
