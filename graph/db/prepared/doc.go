@@ -32,10 +32,10 @@
 // parameters changed. PostgreSQL says so before it runs anything. The statement
 // is then closed, and where the whole schema is in doubt the epoch is raised,
 // which makes every connection prepare anew at the next use. Outside a
-// transaction the call is repeated, unseen, which cures it unless further
-// migrations come in between (three attempts). Inside one the transaction has
-// failed, and the caller gets an error for which [Stale] holds: roll back and
-// run the transaction again.
+// transaction the call is repeated, unseen, which cures it unless a further
+// migration strikes each of three attempts. Then, and at once inside a
+// transaction (which has failed), the caller gets an error for which [Stale]
+// holds: roll back and run it again.
 //
 // Not noticed is a column whose new type silently accepts a parameter of the
 // old type and reads it otherwise (timestamp to timestamptz); the pool's

@@ -9,9 +9,11 @@ import (
 )
 
 // Stale reports whether err says that a kept statement no longer fitted the
-// schema and that the transaction it ran in has failed for it. The statement is
-// gone: rolling back and running the transaction again prepares it anew. Nothing
-// of the transaction has been committed. The *pq.Error stays in err's chain.
+// schema and that the transaction it ran in, if any, has failed for it. The
+// statement is gone and has done nothing: rolling back and running the
+// transaction (or the single statement) again prepares it anew. Bound the
+// repetitions: a value that does not fit its column can be taken for a stale
+// statement once a connection. The *pq.Error stays in err's chain.
 func Stale(err error) bool {
 	_, ok := errors.AsType[*staleError](err)
 	return ok
