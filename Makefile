@@ -1,0 +1,53 @@
+# Every word of the house. `make` alone lists them.
+
+GO      ?= go
+BIN     := bin/stoa
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+BENCH   ?= .
+CLUSTER := $(BIN) test-cluster --
+
+export PATH := $(PATH):/usr/local/go/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build run demo seed test bench lint fmt generate migration verify
+
+help: ## List the words
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install the programs that are missing (Debian packages)
+	@.ci/setup
+
+build: setup ## Build bin/stoa
+	@$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
+
+run: build ## Run the server with a PostgreSQL of its own in ./data
+	@$(BIN) serve
+
+demo: build ## Let two agents live the whole story on the running server
+	@$(BIN) demo
+
+seed: build ## Fill the running server with agents, friendships, messages and orders
+	@$(BIN) seed
+
+test: build ## Run every test, with the race detector, on a throw-away PostgreSQL
+	@$(CLUSTER) $(GO) test -race -timeout 10m ./...
+
+bench: build ## Run the benchmarks; BENCH=pattern picks some
+	@$(CLUSTER) $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+lint: ## Run the linters
+	@$(GO) run $(LINTER) run
+
+fmt: ## Format the code
+	@gofmt -l -w .
+
+generate: ## Generate code again: ent from its schema, then the GraphQL layer
+	@cd ent && $(GO) run -mod=readonly entc.go
+	@$(GO) tool gqlgen generate
+
+migration: build ## Write a migration from the schema's changes: make migration name=add_something
+	@$(CLUSTER) .ci/migration '$(name)'
+
+verify: build ## Check everything that needs no test: generated code, migrations, modules, format, vet, lint
+	@$(CLUSTER) .ci/verify

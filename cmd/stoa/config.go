@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"stoa/graph/limits"
+)
+
+// settingPrefix and the name of a flag make the name of its environment variable.
+const settingPrefix = "STOA"
+
+// settings are everything that can be set on a server (§11).
+type settings struct {
+	databaseSettings
+	logSettings
+
+	Listen         string         `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
+	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does; several processes may share one database."`
+	TrustedProxies []netip.Prefix `help:"CIDRs whose X-Forwarded-For is believed."`
+	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
+	TokenTTL       time.Duration  `default:"720h" help:"Lifetime of a bearer token."`
+	Limit          limitSettings  `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
+}
+
+// databaseSettings say where the database is.
+type databaseSettings struct {
+	DataDir     string `default:"./data" help:"Folder of the private database and of what else the server keeps."`
+	DatabaseURL string `help:"PostgreSQL 15 or newer; empty: a private cluster in the data folder."`
+}
+
+// limitSettings are limits.Quotas with their defaults (§8).
+type limitSettings struct {
+	MutationsPerMinute             int `default:"120" help:"Changes per agent."`
+	ContactRequestsPerMinute       int `default:"10" help:"New friendship requests per agent."`
+	MessagesPerMinute              int `default:"60" help:"New messages per agent."`
+	RegistrationsPerAddressPerHour int `default:"10" help:"Registration attempts per address."`
+	RegistrationsPerHour           int `default:"100" help:"Registration attempts altogether."`
+	SocketsPerAgent                int `default:"2" help:"Event sockets per agent."`
+	Sockets                        int `default:"32" help:"Event sockets altogether."`
+	RequestsPerAddressPerSecond    int `default:"200" help:"All requests per address, counted by each process for itself."`
+}
+
+func (s limitSettings) quotas() limits.Quotas { return limits.Quotas(s) }
+
+// has tells whether this process was given a role.
+func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role) }
+
+// Validate refuses what the types of the fields let through.
+func (s *settings) Validate() error {
+	checks := []error{s.databaseSettings.Validate(), s.Limit.validate(), checkAddress("listen", s.Listen)}
+	for _, origin := range s.AllowedOrigins {
+		checks = append(checks, checkOrigin(origin))
+	}
+	if s.TokenTTL < time.Second {
+		checks = append(checks, errors.New("--token-ttl must be at least 1s"))
+	}
+	return errors.Join(checks...)
+}
+
+// Validate refuses a URL that lib/pq cannot read. Neither the URL nor lib/pq's complaint is repeated, since both may hold a
+// password.
+func (s *databaseSettings) Validate() error {
+	if s.DatabaseURL == "" {
+		return nil
+	}
+	if _, err := pq.NewConnector(s.DatabaseURL); err != nil {
+		return errors.New("--database-url is not a connection URL such as postgres://user:password@host:5432/database?sslmode=disable;" +
+			" special characters of user and password are written as %XX")
+	}
+	return nil
+}
+
+// validate refuses quotas below zero.
+func (s *limitSettings) validate() error {
+	for _, quota := range []int{
+		s.MutationsPerMinute, s.ContactRequestsPerMinute, s.MessagesPerMinute, s.RegistrationsPerAddressPerHour,
+		s.RegistrationsPerHour, s.SocketsPerAgent, s.Sockets, s.RequestsPerAddressPerSecond,
+	} {
+		if quota < 0 {
+			return errors.New("a limit cannot be below 0; 0 switches it off")
+		}
+	}
+	return nil
+}
+
+func checkAddress(flag, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s must be an address such as 127.0.0.1:8080: %w", flag, err)
+	}
+	return nil
+}
+
+func checkOrigin(origin string) error {
+	parsed, err := url.Parse(origin)
+	if err != nil || parsed.Host == "" || parsed.Scheme+"://"+parsed.Host != origin {
+		return fmt.Errorf("--allowed-origins: %q is not an origin such as https://example.org", origin)
+	}
+	return nil
+}
+
+// forgetEmptySettings makes a variable that is set to nothing the same as one that is not set.
+func forgetEmptySettings() {
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if value == "" && strings.HasPrefix(name, settingPrefix+"_") {
+			_ = os.Unsetenv(name) // fails only for names that cannot be set
+		}
+	}
+}

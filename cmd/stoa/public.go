@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync/atomic"
+
+	"stoa/graph"
+	"stoa/migrate"
+	"stoa/rest"
+)
+
+// starting is the public listener before the database answers: health and nothing else.
+func (p *process) starting() rest.Config {
+	wait := func(context.Context) error { return errors.New("the server is starting") }
+	c := p.listening()
+	c.Starting = true
+	c.Checks = map[string]rest.Check{"database": wait, "migrations": wait, "jobs": wait, "storage": p.storage}
+	return c
+}
+
+// serving is the public listener of the roles of this process.
+func (p *process) serving(domains *graph.Graph) rest.Config {
+	c := p.listening()
+	c.Checks = map[string]rest.Check{"database": p.db.Ping, "migrations": p.migrations(), "storage": p.storage}
+	if p.settings.has("api") {
+		c.Graph = domains
+	}
+	return c
+}
+
+func (p *process) listening() rest.Config {
+	return rest.Config{
+		Logger:                      p.log,
+		Draining:                    &p.draining,
+		TrustedProxies:              p.settings.TrustedProxies,
+		AllowedOrigins:              p.settings.AllowedOrigins,
+		RequestsPerAddressPerSecond: p.settings.Limit.RequestsPerAddressPerSecond,
+	}
+}
+
+// migrations asks the database until it has said once that nothing is missing.
+func (p *process) migrations() rest.Check {
+	var current atomic.Bool
+	return func(ctx context.Context) error {
+		if current.Load() {
+			return nil
+		}
+		done, err := migrate.Current(ctx, p.db.SQL)
+		if err == nil && !done {
+			err = errors.New("migrations are missing")
+		}
+		current.Store(err == nil)
+		return err
+	}
+}
+
+// storage tells whether the data folder can be written.
+func (p *process) storage(context.Context) error {
+	probe, err := os.CreateTemp(p.settings.DataDir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
