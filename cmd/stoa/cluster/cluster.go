@@ -56,8 +56,9 @@ type Config struct {
 	// synchronous_commit off) for speed. For tests only: a crash of the machine
 	// destroys the cluster.
 	Volatile bool
-	// TestRole lets the role create databases, log in to all of them, and hold
-	// more connections at once. It counts when the cluster is initialised.
+	// TestRole makes the role a superuser, lets it and every role it creates log
+	// in to all databases, and allows more connections at once. For tests only;
+	// it counts when the cluster is initialised.
 	TestRole bool
 }
 

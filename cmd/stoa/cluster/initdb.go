@@ -95,7 +95,7 @@ func (c *Cluster) initdbArgs(locale string) []string {
 func (c *Cluster) createRole(ctx context.Context, dir *os.File) error {
 	options := "LOGIN"
 	if c.config.TestRole {
-		options += " CREATEDB"
+		options += " SUPERUSER"
 	}
 	cmd := c.command(ctx, dir, "postgres", "--single", "-D", handed, "-c", "exit_on_error=on", "postgres")
 	cmd.Stdin = strings.NewReader(fmt.Sprintf("CREATE ROLE %[1]s %[2]s;\nCREATE DATABASE %[1]s OWNER %[1]s;\n", role, options))

@@ -85,11 +85,11 @@ func (c Config) settings(name string) string {
 
 // logins is the text of pg_hba.conf.
 func (c Config) logins() string {
-	database := role
+	database, user := role, role
 	if c.TestRole {
-		database = "all"
+		database, user = "all", "all"
 	}
-	return fmt.Sprintf("# Written by stoa. Who can reach the socket has passed the folder's permissions.\nlocal %s %s trust\n", database, role)
+	return fmt.Sprintf("# Written by stoa. Who can reach the socket has passed the folder's permissions.\nlocal %s %s trust\n", database, user)
 }
 
 // writeSettings writes stoa.conf into the folder and, for one just initialised,
