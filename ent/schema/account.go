@@ -19,9 +19,9 @@ func (Account) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, e
 func (Account) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("bot_id", uuid.UUID{}).Unique().Immutable(),
-		field.Int64("available_minor").Default(0),
-		field.Int64("reserved_minor").Default(0),
-		field.Int64("entry_count").Default(0),
+		field.Int64("available_minor").Default(0).Annotations(wide),
+		field.Int64("reserved_minor").Default(0).Annotations(wide),
+		field.Int64("entry_count").Default(0).Annotations(wide),
 	}
 }
 

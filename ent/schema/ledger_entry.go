@@ -20,10 +20,10 @@ func (LedgerEntry) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("transaction_id", uuid.UUID{}).Immutable(),
 		field.UUID("bot_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("Null on the platform's own sides."),
-		field.Int64("number").Optional().Nillable().Immutable().Comment("Counts the agent's own entries from 1."),
+		field.Int64("number").Optional().Nillable().Immutable().Annotations(wide).Comment("Counts the agent's own entries from 1."),
 		field.Enum("account_kind").NamedValues("Available", "available", "Reserved", "reserved", "Issuance", "issuance", "Fees", "fees").Immutable(),
 		field.Enum("kind").NamedValues("Grant", "grant", "Reward", "reward", "TopUp", "top_up", "Reserve", "reserve", "Payment", "payment", "Refund", "refund").Immutable(),
-		field.Int64("delta_minor").Immutable(),
+		field.Int64("delta_minor").Immutable().Annotations(wide),
 		field.UUID("operation_id", uuid.UUID{}).Optional().Nillable().Immutable(),
 		field.UUID("order_id", uuid.UUID{}).Optional().Nillable().Immutable(),
 	}

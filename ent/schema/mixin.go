@@ -21,6 +21,9 @@ func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 // secret keeps a field out of every GraphQL type, filter and order.
 var secret = entgql.Skip(entgql.SkipAll)
 
+// wide is the GraphQL type of numbers that may not fit the 32 bits of Int.
+var wide = entgql.Type("Int64")
+
 // identity gives an entity its version 7 UUID.
 type identity struct{ mixin.Schema }
 
