@@ -1,0 +1,20 @@
+package scalar
+
+import (
+	"github.com/99designs/gqlgen/graphql"
+
+	"stoa/ent"
+	"stoa/graph/fault"
+)
+
+// MarshalCursor writes the place of a row in a connection, opaque to the caller.
+func MarshalCursor(c ent.Cursor) graphql.Marshaler { return c }
+
+// UnmarshalCursor reads what MarshalCursor wrote; anything else is invalid_pagination.
+func UnmarshalCursor(sent any) (ent.Cursor, error) {
+	var c ent.Cursor
+	if err := c.UnmarshalGQL(sent); err != nil {
+		return c, wrong(fault.InvalidPagination, "must be a cursor that this connection gave out")
+	}
+	return c, nil
+}
