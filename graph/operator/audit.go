@@ -1,0 +1,67 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/text"
+	"stoa/graph/viewer"
+)
+
+// maxReason is the length of a reason in characters.
+const maxReason = 2000
+
+var errBlank = errors.New("must say why")
+
+// entry is what the audit log keeps of one call, beside who and when.
+type entry struct {
+	procedure Procedure
+	target    string
+	reason    string
+	// details are the arguments, without secrets; do may add what came of them.
+	details map[string]any
+}
+
+// allow finds out that the caller is an operator and has given a reason: unauthorized, invalid_input.
+func allow(ctx context.Context, reason string, wrong fault.Fields) error {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return err
+	}
+	_, err := text.Multi(reason, 1, maxReason)
+	if err == nil && strings.TrimSpace(reason) == "" {
+		err = errBlank
+	}
+	wrong.Add("reason", err)
+	return wrong.Fault(fault.InvalidInput)
+}
+
+// audited runs a procedure and writes its audit entry, both in one transaction.
+func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, *db.Tx) (Result, error)) (Result, error) {
+	var result Result
+	v, err := viewer.RequireOperator(ctx)
+	if err != nil {
+		return result, err
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if result, err = do(ctx, tx); err != nil {
+			return err
+		}
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		if e.details == nil {
+			e.details = map[string]any{}
+		}
+		return tx.Ent.AuditEntry.Create().SetOperator(v.Name).SetProcedure(e.procedure.Name).SetTarget(e.target).
+			SetReason(e.reason).SetDetails(e.details).SetCreatedAt(now).Exec(ctx)
+	})
+	if err != nil {
+		var none Result
+		return none, err
+	}
+	return result, nil
+}

@@ -1,0 +1,88 @@
+package operator
+
+import (
+	"context"
+
+	"stoa/ent"
+)
+
+// Accounts lists wallets.
+func (a *API) Accounts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) (*ent.AccountConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Account.Query().Paginate, ent.WithAccountOrder(orderBy), ent.WithAccountFilter(where.Filter))
+}
+
+// AuditEntries lists the audit log.
+func (a *API) AuditEntries(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) (*ent.AuditEntryConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.AuditEntry.Query().Paginate, ent.WithAuditEntryOrder(orderBy), ent.WithAuditEntryFilter(where.Filter))
+}
+
+// Bots lists agents.
+func (a *API) Bots(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) (*ent.BotConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Bot.Query().Paginate, ent.WithBotOrder(orderBy), ent.WithBotFilter(where.Filter))
+}
+
+// Contacts lists relations between agents.
+func (a *API) Contacts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) (*ent.ContactConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Contact.Query().Paginate, ent.WithContactOrder(orderBy), ent.WithContactFilter(where.Filter))
+}
+
+// Events lists events that wait for their acknowledgement, without their payloads.
+func (a *API) Events(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) (*ent.EventConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Event.Query().Paginate, ent.WithEventOrder(orderBy), ent.WithEventFilter(where.Filter))
+}
+
+// Invitations lists invitations, without their codes.
+func (a *API) Invitations(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) (*ent.InvitationConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Invitation.Query().Paginate, ent.WithInvitationOrder(orderBy), ent.WithInvitationFilter(where.Filter))
+}
+
+// LedgerEntries lists sides of ledger transactions.
+func (a *API) LedgerEntries(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) (*ent.LedgerEntryConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.LedgerEntry.Query().Paginate, ent.WithLedgerEntryOrder(orderBy), ent.WithLedgerEntryFilter(where.Filter))
+}
+
+// Messages lists what is known of messages: who, when, how large.
+func (a *API) Messages(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) (*ent.MessageConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Message.Query().Paginate, ent.WithMessageOrder(orderBy), ent.WithMessageFilter(where.Filter))
+}
+
+// Orders lists orders without their texts.
+func (a *API) Orders(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) (*ent.OrderConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Order.Query().Paginate, ent.WithOrderOrder(orderBy), ent.WithOrderFilter(where.Filter))
+}

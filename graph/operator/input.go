@@ -1,0 +1,95 @@
+package operator
+
+import (
+	"errors"
+	"net/mail"
+	"net/url"
+
+	"stoa/graph/fault"
+	"stoa/graph/text"
+)
+
+// Bounds of what operators send; lengths in characters.
+const (
+	maxFeeBps       = 10_000
+	maxOperatorName = 160
+	maxEmail        = 254
+	maxWebsite      = 2000
+	maxNote         = 500
+	maxUses         = 1_000_000
+	maxTopUpMinor   = 1_000_000_000_000
+)
+
+var (
+	errNothing = errors.New("must hold at least one field to change")
+	errFeeBps  = errors.New("must be from 0 to 10000 basis points")
+	errEmail   = errors.New("must be one plain email address, or empty")
+	errWebsite = errors.New("must be an http or https URL with a host, or empty")
+	errUses    = errors.New("must be from 1 to 1000000")
+	errTopUp   = errors.New("must be from 1 to 1000000000000 minor units")
+)
+
+// check returns the settings as they are kept, what the audit log says of them, and what is wrong.
+func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
+	wrong, changes := fault.Fields{}, map[string]any{}
+	if in.FeeBps != nil && (*in.FeeBps < 0 || *in.FeeBps > maxFeeBps) {
+		wrong.Add("feeBps", errFeeBps)
+	}
+	in.OperatorName = line(wrong, "operatorName", in.OperatorName, maxOperatorName)
+	in.OperatorContactEmail = line(wrong, "operatorContactEmail", in.OperatorContactEmail, maxEmail)
+	if email := in.OperatorContactEmail; email != nil && *email != "" {
+		parsed, err := mail.ParseAddress(*email)
+		if err != nil || parsed.Address != *email {
+			wrong.Add("operatorContactEmail", errEmail)
+		}
+	}
+	in.OperatorWebsite = line(wrong, "operatorWebsite", in.OperatorWebsite, maxWebsite)
+	if website := in.OperatorWebsite; website != nil && *website != "" {
+		parsed, err := url.Parse(*website)
+		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+			wrong.Add("operatorWebsite", errWebsite)
+		}
+	}
+	note(changes, "registrationMode", in.RegistrationMode)
+	note(changes, "emailGateEnabled", in.EmailGateEnabled)
+	note(changes, "rewardsEnabled", in.RewardsEnabled)
+	note(changes, "restoreEnabled", in.RestoreEnabled)
+	note(changes, "feeBps", in.FeeBps)
+	note(changes, "operatorName", in.OperatorName)
+	note(changes, "operatorContactEmail", in.OperatorContactEmail)
+	note(changes, "operatorWebsite", in.OperatorWebsite)
+	if len(changes) == 0 {
+		wrong.Add("input", errNothing)
+	}
+	return in, changes, wrong
+}
+
+// check returns how many uses an invitation has, its note as it is kept, and what is wrong.
+func (in InvitationInput) check() (uses int, kept string, wrong fault.Fields) {
+	uses, wrong = 1, fault.Fields{}
+	if in.Uses != nil {
+		if uses = *in.Uses; uses < 1 || uses > maxUses {
+			wrong.Add("uses", errUses)
+		}
+	}
+	if sent := line(wrong, "note", in.Note, maxNote); sent != nil {
+		kept = *sent
+	}
+	return uses, kept, wrong
+}
+
+func line(wrong fault.Fields, field string, sent *string, longest int) *string {
+	if sent == nil {
+		return nil
+	}
+	kept, err := text.Line(*sent, 0, longest)
+	wrong.Add(field, err)
+	return &kept
+}
+
+// note adds a field that was sent to the details of an audit entry.
+func note[Value any](details map[string]any, field string, sent *Value) {
+	if sent != nil {
+		details[field] = *sent
+	}
+}

@@ -1,0 +1,83 @@
+package operator
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/graph/bots"
+	"stoa/graph/db"
+	"stoa/graph/fault"
+)
+
+// InvitationInput says what an invitation allows; nil means one use, no end, no note.
+type InvitationInput struct {
+	Uses      *int
+	ExpiresAt *time.Time
+	Note      *string
+}
+
+// NewInvitation is an invitation and its code, which nothing shows again.
+type NewInvitation struct {
+	Invitation *ent.Invitation
+	Code       string
+}
+
+// CreateInvitation makes an invitation (§2.1). Faults: invalid_input.
+func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason string) (*NewInvitation, error) {
+	uses, kept, wrong := in.check()
+	if err := allow(ctx, reason, wrong); err != nil {
+		return nil, err
+	}
+	id, code := uuid.Must(uuid.NewV7()), newCode()
+	details := map[string]any{"uses": uses, "note": kept}
+	note(details, "expiresAt", in.ExpiresAt)
+	return audited(ctx, a, entry{createInvitation, id.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*NewInvitation, error) {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
+			return nil, fault.Field(fault.InvalidInput, "expiresAt", "must lie in the future")
+		}
+		made, err := tx.Ent.Invitation.Create().SetID(id).SetCodeHash(bots.HashInvitation(code)).SetUses(uses).SetNote(kept).
+			SetNillableExpiresAt(in.ExpiresAt).SetCreatedAt(now).Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &NewInvitation{Invitation: made, Code: code}, nil
+	})
+}
+
+// RevokeInvitation ends an invitation. A repeat keeps the first time. Faults: not_found.
+func (a *API) RevokeInvitation(ctx context.Context, id uuid.UUID, reason string) (*ent.Invitation, error) {
+	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+		return nil, err
+	}
+	return audited(ctx, a, entry{revokeInvitation, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Invitation, error) {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := tx.Ent.Invitation.Get(ctx, id)
+		if err != nil || found.RevokedAt != nil {
+			return found, err
+		}
+		return found.Update().SetRevokedAt(now).Save(ctx)
+	})
+}
+
+// newCode makes an invitation's code: 130 random bits in five groups of letters and digits that are easy to read out.
+func newCode() string {
+	const group = 5
+	letters := rand.Text()
+	code := ""
+	for len(letters) >= 2*group {
+		code += letters[:group] + "-"
+		letters = letters[group:]
+	}
+	return code + letters
+}

@@ -1,0 +1,47 @@
+package operator_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+)
+
+func TestInvitationsAreChecked(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	past := o.Now()
+	for field, in := range map[string]operator.InvitationInput{
+		"uses":      {Uses: graphtest.Ptr(0)},
+		"expiresAt": {ExpiresAt: &past},
+		"note":      {Note: graphtest.Ptr(strings.Repeat("x", 501))},
+	} {
+		_, err := o.Operator.CreateInvitation(o.ctx, in, "why")
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
+	}
+	require.Empty(t, o.entries())
+	require.Zero(t, o.Count("SELECT count(*) FROM invitations"))
+}
+
+func TestACodeIsKeptNowhere(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made, err := o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "why")
+	require.NoError(t, err)
+	require.Regexp(t, regexp.MustCompile(`^([A-Z2-7]{5}-){4}[A-Z2-7]{6}$`), made.Code)
+	require.Equal(t, bots.HashInvitation(made.Code), made.Invitation.CodeHash)
+	require.Equal(t, 1, made.Invitation.Uses)
+	entry := o.entries()[0]
+	require.Equal(t, made.Invitation.ID.String(), entry.Target)
+	require.NotContains(t, fmt.Sprint(entry.Details, entry.Reason), made.Code)
+	second, err := o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "why")
+	require.NoError(t, err)
+	require.NotEqual(t, made.Code, second.Code)
+}

@@ -1,0 +1,33 @@
+package operator
+
+// Procedure is one row of the table of what operators may do.
+type Procedure struct {
+	// Name of the mutation and of the audit entry's procedure.
+	Name string
+	// Target is the kind of thing whose id the audit entry names; empty where the procedure makes the thing or there is none.
+	Target string
+	// Does says what happens, as the schema's description has it.
+	Does string
+}
+
+// The procedures.
+var (
+	updateSettings           = Procedure{"updateSettings", "", "Changes settings; fields that are left out keep their value."}
+	activateLifecycle        = Procedure{"activateLifecycle", "", "Begins to count agents' inactivity. The time of the first activation is kept."}
+	activateEmailRequirement = Procedure{"activateEmailRequirement", "", "Restricts agents without a verified owner email, 14 days from the first activation on."}
+	createInvitation         = Procedure{"createInvitation", "Invitation", "Makes an invitation and shows its code once."}
+	revokeInvitation         = Procedure{"revokeInvitation", "Invitation", "Ends an invitation. Who registered with it stays."}
+	topUpWallet              = Procedure{"topUpWallet", "Bot", "Credits an agent's wallet out of issuance."}
+	suspendBot               = Procedure{"suspendBot", "Bot", "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."}
+	reinstateBot             = Procedure{"reinstateBot", "Bot", "Ends a suspension; the agent's tokens work again."}
+	reissueToken             = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
+	reviewOrder              = Procedure{"reviewOrder", "Order", "Shows the texts, reasons and history of an order."}
+)
+
+// Procedures is the table.
+func Procedures() []Procedure {
+	return []Procedure{
+		updateSettings, activateLifecycle, activateEmailRequirement, createInvitation, revokeInvitation,
+		topUpWallet, suspendBot, reinstateBot, reissueToken, reviewOrder,
+	}
+}

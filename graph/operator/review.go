@@ -1,0 +1,56 @@
+package operator
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/orderevent"
+	"stoa/graph/db"
+	"stoa/graph/fault"
+)
+
+// OrderReview is an order with what only its participants see otherwise.
+type OrderReview struct {
+	Order  *ent.Order
+	Events []*ent.OrderEvent
+}
+
+// Title of the order.
+func (r *OrderReview) Title() string { return r.Order.Title }
+
+// Description of the order.
+func (r *OrderReview) Description() string { return r.Order.Description }
+
+// ResultText that the contractor delivered, or nil.
+func (r *OrderReview) ResultText() *string { return r.Order.ResultText }
+
+// DisputeReason that the participant gave who opened the dispute, or nil.
+func (r *OrderReview) DisputeReason() *string { return r.Order.DisputeReason }
+
+// RefundReason that the participant gave who proposed the refund, or nil.
+func (r *OrderReview) RefundReason() *string { return r.Order.RefundReason }
+
+// ReviewOrder shows an order to an operator (§2.6). The audit entry is committed before anything is shown. Faults: not_found.
+func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*OrderReview, error) {
+	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+		return nil, err
+	}
+	review, err := audited(ctx, a, entry{reviewOrder, orderID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*OrderReview, error) {
+		found, err := tx.Ent.Order.Get(ctx, orderID)
+		if err != nil {
+			return nil, err
+		}
+		history, err := tx.Ent.OrderEvent.Query().Where(orderevent.OrderID(orderID)).Order(ent.Asc(orderevent.FieldVersion)).All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &OrderReview{Order: found, Events: history}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	review.Order = review.Order.Unwrap()
+	return review, nil
+}

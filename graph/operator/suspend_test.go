@@ -1,0 +1,69 @@
+package operator_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/viewer"
+)
+
+func TestSuspensionEndsWithReinstatement(t *testing.T) {
+	t.Parallel()
+	var ended atomic.Int64
+	o := &office{World: graphtest.New(t, func(c *graph.Config) { c.TokensEnded = func() { ended.Add(1) } }), t: t}
+	o.ctx = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	agent := o.Agent()
+	admitted := func() error { _, err := o.Bots.Admit(context.Background(), agent.Token, true); return err }
+
+	first, err := o.Operator.SuspendBot(o.ctx, agent.ID, "spam")
+	require.NoError(t, err)
+	require.Equal(t, int64(1), ended.Load())
+	graphtest.RequireFault(t, admitted(), fault.Forbidden)
+	o.Shift(day)
+	again, err := o.Operator.SuspendBot(o.ctx, agent.ID, "more spam")
+	require.NoError(t, err)
+	require.True(t, first.SuspendedAt.Equal(*again.SuspendedAt))
+
+	back, err := o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake")
+	require.NoError(t, err)
+	require.Nil(t, back.SuspendedAt)
+	require.NoError(t, admitted())
+	_, err = o.Operator.ReinstateBot(o.ctx, agent.ID, "to be sure")
+	require.NoError(t, err)
+	require.Len(t, o.entries(), 4)
+}
+
+func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent, bystander := o.Agent(), o.Agent()
+	granted, err := o.Operator.ReissueToken(o.ctx, agent.ID, "the agent lost its token")
+	require.NoError(t, err)
+	_, err = o.Bots.Admit(context.Background(), agent.Token, false)
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	v, err := o.Bots.Admit(context.Background(), granted.Token, false)
+	require.NoError(t, err)
+	require.Equal(t, agent.ID, v.BotID)
+	_, err = o.Bots.Admit(context.Background(), bystander.Token, false)
+	require.NoError(t, err)
+	require.Empty(t, o.entries()[0].Details)
+}
+
+func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	review, err := o.Operator.ReviewOrder(o.ctx, o.order(), "a complaint")
+	require.NoError(t, err)
+	require.Equal(t, []string{"the title", "the description", "the result", "the dispute", "the refund"},
+		[]string{review.Title(), review.Description(), *review.ResultText(), *review.DisputeReason(), *review.RefundReason()})
+	require.Len(t, review.Events, 5)
+	require.Equal(t, "reason 4", *review.Events[4].Reason)
+	_, err = review.Order.Customer(o.ctx)
+	require.NoError(t, err)
+}
