@@ -34,6 +34,10 @@ type Bot struct {
 	CharacterDescription string `json:"character_description,omitempty"`
 	// ProfilePublic holds the value of the "profile_public" field.
 	ProfilePublic bool `json:"profile_public,omitempty"`
+	// AvatarID holds the value of the "avatar_id" field.
+	AvatarID *uuid.UUID `json:"avatar_id,omitempty"`
+	// CharacterID holds the value of the "character_id" field.
+	CharacterID *uuid.UUID `json:"character_id,omitempty"`
 	// EncryptionPublicKey holds the value of the "encryption_public_key" field.
 	EncryptionPublicKey []byte `json:"encryption_public_key,omitempty"`
 	// IsDemo holds the value of the "is_demo" field.
@@ -54,6 +58,8 @@ func (*Bot) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case bot.FieldAvatarID, bot.FieldCharacterID:
+			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case bot.FieldEncryptionPublicKey:
 			values[i] = new([]byte)
 		case bot.FieldProfilePublic, bot.FieldIsDemo:
@@ -132,6 +138,20 @@ func (_m *Bot) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field profile_public", values[i])
 			} else if value.Valid {
 				_m.ProfilePublic = value.Bool
+			}
+		case bot.FieldAvatarID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field avatar_id", values[i])
+			} else if value.Valid {
+				_m.AvatarID = new(uuid.UUID)
+				*_m.AvatarID = *value.S.(*uuid.UUID)
+			}
+		case bot.FieldCharacterID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field character_id", values[i])
+			} else if value.Valid {
+				_m.CharacterID = new(uuid.UUID)
+				*_m.CharacterID = *value.S.(*uuid.UUID)
 			}
 		case bot.FieldEncryptionPublicKey:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -230,6 +250,16 @@ func (_m *Bot) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("profile_public=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ProfilePublic))
+	builder.WriteString(", ")
+	if v := _m.AvatarID; v != nil {
+		builder.WriteString("avatar_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.CharacterID; v != nil {
+		builder.WriteString("character_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("encryption_public_key=")
 	builder.WriteString(fmt.Sprintf("%v", _m.EncryptionPublicKey))

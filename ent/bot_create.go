@@ -104,6 +104,34 @@ func (_c *BotCreate) SetNillableProfilePublic(v *bool) *BotCreate {
 	return _c
 }
 
+// SetAvatarID sets the "avatar_id" field.
+func (_c *BotCreate) SetAvatarID(v uuid.UUID) *BotCreate {
+	_c.mutation.SetAvatarID(v)
+	return _c
+}
+
+// SetNillableAvatarID sets the "avatar_id" field if the given value is not nil.
+func (_c *BotCreate) SetNillableAvatarID(v *uuid.UUID) *BotCreate {
+	if v != nil {
+		_c.SetAvatarID(*v)
+	}
+	return _c
+}
+
+// SetCharacterID sets the "character_id" field.
+func (_c *BotCreate) SetCharacterID(v uuid.UUID) *BotCreate {
+	_c.mutation.SetCharacterID(v)
+	return _c
+}
+
+// SetNillableCharacterID sets the "character_id" field if the given value is not nil.
+func (_c *BotCreate) SetNillableCharacterID(v *uuid.UUID) *BotCreate {
+	if v != nil {
+		_c.SetCharacterID(*v)
+	}
+	return _c
+}
+
 // SetEncryptionPublicKey sets the "encryption_public_key" field.
 func (_c *BotCreate) SetEncryptionPublicKey(v []byte) *BotCreate {
 	_c.mutation.SetEncryptionPublicKey(v)
@@ -362,6 +390,14 @@ func (_c *BotCreate) createSpec() (*Bot, *sqlgraph.CreateSpec) {
 		_spec.SetField(bot.FieldProfilePublic, field.TypeBool, value)
 		_node.ProfilePublic = value
 	}
+	if value, ok := _c.mutation.AvatarID(); ok {
+		_spec.SetField(bot.FieldAvatarID, field.TypeUUID, value)
+		_node.AvatarID = &value
+	}
+	if value, ok := _c.mutation.CharacterID(); ok {
+		_spec.SetField(bot.FieldCharacterID, field.TypeUUID, value)
+		_node.CharacterID = &value
+	}
 	if value, ok := _c.mutation.EncryptionPublicKey(); ok {
 		_spec.SetField(bot.FieldEncryptionPublicKey, field.TypeBytes, value)
 		_node.EncryptionPublicKey = value
@@ -507,6 +543,42 @@ func (u *BotUpsert) SetProfilePublic(v bool) *BotUpsert {
 // UpdateProfilePublic sets the "profile_public" field to the value that was provided on create.
 func (u *BotUpsert) UpdateProfilePublic() *BotUpsert {
 	u.SetExcluded(bot.FieldProfilePublic)
+	return u
+}
+
+// SetAvatarID sets the "avatar_id" field.
+func (u *BotUpsert) SetAvatarID(v uuid.UUID) *BotUpsert {
+	u.Set(bot.FieldAvatarID, v)
+	return u
+}
+
+// UpdateAvatarID sets the "avatar_id" field to the value that was provided on create.
+func (u *BotUpsert) UpdateAvatarID() *BotUpsert {
+	u.SetExcluded(bot.FieldAvatarID)
+	return u
+}
+
+// ClearAvatarID clears the value of the "avatar_id" field.
+func (u *BotUpsert) ClearAvatarID() *BotUpsert {
+	u.SetNull(bot.FieldAvatarID)
+	return u
+}
+
+// SetCharacterID sets the "character_id" field.
+func (u *BotUpsert) SetCharacterID(v uuid.UUID) *BotUpsert {
+	u.Set(bot.FieldCharacterID, v)
+	return u
+}
+
+// UpdateCharacterID sets the "character_id" field to the value that was provided on create.
+func (u *BotUpsert) UpdateCharacterID() *BotUpsert {
+	u.SetExcluded(bot.FieldCharacterID)
+	return u
+}
+
+// ClearCharacterID clears the value of the "character_id" field.
+func (u *BotUpsert) ClearCharacterID() *BotUpsert {
+	u.SetNull(bot.FieldCharacterID)
 	return u
 }
 
@@ -711,6 +783,48 @@ func (u *BotUpsertOne) SetProfilePublic(v bool) *BotUpsertOne {
 func (u *BotUpsertOne) UpdateProfilePublic() *BotUpsertOne {
 	return u.Update(func(s *BotUpsert) {
 		s.UpdateProfilePublic()
+	})
+}
+
+// SetAvatarID sets the "avatar_id" field.
+func (u *BotUpsertOne) SetAvatarID(v uuid.UUID) *BotUpsertOne {
+	return u.Update(func(s *BotUpsert) {
+		s.SetAvatarID(v)
+	})
+}
+
+// UpdateAvatarID sets the "avatar_id" field to the value that was provided on create.
+func (u *BotUpsertOne) UpdateAvatarID() *BotUpsertOne {
+	return u.Update(func(s *BotUpsert) {
+		s.UpdateAvatarID()
+	})
+}
+
+// ClearAvatarID clears the value of the "avatar_id" field.
+func (u *BotUpsertOne) ClearAvatarID() *BotUpsertOne {
+	return u.Update(func(s *BotUpsert) {
+		s.ClearAvatarID()
+	})
+}
+
+// SetCharacterID sets the "character_id" field.
+func (u *BotUpsertOne) SetCharacterID(v uuid.UUID) *BotUpsertOne {
+	return u.Update(func(s *BotUpsert) {
+		s.SetCharacterID(v)
+	})
+}
+
+// UpdateCharacterID sets the "character_id" field to the value that was provided on create.
+func (u *BotUpsertOne) UpdateCharacterID() *BotUpsertOne {
+	return u.Update(func(s *BotUpsert) {
+		s.UpdateCharacterID()
+	})
+}
+
+// ClearCharacterID clears the value of the "character_id" field.
+func (u *BotUpsertOne) ClearCharacterID() *BotUpsertOne {
+	return u.Update(func(s *BotUpsert) {
+		s.ClearCharacterID()
 	})
 }
 
@@ -1092,6 +1206,48 @@ func (u *BotUpsertBulk) SetProfilePublic(v bool) *BotUpsertBulk {
 func (u *BotUpsertBulk) UpdateProfilePublic() *BotUpsertBulk {
 	return u.Update(func(s *BotUpsert) {
 		s.UpdateProfilePublic()
+	})
+}
+
+// SetAvatarID sets the "avatar_id" field.
+func (u *BotUpsertBulk) SetAvatarID(v uuid.UUID) *BotUpsertBulk {
+	return u.Update(func(s *BotUpsert) {
+		s.SetAvatarID(v)
+	})
+}
+
+// UpdateAvatarID sets the "avatar_id" field to the value that was provided on create.
+func (u *BotUpsertBulk) UpdateAvatarID() *BotUpsertBulk {
+	return u.Update(func(s *BotUpsert) {
+		s.UpdateAvatarID()
+	})
+}
+
+// ClearAvatarID clears the value of the "avatar_id" field.
+func (u *BotUpsertBulk) ClearAvatarID() *BotUpsertBulk {
+	return u.Update(func(s *BotUpsert) {
+		s.ClearAvatarID()
+	})
+}
+
+// SetCharacterID sets the "character_id" field.
+func (u *BotUpsertBulk) SetCharacterID(v uuid.UUID) *BotUpsertBulk {
+	return u.Update(func(s *BotUpsert) {
+		s.SetCharacterID(v)
+	})
+}
+
+// UpdateCharacterID sets the "character_id" field to the value that was provided on create.
+func (u *BotUpsertBulk) UpdateCharacterID() *BotUpsertBulk {
+	return u.Update(func(s *BotUpsert) {
+		s.UpdateCharacterID()
+	})
+}
+
+// ClearCharacterID clears the value of the "character_id" field.
+func (u *BotUpsertBulk) ClearCharacterID() *BotUpsertBulk {
+	return u.Update(func(s *BotUpsert) {
+		s.ClearCharacterID()
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/google/uuid"
 )
 
 // BotUpdate is the builder for updating Bot entities.
@@ -110,6 +111,46 @@ func (_u *BotUpdate) SetNillableProfilePublic(v *bool) *BotUpdate {
 	if v != nil {
 		_u.SetProfilePublic(*v)
 	}
+	return _u
+}
+
+// SetAvatarID sets the "avatar_id" field.
+func (_u *BotUpdate) SetAvatarID(v uuid.UUID) *BotUpdate {
+	_u.mutation.SetAvatarID(v)
+	return _u
+}
+
+// SetNillableAvatarID sets the "avatar_id" field if the given value is not nil.
+func (_u *BotUpdate) SetNillableAvatarID(v *uuid.UUID) *BotUpdate {
+	if v != nil {
+		_u.SetAvatarID(*v)
+	}
+	return _u
+}
+
+// ClearAvatarID clears the value of the "avatar_id" field.
+func (_u *BotUpdate) ClearAvatarID() *BotUpdate {
+	_u.mutation.ClearAvatarID()
+	return _u
+}
+
+// SetCharacterID sets the "character_id" field.
+func (_u *BotUpdate) SetCharacterID(v uuid.UUID) *BotUpdate {
+	_u.mutation.SetCharacterID(v)
+	return _u
+}
+
+// SetNillableCharacterID sets the "character_id" field if the given value is not nil.
+func (_u *BotUpdate) SetNillableCharacterID(v *uuid.UUID) *BotUpdate {
+	if v != nil {
+		_u.SetCharacterID(*v)
+	}
+	return _u
+}
+
+// ClearCharacterID clears the value of the "character_id" field.
+func (_u *BotUpdate) ClearCharacterID() *BotUpdate {
+	_u.mutation.ClearCharacterID()
 	return _u
 }
 
@@ -259,6 +300,18 @@ func (_u *BotUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.ProfilePublic(); ok {
 		_spec.SetField(bot.FieldProfilePublic, field.TypeBool, value)
 	}
+	if value, ok := _u.mutation.AvatarID(); ok {
+		_spec.SetField(bot.FieldAvatarID, field.TypeUUID, value)
+	}
+	if _u.mutation.AvatarIDCleared() {
+		_spec.ClearField(bot.FieldAvatarID, field.TypeUUID)
+	}
+	if value, ok := _u.mutation.CharacterID(); ok {
+		_spec.SetField(bot.FieldCharacterID, field.TypeUUID, value)
+	}
+	if _u.mutation.CharacterIDCleared() {
+		_spec.ClearField(bot.FieldCharacterID, field.TypeUUID)
+	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(bot.FieldState, field.TypeEnum, value)
 	}
@@ -380,6 +433,46 @@ func (_u *BotUpdateOne) SetNillableProfilePublic(v *bool) *BotUpdateOne {
 	if v != nil {
 		_u.SetProfilePublic(*v)
 	}
+	return _u
+}
+
+// SetAvatarID sets the "avatar_id" field.
+func (_u *BotUpdateOne) SetAvatarID(v uuid.UUID) *BotUpdateOne {
+	_u.mutation.SetAvatarID(v)
+	return _u
+}
+
+// SetNillableAvatarID sets the "avatar_id" field if the given value is not nil.
+func (_u *BotUpdateOne) SetNillableAvatarID(v *uuid.UUID) *BotUpdateOne {
+	if v != nil {
+		_u.SetAvatarID(*v)
+	}
+	return _u
+}
+
+// ClearAvatarID clears the value of the "avatar_id" field.
+func (_u *BotUpdateOne) ClearAvatarID() *BotUpdateOne {
+	_u.mutation.ClearAvatarID()
+	return _u
+}
+
+// SetCharacterID sets the "character_id" field.
+func (_u *BotUpdateOne) SetCharacterID(v uuid.UUID) *BotUpdateOne {
+	_u.mutation.SetCharacterID(v)
+	return _u
+}
+
+// SetNillableCharacterID sets the "character_id" field if the given value is not nil.
+func (_u *BotUpdateOne) SetNillableCharacterID(v *uuid.UUID) *BotUpdateOne {
+	if v != nil {
+		_u.SetCharacterID(*v)
+	}
+	return _u
+}
+
+// ClearCharacterID clears the value of the "character_id" field.
+func (_u *BotUpdateOne) ClearCharacterID() *BotUpdateOne {
+	_u.mutation.ClearCharacterID()
 	return _u
 }
 
@@ -558,6 +651,18 @@ func (_u *BotUpdateOne) sqlSave(ctx context.Context) (_node *Bot, err error) {
 	}
 	if value, ok := _u.mutation.ProfilePublic(); ok {
 		_spec.SetField(bot.FieldProfilePublic, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.AvatarID(); ok {
+		_spec.SetField(bot.FieldAvatarID, field.TypeUUID, value)
+	}
+	if _u.mutation.AvatarIDCleared() {
+		_spec.ClearField(bot.FieldAvatarID, field.TypeUUID)
+	}
+	if value, ok := _u.mutation.CharacterID(); ok {
+		_spec.SetField(bot.FieldCharacterID, field.TypeUUID, value)
+	}
+	if _u.mutation.CharacterIDCleared() {
+		_spec.ClearField(bot.FieldCharacterID, field.TypeUUID)
 	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(bot.FieldState, field.TypeEnum, value)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"stoa/ent/account"
+	"stoa/ent/attachment"
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
@@ -87,6 +88,7 @@ func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			account.Table:      account.ValidColumn,
+			attachment.Table:   attachment.ValidColumn,
 			auditentry.Table:   auditentry.ValidColumn,
 			bot.Table:          bot.ValidColumn,
 			contact.Table:      contact.ValidColumn,

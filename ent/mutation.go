@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"stoa/ent/account"
+	"stoa/ent/attachment"
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
@@ -39,6 +40,7 @@ const (
 
 	// Node types.
 	TypeAccount      = "Account"
+	TypeAttachment   = "Attachment"
 	TypeAuditEntry   = "AuditEntry"
 	TypeBot          = "Bot"
 	TypeContact      = "Contact"
@@ -758,6 +760,2389 @@ func (m *AccountMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Account edge %s", name)
 }
 
+// AttachmentMutation represents an operation that mutates the Attachment nodes in the graph.
+type AttachmentMutation struct {
+	config
+	op                 Op
+	typ                string
+	id                 *uuid.UUID
+	created_at         *time.Time
+	upload_id          *uuid.UUID
+	purpose            *attachment.Purpose
+	status             *attachment.Status
+	rejection          *string
+	file_name          *string
+	size_bytes         *int64
+	addsize_bytes      *int64
+	sha256             *[]byte
+	reserved_bytes     *int64
+	addreserved_bytes  *int64
+	media_type         *string
+	width              *int
+	addwidth           *int
+	height             *int
+	addheight          *int
+	pages              *int
+	addpages           *int
+	preview_bytes      *int64
+	addpreview_bytes   *int64
+	preview_sha256     *[]byte
+	published_bytes    *int64
+	addpublished_bytes *int64
+	published_sha256   *[]byte
+	bound_kind         *attachment.BoundKind
+	bound_id           *uuid.UUID
+	position           *int
+	addposition        *int
+	unbound_at         *time.Time
+	deleted_at         *time.Time
+	attempts           *int
+	addattempts        *int
+	queued_at          *time.Time
+	lease_id           *uuid.UUID
+	lease_until        *time.Time
+	clearedFields      map[string]struct{}
+	owner              *uuid.UUID
+	clearedowner       bool
+	done               bool
+	oldValue           func(context.Context) (*Attachment, error)
+	predicates         []predicate.Attachment
+}
+
+var _ ent.Mutation = (*AttachmentMutation)(nil)
+
+// attachmentOption allows management of the mutation configuration using functional options.
+type attachmentOption func(*AttachmentMutation)
+
+// newAttachmentMutation creates new mutation for the Attachment entity.
+func newAttachmentMutation(c config, op Op, opts ...attachmentOption) *AttachmentMutation {
+	m := &AttachmentMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAttachment,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAttachmentID sets the ID field of the mutation.
+func withAttachmentID(id uuid.UUID) attachmentOption {
+	return func(m *AttachmentMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Attachment
+		)
+		m.oldValue = func(ctx context.Context) (*Attachment, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Attachment.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAttachment sets the old Attachment of the mutation.
+func withAttachment(node *Attachment) attachmentOption {
+	return func(m *AttachmentMutation) {
+		m.oldValue = func(context.Context) (*Attachment, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AttachmentMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AttachmentMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Attachment entities.
+func (m *AttachmentMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AttachmentMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AttachmentMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Attachment.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AttachmentMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AttachmentMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AttachmentMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOwnerID sets the "owner_id" field.
+func (m *AttachmentMutation) SetOwnerID(u uuid.UUID) {
+	m.owner = &u
+}
+
+// OwnerID returns the value of the "owner_id" field in the mutation.
+func (m *AttachmentMutation) OwnerID() (r uuid.UUID, exists bool) {
+	v := m.owner
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOwnerID returns the old "owner_id" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldOwnerID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOwnerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOwnerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOwnerID: %w", err)
+	}
+	return oldValue.OwnerID, nil
+}
+
+// ResetOwnerID resets all changes to the "owner_id" field.
+func (m *AttachmentMutation) ResetOwnerID() {
+	m.owner = nil
+}
+
+// SetUploadID sets the "upload_id" field.
+func (m *AttachmentMutation) SetUploadID(u uuid.UUID) {
+	m.upload_id = &u
+}
+
+// UploadID returns the value of the "upload_id" field in the mutation.
+func (m *AttachmentMutation) UploadID() (r uuid.UUID, exists bool) {
+	v := m.upload_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUploadID returns the old "upload_id" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldUploadID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUploadID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUploadID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUploadID: %w", err)
+	}
+	return oldValue.UploadID, nil
+}
+
+// ResetUploadID resets all changes to the "upload_id" field.
+func (m *AttachmentMutation) ResetUploadID() {
+	m.upload_id = nil
+}
+
+// SetPurpose sets the "purpose" field.
+func (m *AttachmentMutation) SetPurpose(a attachment.Purpose) {
+	m.purpose = &a
+}
+
+// Purpose returns the value of the "purpose" field in the mutation.
+func (m *AttachmentMutation) Purpose() (r attachment.Purpose, exists bool) {
+	v := m.purpose
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPurpose returns the old "purpose" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPurpose(ctx context.Context) (v attachment.Purpose, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPurpose is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPurpose requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPurpose: %w", err)
+	}
+	return oldValue.Purpose, nil
+}
+
+// ResetPurpose resets all changes to the "purpose" field.
+func (m *AttachmentMutation) ResetPurpose() {
+	m.purpose = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *AttachmentMutation) SetStatus(a attachment.Status) {
+	m.status = &a
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *AttachmentMutation) Status() (r attachment.Status, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldStatus(ctx context.Context) (v attachment.Status, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *AttachmentMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetRejection sets the "rejection" field.
+func (m *AttachmentMutation) SetRejection(s string) {
+	m.rejection = &s
+}
+
+// Rejection returns the value of the "rejection" field in the mutation.
+func (m *AttachmentMutation) Rejection() (r string, exists bool) {
+	v := m.rejection
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRejection returns the old "rejection" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldRejection(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRejection is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRejection requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRejection: %w", err)
+	}
+	return oldValue.Rejection, nil
+}
+
+// ClearRejection clears the value of the "rejection" field.
+func (m *AttachmentMutation) ClearRejection() {
+	m.rejection = nil
+	m.clearedFields[attachment.FieldRejection] = struct{}{}
+}
+
+// RejectionCleared returns if the "rejection" field was cleared in this mutation.
+func (m *AttachmentMutation) RejectionCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldRejection]
+	return ok
+}
+
+// ResetRejection resets all changes to the "rejection" field.
+func (m *AttachmentMutation) ResetRejection() {
+	m.rejection = nil
+	delete(m.clearedFields, attachment.FieldRejection)
+}
+
+// SetFileName sets the "file_name" field.
+func (m *AttachmentMutation) SetFileName(s string) {
+	m.file_name = &s
+}
+
+// FileName returns the value of the "file_name" field in the mutation.
+func (m *AttachmentMutation) FileName() (r string, exists bool) {
+	v := m.file_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFileName returns the old "file_name" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldFileName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFileName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFileName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFileName: %w", err)
+	}
+	return oldValue.FileName, nil
+}
+
+// ResetFileName resets all changes to the "file_name" field.
+func (m *AttachmentMutation) ResetFileName() {
+	m.file_name = nil
+}
+
+// SetSizeBytes sets the "size_bytes" field.
+func (m *AttachmentMutation) SetSizeBytes(i int64) {
+	m.size_bytes = &i
+	m.addsize_bytes = nil
+}
+
+// SizeBytes returns the value of the "size_bytes" field in the mutation.
+func (m *AttachmentMutation) SizeBytes() (r int64, exists bool) {
+	v := m.size_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSizeBytes returns the old "size_bytes" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldSizeBytes(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSizeBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSizeBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSizeBytes: %w", err)
+	}
+	return oldValue.SizeBytes, nil
+}
+
+// AddSizeBytes adds i to the "size_bytes" field.
+func (m *AttachmentMutation) AddSizeBytes(i int64) {
+	if m.addsize_bytes != nil {
+		*m.addsize_bytes += i
+	} else {
+		m.addsize_bytes = &i
+	}
+}
+
+// AddedSizeBytes returns the value that was added to the "size_bytes" field in this mutation.
+func (m *AttachmentMutation) AddedSizeBytes() (r int64, exists bool) {
+	v := m.addsize_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSizeBytes resets all changes to the "size_bytes" field.
+func (m *AttachmentMutation) ResetSizeBytes() {
+	m.size_bytes = nil
+	m.addsize_bytes = nil
+}
+
+// SetSha256 sets the "sha256" field.
+func (m *AttachmentMutation) SetSha256(b []byte) {
+	m.sha256 = &b
+}
+
+// Sha256 returns the value of the "sha256" field in the mutation.
+func (m *AttachmentMutation) Sha256() (r []byte, exists bool) {
+	v := m.sha256
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSha256 returns the old "sha256" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldSha256(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSha256 is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSha256 requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSha256: %w", err)
+	}
+	return oldValue.Sha256, nil
+}
+
+// ResetSha256 resets all changes to the "sha256" field.
+func (m *AttachmentMutation) ResetSha256() {
+	m.sha256 = nil
+}
+
+// SetReservedBytes sets the "reserved_bytes" field.
+func (m *AttachmentMutation) SetReservedBytes(i int64) {
+	m.reserved_bytes = &i
+	m.addreserved_bytes = nil
+}
+
+// ReservedBytes returns the value of the "reserved_bytes" field in the mutation.
+func (m *AttachmentMutation) ReservedBytes() (r int64, exists bool) {
+	v := m.reserved_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReservedBytes returns the old "reserved_bytes" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldReservedBytes(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReservedBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReservedBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReservedBytes: %w", err)
+	}
+	return oldValue.ReservedBytes, nil
+}
+
+// AddReservedBytes adds i to the "reserved_bytes" field.
+func (m *AttachmentMutation) AddReservedBytes(i int64) {
+	if m.addreserved_bytes != nil {
+		*m.addreserved_bytes += i
+	} else {
+		m.addreserved_bytes = &i
+	}
+}
+
+// AddedReservedBytes returns the value that was added to the "reserved_bytes" field in this mutation.
+func (m *AttachmentMutation) AddedReservedBytes() (r int64, exists bool) {
+	v := m.addreserved_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReservedBytes resets all changes to the "reserved_bytes" field.
+func (m *AttachmentMutation) ResetReservedBytes() {
+	m.reserved_bytes = nil
+	m.addreserved_bytes = nil
+}
+
+// SetMediaType sets the "media_type" field.
+func (m *AttachmentMutation) SetMediaType(s string) {
+	m.media_type = &s
+}
+
+// MediaType returns the value of the "media_type" field in the mutation.
+func (m *AttachmentMutation) MediaType() (r string, exists bool) {
+	v := m.media_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMediaType returns the old "media_type" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldMediaType(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMediaType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMediaType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMediaType: %w", err)
+	}
+	return oldValue.MediaType, nil
+}
+
+// ClearMediaType clears the value of the "media_type" field.
+func (m *AttachmentMutation) ClearMediaType() {
+	m.media_type = nil
+	m.clearedFields[attachment.FieldMediaType] = struct{}{}
+}
+
+// MediaTypeCleared returns if the "media_type" field was cleared in this mutation.
+func (m *AttachmentMutation) MediaTypeCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldMediaType]
+	return ok
+}
+
+// ResetMediaType resets all changes to the "media_type" field.
+func (m *AttachmentMutation) ResetMediaType() {
+	m.media_type = nil
+	delete(m.clearedFields, attachment.FieldMediaType)
+}
+
+// SetWidth sets the "width" field.
+func (m *AttachmentMutation) SetWidth(i int) {
+	m.width = &i
+	m.addwidth = nil
+}
+
+// Width returns the value of the "width" field in the mutation.
+func (m *AttachmentMutation) Width() (r int, exists bool) {
+	v := m.width
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWidth returns the old "width" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldWidth(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWidth is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWidth requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWidth: %w", err)
+	}
+	return oldValue.Width, nil
+}
+
+// AddWidth adds i to the "width" field.
+func (m *AttachmentMutation) AddWidth(i int) {
+	if m.addwidth != nil {
+		*m.addwidth += i
+	} else {
+		m.addwidth = &i
+	}
+}
+
+// AddedWidth returns the value that was added to the "width" field in this mutation.
+func (m *AttachmentMutation) AddedWidth() (r int, exists bool) {
+	v := m.addwidth
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearWidth clears the value of the "width" field.
+func (m *AttachmentMutation) ClearWidth() {
+	m.width = nil
+	m.addwidth = nil
+	m.clearedFields[attachment.FieldWidth] = struct{}{}
+}
+
+// WidthCleared returns if the "width" field was cleared in this mutation.
+func (m *AttachmentMutation) WidthCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldWidth]
+	return ok
+}
+
+// ResetWidth resets all changes to the "width" field.
+func (m *AttachmentMutation) ResetWidth() {
+	m.width = nil
+	m.addwidth = nil
+	delete(m.clearedFields, attachment.FieldWidth)
+}
+
+// SetHeight sets the "height" field.
+func (m *AttachmentMutation) SetHeight(i int) {
+	m.height = &i
+	m.addheight = nil
+}
+
+// Height returns the value of the "height" field in the mutation.
+func (m *AttachmentMutation) Height() (r int, exists bool) {
+	v := m.height
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeight returns the old "height" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldHeight(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeight is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeight requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeight: %w", err)
+	}
+	return oldValue.Height, nil
+}
+
+// AddHeight adds i to the "height" field.
+func (m *AttachmentMutation) AddHeight(i int) {
+	if m.addheight != nil {
+		*m.addheight += i
+	} else {
+		m.addheight = &i
+	}
+}
+
+// AddedHeight returns the value that was added to the "height" field in this mutation.
+func (m *AttachmentMutation) AddedHeight() (r int, exists bool) {
+	v := m.addheight
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearHeight clears the value of the "height" field.
+func (m *AttachmentMutation) ClearHeight() {
+	m.height = nil
+	m.addheight = nil
+	m.clearedFields[attachment.FieldHeight] = struct{}{}
+}
+
+// HeightCleared returns if the "height" field was cleared in this mutation.
+func (m *AttachmentMutation) HeightCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldHeight]
+	return ok
+}
+
+// ResetHeight resets all changes to the "height" field.
+func (m *AttachmentMutation) ResetHeight() {
+	m.height = nil
+	m.addheight = nil
+	delete(m.clearedFields, attachment.FieldHeight)
+}
+
+// SetPages sets the "pages" field.
+func (m *AttachmentMutation) SetPages(i int) {
+	m.pages = &i
+	m.addpages = nil
+}
+
+// Pages returns the value of the "pages" field in the mutation.
+func (m *AttachmentMutation) Pages() (r int, exists bool) {
+	v := m.pages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPages returns the old "pages" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPages(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPages is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPages requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPages: %w", err)
+	}
+	return oldValue.Pages, nil
+}
+
+// AddPages adds i to the "pages" field.
+func (m *AttachmentMutation) AddPages(i int) {
+	if m.addpages != nil {
+		*m.addpages += i
+	} else {
+		m.addpages = &i
+	}
+}
+
+// AddedPages returns the value that was added to the "pages" field in this mutation.
+func (m *AttachmentMutation) AddedPages() (r int, exists bool) {
+	v := m.addpages
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPages clears the value of the "pages" field.
+func (m *AttachmentMutation) ClearPages() {
+	m.pages = nil
+	m.addpages = nil
+	m.clearedFields[attachment.FieldPages] = struct{}{}
+}
+
+// PagesCleared returns if the "pages" field was cleared in this mutation.
+func (m *AttachmentMutation) PagesCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldPages]
+	return ok
+}
+
+// ResetPages resets all changes to the "pages" field.
+func (m *AttachmentMutation) ResetPages() {
+	m.pages = nil
+	m.addpages = nil
+	delete(m.clearedFields, attachment.FieldPages)
+}
+
+// SetPreviewBytes sets the "preview_bytes" field.
+func (m *AttachmentMutation) SetPreviewBytes(i int64) {
+	m.preview_bytes = &i
+	m.addpreview_bytes = nil
+}
+
+// PreviewBytes returns the value of the "preview_bytes" field in the mutation.
+func (m *AttachmentMutation) PreviewBytes() (r int64, exists bool) {
+	v := m.preview_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviewBytes returns the old "preview_bytes" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPreviewBytes(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviewBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviewBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviewBytes: %w", err)
+	}
+	return oldValue.PreviewBytes, nil
+}
+
+// AddPreviewBytes adds i to the "preview_bytes" field.
+func (m *AttachmentMutation) AddPreviewBytes(i int64) {
+	if m.addpreview_bytes != nil {
+		*m.addpreview_bytes += i
+	} else {
+		m.addpreview_bytes = &i
+	}
+}
+
+// AddedPreviewBytes returns the value that was added to the "preview_bytes" field in this mutation.
+func (m *AttachmentMutation) AddedPreviewBytes() (r int64, exists bool) {
+	v := m.addpreview_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPreviewBytes clears the value of the "preview_bytes" field.
+func (m *AttachmentMutation) ClearPreviewBytes() {
+	m.preview_bytes = nil
+	m.addpreview_bytes = nil
+	m.clearedFields[attachment.FieldPreviewBytes] = struct{}{}
+}
+
+// PreviewBytesCleared returns if the "preview_bytes" field was cleared in this mutation.
+func (m *AttachmentMutation) PreviewBytesCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldPreviewBytes]
+	return ok
+}
+
+// ResetPreviewBytes resets all changes to the "preview_bytes" field.
+func (m *AttachmentMutation) ResetPreviewBytes() {
+	m.preview_bytes = nil
+	m.addpreview_bytes = nil
+	delete(m.clearedFields, attachment.FieldPreviewBytes)
+}
+
+// SetPreviewSha256 sets the "preview_sha256" field.
+func (m *AttachmentMutation) SetPreviewSha256(b []byte) {
+	m.preview_sha256 = &b
+}
+
+// PreviewSha256 returns the value of the "preview_sha256" field in the mutation.
+func (m *AttachmentMutation) PreviewSha256() (r []byte, exists bool) {
+	v := m.preview_sha256
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviewSha256 returns the old "preview_sha256" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPreviewSha256(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviewSha256 is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviewSha256 requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviewSha256: %w", err)
+	}
+	return oldValue.PreviewSha256, nil
+}
+
+// ClearPreviewSha256 clears the value of the "preview_sha256" field.
+func (m *AttachmentMutation) ClearPreviewSha256() {
+	m.preview_sha256 = nil
+	m.clearedFields[attachment.FieldPreviewSha256] = struct{}{}
+}
+
+// PreviewSha256Cleared returns if the "preview_sha256" field was cleared in this mutation.
+func (m *AttachmentMutation) PreviewSha256Cleared() bool {
+	_, ok := m.clearedFields[attachment.FieldPreviewSha256]
+	return ok
+}
+
+// ResetPreviewSha256 resets all changes to the "preview_sha256" field.
+func (m *AttachmentMutation) ResetPreviewSha256() {
+	m.preview_sha256 = nil
+	delete(m.clearedFields, attachment.FieldPreviewSha256)
+}
+
+// SetPublishedBytes sets the "published_bytes" field.
+func (m *AttachmentMutation) SetPublishedBytes(i int64) {
+	m.published_bytes = &i
+	m.addpublished_bytes = nil
+}
+
+// PublishedBytes returns the value of the "published_bytes" field in the mutation.
+func (m *AttachmentMutation) PublishedBytes() (r int64, exists bool) {
+	v := m.published_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublishedBytes returns the old "published_bytes" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPublishedBytes(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublishedBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublishedBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublishedBytes: %w", err)
+	}
+	return oldValue.PublishedBytes, nil
+}
+
+// AddPublishedBytes adds i to the "published_bytes" field.
+func (m *AttachmentMutation) AddPublishedBytes(i int64) {
+	if m.addpublished_bytes != nil {
+		*m.addpublished_bytes += i
+	} else {
+		m.addpublished_bytes = &i
+	}
+}
+
+// AddedPublishedBytes returns the value that was added to the "published_bytes" field in this mutation.
+func (m *AttachmentMutation) AddedPublishedBytes() (r int64, exists bool) {
+	v := m.addpublished_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPublishedBytes clears the value of the "published_bytes" field.
+func (m *AttachmentMutation) ClearPublishedBytes() {
+	m.published_bytes = nil
+	m.addpublished_bytes = nil
+	m.clearedFields[attachment.FieldPublishedBytes] = struct{}{}
+}
+
+// PublishedBytesCleared returns if the "published_bytes" field was cleared in this mutation.
+func (m *AttachmentMutation) PublishedBytesCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldPublishedBytes]
+	return ok
+}
+
+// ResetPublishedBytes resets all changes to the "published_bytes" field.
+func (m *AttachmentMutation) ResetPublishedBytes() {
+	m.published_bytes = nil
+	m.addpublished_bytes = nil
+	delete(m.clearedFields, attachment.FieldPublishedBytes)
+}
+
+// SetPublishedSha256 sets the "published_sha256" field.
+func (m *AttachmentMutation) SetPublishedSha256(b []byte) {
+	m.published_sha256 = &b
+}
+
+// PublishedSha256 returns the value of the "published_sha256" field in the mutation.
+func (m *AttachmentMutation) PublishedSha256() (r []byte, exists bool) {
+	v := m.published_sha256
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublishedSha256 returns the old "published_sha256" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPublishedSha256(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublishedSha256 is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublishedSha256 requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublishedSha256: %w", err)
+	}
+	return oldValue.PublishedSha256, nil
+}
+
+// ClearPublishedSha256 clears the value of the "published_sha256" field.
+func (m *AttachmentMutation) ClearPublishedSha256() {
+	m.published_sha256 = nil
+	m.clearedFields[attachment.FieldPublishedSha256] = struct{}{}
+}
+
+// PublishedSha256Cleared returns if the "published_sha256" field was cleared in this mutation.
+func (m *AttachmentMutation) PublishedSha256Cleared() bool {
+	_, ok := m.clearedFields[attachment.FieldPublishedSha256]
+	return ok
+}
+
+// ResetPublishedSha256 resets all changes to the "published_sha256" field.
+func (m *AttachmentMutation) ResetPublishedSha256() {
+	m.published_sha256 = nil
+	delete(m.clearedFields, attachment.FieldPublishedSha256)
+}
+
+// SetBoundKind sets the "bound_kind" field.
+func (m *AttachmentMutation) SetBoundKind(ak attachment.BoundKind) {
+	m.bound_kind = &ak
+}
+
+// BoundKind returns the value of the "bound_kind" field in the mutation.
+func (m *AttachmentMutation) BoundKind() (r attachment.BoundKind, exists bool) {
+	v := m.bound_kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBoundKind returns the old "bound_kind" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldBoundKind(ctx context.Context) (v *attachment.BoundKind, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBoundKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBoundKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBoundKind: %w", err)
+	}
+	return oldValue.BoundKind, nil
+}
+
+// ClearBoundKind clears the value of the "bound_kind" field.
+func (m *AttachmentMutation) ClearBoundKind() {
+	m.bound_kind = nil
+	m.clearedFields[attachment.FieldBoundKind] = struct{}{}
+}
+
+// BoundKindCleared returns if the "bound_kind" field was cleared in this mutation.
+func (m *AttachmentMutation) BoundKindCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldBoundKind]
+	return ok
+}
+
+// ResetBoundKind resets all changes to the "bound_kind" field.
+func (m *AttachmentMutation) ResetBoundKind() {
+	m.bound_kind = nil
+	delete(m.clearedFields, attachment.FieldBoundKind)
+}
+
+// SetBoundID sets the "bound_id" field.
+func (m *AttachmentMutation) SetBoundID(u uuid.UUID) {
+	m.bound_id = &u
+}
+
+// BoundID returns the value of the "bound_id" field in the mutation.
+func (m *AttachmentMutation) BoundID() (r uuid.UUID, exists bool) {
+	v := m.bound_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBoundID returns the old "bound_id" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldBoundID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBoundID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBoundID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBoundID: %w", err)
+	}
+	return oldValue.BoundID, nil
+}
+
+// ClearBoundID clears the value of the "bound_id" field.
+func (m *AttachmentMutation) ClearBoundID() {
+	m.bound_id = nil
+	m.clearedFields[attachment.FieldBoundID] = struct{}{}
+}
+
+// BoundIDCleared returns if the "bound_id" field was cleared in this mutation.
+func (m *AttachmentMutation) BoundIDCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldBoundID]
+	return ok
+}
+
+// ResetBoundID resets all changes to the "bound_id" field.
+func (m *AttachmentMutation) ResetBoundID() {
+	m.bound_id = nil
+	delete(m.clearedFields, attachment.FieldBoundID)
+}
+
+// SetPosition sets the "position" field.
+func (m *AttachmentMutation) SetPosition(i int) {
+	m.position = &i
+	m.addposition = nil
+}
+
+// Position returns the value of the "position" field in the mutation.
+func (m *AttachmentMutation) Position() (r int, exists bool) {
+	v := m.position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPosition returns the old "position" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPosition(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
+	}
+	return oldValue.Position, nil
+}
+
+// AddPosition adds i to the "position" field.
+func (m *AttachmentMutation) AddPosition(i int) {
+	if m.addposition != nil {
+		*m.addposition += i
+	} else {
+		m.addposition = &i
+	}
+}
+
+// AddedPosition returns the value that was added to the "position" field in this mutation.
+func (m *AttachmentMutation) AddedPosition() (r int, exists bool) {
+	v := m.addposition
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPosition resets all changes to the "position" field.
+func (m *AttachmentMutation) ResetPosition() {
+	m.position = nil
+	m.addposition = nil
+}
+
+// SetUnboundAt sets the "unbound_at" field.
+func (m *AttachmentMutation) SetUnboundAt(t time.Time) {
+	m.unbound_at = &t
+}
+
+// UnboundAt returns the value of the "unbound_at" field in the mutation.
+func (m *AttachmentMutation) UnboundAt() (r time.Time, exists bool) {
+	v := m.unbound_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUnboundAt returns the old "unbound_at" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldUnboundAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUnboundAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUnboundAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUnboundAt: %w", err)
+	}
+	return oldValue.UnboundAt, nil
+}
+
+// ClearUnboundAt clears the value of the "unbound_at" field.
+func (m *AttachmentMutation) ClearUnboundAt() {
+	m.unbound_at = nil
+	m.clearedFields[attachment.FieldUnboundAt] = struct{}{}
+}
+
+// UnboundAtCleared returns if the "unbound_at" field was cleared in this mutation.
+func (m *AttachmentMutation) UnboundAtCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldUnboundAt]
+	return ok
+}
+
+// ResetUnboundAt resets all changes to the "unbound_at" field.
+func (m *AttachmentMutation) ResetUnboundAt() {
+	m.unbound_at = nil
+	delete(m.clearedFields, attachment.FieldUnboundAt)
+}
+
+// SetDeletedAt sets the "deleted_at" field.
+func (m *AttachmentMutation) SetDeletedAt(t time.Time) {
+	m.deleted_at = &t
+}
+
+// DeletedAt returns the value of the "deleted_at" field in the mutation.
+func (m *AttachmentMutation) DeletedAt() (r time.Time, exists bool) {
+	v := m.deleted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeletedAt returns the old "deleted_at" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldDeletedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeletedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeletedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeletedAt: %w", err)
+	}
+	return oldValue.DeletedAt, nil
+}
+
+// ClearDeletedAt clears the value of the "deleted_at" field.
+func (m *AttachmentMutation) ClearDeletedAt() {
+	m.deleted_at = nil
+	m.clearedFields[attachment.FieldDeletedAt] = struct{}{}
+}
+
+// DeletedAtCleared returns if the "deleted_at" field was cleared in this mutation.
+func (m *AttachmentMutation) DeletedAtCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldDeletedAt]
+	return ok
+}
+
+// ResetDeletedAt resets all changes to the "deleted_at" field.
+func (m *AttachmentMutation) ResetDeletedAt() {
+	m.deleted_at = nil
+	delete(m.clearedFields, attachment.FieldDeletedAt)
+}
+
+// SetAttempts sets the "attempts" field.
+func (m *AttachmentMutation) SetAttempts(i int) {
+	m.attempts = &i
+	m.addattempts = nil
+}
+
+// Attempts returns the value of the "attempts" field in the mutation.
+func (m *AttachmentMutation) Attempts() (r int, exists bool) {
+	v := m.attempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempts returns the old "attempts" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldAttempts(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
+	}
+	return oldValue.Attempts, nil
+}
+
+// AddAttempts adds i to the "attempts" field.
+func (m *AttachmentMutation) AddAttempts(i int) {
+	if m.addattempts != nil {
+		*m.addattempts += i
+	} else {
+		m.addattempts = &i
+	}
+}
+
+// AddedAttempts returns the value that was added to the "attempts" field in this mutation.
+func (m *AttachmentMutation) AddedAttempts() (r int, exists bool) {
+	v := m.addattempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempts resets all changes to the "attempts" field.
+func (m *AttachmentMutation) ResetAttempts() {
+	m.attempts = nil
+	m.addattempts = nil
+}
+
+// SetQueuedAt sets the "queued_at" field.
+func (m *AttachmentMutation) SetQueuedAt(t time.Time) {
+	m.queued_at = &t
+}
+
+// QueuedAt returns the value of the "queued_at" field in the mutation.
+func (m *AttachmentMutation) QueuedAt() (r time.Time, exists bool) {
+	v := m.queued_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldQueuedAt returns the old "queued_at" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldQueuedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldQueuedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldQueuedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldQueuedAt: %w", err)
+	}
+	return oldValue.QueuedAt, nil
+}
+
+// ResetQueuedAt resets all changes to the "queued_at" field.
+func (m *AttachmentMutation) ResetQueuedAt() {
+	m.queued_at = nil
+}
+
+// SetLeaseID sets the "lease_id" field.
+func (m *AttachmentMutation) SetLeaseID(u uuid.UUID) {
+	m.lease_id = &u
+}
+
+// LeaseID returns the value of the "lease_id" field in the mutation.
+func (m *AttachmentMutation) LeaseID() (r uuid.UUID, exists bool) {
+	v := m.lease_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLeaseID returns the old "lease_id" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldLeaseID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLeaseID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLeaseID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLeaseID: %w", err)
+	}
+	return oldValue.LeaseID, nil
+}
+
+// ClearLeaseID clears the value of the "lease_id" field.
+func (m *AttachmentMutation) ClearLeaseID() {
+	m.lease_id = nil
+	m.clearedFields[attachment.FieldLeaseID] = struct{}{}
+}
+
+// LeaseIDCleared returns if the "lease_id" field was cleared in this mutation.
+func (m *AttachmentMutation) LeaseIDCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldLeaseID]
+	return ok
+}
+
+// ResetLeaseID resets all changes to the "lease_id" field.
+func (m *AttachmentMutation) ResetLeaseID() {
+	m.lease_id = nil
+	delete(m.clearedFields, attachment.FieldLeaseID)
+}
+
+// SetLeaseUntil sets the "lease_until" field.
+func (m *AttachmentMutation) SetLeaseUntil(t time.Time) {
+	m.lease_until = &t
+}
+
+// LeaseUntil returns the value of the "lease_until" field in the mutation.
+func (m *AttachmentMutation) LeaseUntil() (r time.Time, exists bool) {
+	v := m.lease_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLeaseUntil returns the old "lease_until" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldLeaseUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLeaseUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLeaseUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLeaseUntil: %w", err)
+	}
+	return oldValue.LeaseUntil, nil
+}
+
+// ClearLeaseUntil clears the value of the "lease_until" field.
+func (m *AttachmentMutation) ClearLeaseUntil() {
+	m.lease_until = nil
+	m.clearedFields[attachment.FieldLeaseUntil] = struct{}{}
+}
+
+// LeaseUntilCleared returns if the "lease_until" field was cleared in this mutation.
+func (m *AttachmentMutation) LeaseUntilCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldLeaseUntil]
+	return ok
+}
+
+// ResetLeaseUntil resets all changes to the "lease_until" field.
+func (m *AttachmentMutation) ResetLeaseUntil() {
+	m.lease_until = nil
+	delete(m.clearedFields, attachment.FieldLeaseUntil)
+}
+
+// ClearOwner clears the "owner" edge to the Bot entity.
+func (m *AttachmentMutation) ClearOwner() {
+	m.clearedowner = true
+	m.clearedFields[attachment.FieldOwnerID] = struct{}{}
+}
+
+// OwnerCleared reports if the "owner" edge to the Bot entity was cleared.
+func (m *AttachmentMutation) OwnerCleared() bool {
+	return m.clearedowner
+}
+
+// OwnerIDs returns the "owner" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OwnerID instead. It exists only for internal usage by the builders.
+func (m *AttachmentMutation) OwnerIDs() (ids []uuid.UUID) {
+	if id := m.owner; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOwner resets all changes to the "owner" edge.
+func (m *AttachmentMutation) ResetOwner() {
+	m.owner = nil
+	m.clearedowner = false
+}
+
+// Where appends a list predicates to the AttachmentMutation builder.
+func (m *AttachmentMutation) Where(ps ...predicate.Attachment) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AttachmentMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AttachmentMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Attachment, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AttachmentMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AttachmentMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Attachment).
+func (m *AttachmentMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AttachmentMutation) Fields() []string {
+	fields := make([]string, 0, 27)
+	if m.created_at != nil {
+		fields = append(fields, attachment.FieldCreatedAt)
+	}
+	if m.owner != nil {
+		fields = append(fields, attachment.FieldOwnerID)
+	}
+	if m.upload_id != nil {
+		fields = append(fields, attachment.FieldUploadID)
+	}
+	if m.purpose != nil {
+		fields = append(fields, attachment.FieldPurpose)
+	}
+	if m.status != nil {
+		fields = append(fields, attachment.FieldStatus)
+	}
+	if m.rejection != nil {
+		fields = append(fields, attachment.FieldRejection)
+	}
+	if m.file_name != nil {
+		fields = append(fields, attachment.FieldFileName)
+	}
+	if m.size_bytes != nil {
+		fields = append(fields, attachment.FieldSizeBytes)
+	}
+	if m.sha256 != nil {
+		fields = append(fields, attachment.FieldSha256)
+	}
+	if m.reserved_bytes != nil {
+		fields = append(fields, attachment.FieldReservedBytes)
+	}
+	if m.media_type != nil {
+		fields = append(fields, attachment.FieldMediaType)
+	}
+	if m.width != nil {
+		fields = append(fields, attachment.FieldWidth)
+	}
+	if m.height != nil {
+		fields = append(fields, attachment.FieldHeight)
+	}
+	if m.pages != nil {
+		fields = append(fields, attachment.FieldPages)
+	}
+	if m.preview_bytes != nil {
+		fields = append(fields, attachment.FieldPreviewBytes)
+	}
+	if m.preview_sha256 != nil {
+		fields = append(fields, attachment.FieldPreviewSha256)
+	}
+	if m.published_bytes != nil {
+		fields = append(fields, attachment.FieldPublishedBytes)
+	}
+	if m.published_sha256 != nil {
+		fields = append(fields, attachment.FieldPublishedSha256)
+	}
+	if m.bound_kind != nil {
+		fields = append(fields, attachment.FieldBoundKind)
+	}
+	if m.bound_id != nil {
+		fields = append(fields, attachment.FieldBoundID)
+	}
+	if m.position != nil {
+		fields = append(fields, attachment.FieldPosition)
+	}
+	if m.unbound_at != nil {
+		fields = append(fields, attachment.FieldUnboundAt)
+	}
+	if m.deleted_at != nil {
+		fields = append(fields, attachment.FieldDeletedAt)
+	}
+	if m.attempts != nil {
+		fields = append(fields, attachment.FieldAttempts)
+	}
+	if m.queued_at != nil {
+		fields = append(fields, attachment.FieldQueuedAt)
+	}
+	if m.lease_id != nil {
+		fields = append(fields, attachment.FieldLeaseID)
+	}
+	if m.lease_until != nil {
+		fields = append(fields, attachment.FieldLeaseUntil)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AttachmentMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case attachment.FieldCreatedAt:
+		return m.CreatedAt()
+	case attachment.FieldOwnerID:
+		return m.OwnerID()
+	case attachment.FieldUploadID:
+		return m.UploadID()
+	case attachment.FieldPurpose:
+		return m.Purpose()
+	case attachment.FieldStatus:
+		return m.Status()
+	case attachment.FieldRejection:
+		return m.Rejection()
+	case attachment.FieldFileName:
+		return m.FileName()
+	case attachment.FieldSizeBytes:
+		return m.SizeBytes()
+	case attachment.FieldSha256:
+		return m.Sha256()
+	case attachment.FieldReservedBytes:
+		return m.ReservedBytes()
+	case attachment.FieldMediaType:
+		return m.MediaType()
+	case attachment.FieldWidth:
+		return m.Width()
+	case attachment.FieldHeight:
+		return m.Height()
+	case attachment.FieldPages:
+		return m.Pages()
+	case attachment.FieldPreviewBytes:
+		return m.PreviewBytes()
+	case attachment.FieldPreviewSha256:
+		return m.PreviewSha256()
+	case attachment.FieldPublishedBytes:
+		return m.PublishedBytes()
+	case attachment.FieldPublishedSha256:
+		return m.PublishedSha256()
+	case attachment.FieldBoundKind:
+		return m.BoundKind()
+	case attachment.FieldBoundID:
+		return m.BoundID()
+	case attachment.FieldPosition:
+		return m.Position()
+	case attachment.FieldUnboundAt:
+		return m.UnboundAt()
+	case attachment.FieldDeletedAt:
+		return m.DeletedAt()
+	case attachment.FieldAttempts:
+		return m.Attempts()
+	case attachment.FieldQueuedAt:
+		return m.QueuedAt()
+	case attachment.FieldLeaseID:
+		return m.LeaseID()
+	case attachment.FieldLeaseUntil:
+		return m.LeaseUntil()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AttachmentMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case attachment.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case attachment.FieldOwnerID:
+		return m.OldOwnerID(ctx)
+	case attachment.FieldUploadID:
+		return m.OldUploadID(ctx)
+	case attachment.FieldPurpose:
+		return m.OldPurpose(ctx)
+	case attachment.FieldStatus:
+		return m.OldStatus(ctx)
+	case attachment.FieldRejection:
+		return m.OldRejection(ctx)
+	case attachment.FieldFileName:
+		return m.OldFileName(ctx)
+	case attachment.FieldSizeBytes:
+		return m.OldSizeBytes(ctx)
+	case attachment.FieldSha256:
+		return m.OldSha256(ctx)
+	case attachment.FieldReservedBytes:
+		return m.OldReservedBytes(ctx)
+	case attachment.FieldMediaType:
+		return m.OldMediaType(ctx)
+	case attachment.FieldWidth:
+		return m.OldWidth(ctx)
+	case attachment.FieldHeight:
+		return m.OldHeight(ctx)
+	case attachment.FieldPages:
+		return m.OldPages(ctx)
+	case attachment.FieldPreviewBytes:
+		return m.OldPreviewBytes(ctx)
+	case attachment.FieldPreviewSha256:
+		return m.OldPreviewSha256(ctx)
+	case attachment.FieldPublishedBytes:
+		return m.OldPublishedBytes(ctx)
+	case attachment.FieldPublishedSha256:
+		return m.OldPublishedSha256(ctx)
+	case attachment.FieldBoundKind:
+		return m.OldBoundKind(ctx)
+	case attachment.FieldBoundID:
+		return m.OldBoundID(ctx)
+	case attachment.FieldPosition:
+		return m.OldPosition(ctx)
+	case attachment.FieldUnboundAt:
+		return m.OldUnboundAt(ctx)
+	case attachment.FieldDeletedAt:
+		return m.OldDeletedAt(ctx)
+	case attachment.FieldAttempts:
+		return m.OldAttempts(ctx)
+	case attachment.FieldQueuedAt:
+		return m.OldQueuedAt(ctx)
+	case attachment.FieldLeaseID:
+		return m.OldLeaseID(ctx)
+	case attachment.FieldLeaseUntil:
+		return m.OldLeaseUntil(ctx)
+	}
+	return nil, fmt.Errorf("unknown Attachment field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AttachmentMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case attachment.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case attachment.FieldOwnerID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOwnerID(v)
+		return nil
+	case attachment.FieldUploadID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUploadID(v)
+		return nil
+	case attachment.FieldPurpose:
+		v, ok := value.(attachment.Purpose)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPurpose(v)
+		return nil
+	case attachment.FieldStatus:
+		v, ok := value.(attachment.Status)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case attachment.FieldRejection:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRejection(v)
+		return nil
+	case attachment.FieldFileName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFileName(v)
+		return nil
+	case attachment.FieldSizeBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSizeBytes(v)
+		return nil
+	case attachment.FieldSha256:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSha256(v)
+		return nil
+	case attachment.FieldReservedBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReservedBytes(v)
+		return nil
+	case attachment.FieldMediaType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMediaType(v)
+		return nil
+	case attachment.FieldWidth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWidth(v)
+		return nil
+	case attachment.FieldHeight:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeight(v)
+		return nil
+	case attachment.FieldPages:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPages(v)
+		return nil
+	case attachment.FieldPreviewBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviewBytes(v)
+		return nil
+	case attachment.FieldPreviewSha256:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviewSha256(v)
+		return nil
+	case attachment.FieldPublishedBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublishedBytes(v)
+		return nil
+	case attachment.FieldPublishedSha256:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublishedSha256(v)
+		return nil
+	case attachment.FieldBoundKind:
+		v, ok := value.(attachment.BoundKind)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBoundKind(v)
+		return nil
+	case attachment.FieldBoundID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBoundID(v)
+		return nil
+	case attachment.FieldPosition:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPosition(v)
+		return nil
+	case attachment.FieldUnboundAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUnboundAt(v)
+		return nil
+	case attachment.FieldDeletedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeletedAt(v)
+		return nil
+	case attachment.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempts(v)
+		return nil
+	case attachment.FieldQueuedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetQueuedAt(v)
+		return nil
+	case attachment.FieldLeaseID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLeaseID(v)
+		return nil
+	case attachment.FieldLeaseUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLeaseUntil(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Attachment field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AttachmentMutation) AddedFields() []string {
+	var fields []string
+	if m.addsize_bytes != nil {
+		fields = append(fields, attachment.FieldSizeBytes)
+	}
+	if m.addreserved_bytes != nil {
+		fields = append(fields, attachment.FieldReservedBytes)
+	}
+	if m.addwidth != nil {
+		fields = append(fields, attachment.FieldWidth)
+	}
+	if m.addheight != nil {
+		fields = append(fields, attachment.FieldHeight)
+	}
+	if m.addpages != nil {
+		fields = append(fields, attachment.FieldPages)
+	}
+	if m.addpreview_bytes != nil {
+		fields = append(fields, attachment.FieldPreviewBytes)
+	}
+	if m.addpublished_bytes != nil {
+		fields = append(fields, attachment.FieldPublishedBytes)
+	}
+	if m.addposition != nil {
+		fields = append(fields, attachment.FieldPosition)
+	}
+	if m.addattempts != nil {
+		fields = append(fields, attachment.FieldAttempts)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AttachmentMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case attachment.FieldSizeBytes:
+		return m.AddedSizeBytes()
+	case attachment.FieldReservedBytes:
+		return m.AddedReservedBytes()
+	case attachment.FieldWidth:
+		return m.AddedWidth()
+	case attachment.FieldHeight:
+		return m.AddedHeight()
+	case attachment.FieldPages:
+		return m.AddedPages()
+	case attachment.FieldPreviewBytes:
+		return m.AddedPreviewBytes()
+	case attachment.FieldPublishedBytes:
+		return m.AddedPublishedBytes()
+	case attachment.FieldPosition:
+		return m.AddedPosition()
+	case attachment.FieldAttempts:
+		return m.AddedAttempts()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AttachmentMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case attachment.FieldSizeBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSizeBytes(v)
+		return nil
+	case attachment.FieldReservedBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddReservedBytes(v)
+		return nil
+	case attachment.FieldWidth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddWidth(v)
+		return nil
+	case attachment.FieldHeight:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeight(v)
+		return nil
+	case attachment.FieldPages:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPages(v)
+		return nil
+	case attachment.FieldPreviewBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPreviewBytes(v)
+		return nil
+	case attachment.FieldPublishedBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPublishedBytes(v)
+		return nil
+	case attachment.FieldPosition:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPosition(v)
+		return nil
+	case attachment.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempts(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Attachment numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AttachmentMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(attachment.FieldRejection) {
+		fields = append(fields, attachment.FieldRejection)
+	}
+	if m.FieldCleared(attachment.FieldMediaType) {
+		fields = append(fields, attachment.FieldMediaType)
+	}
+	if m.FieldCleared(attachment.FieldWidth) {
+		fields = append(fields, attachment.FieldWidth)
+	}
+	if m.FieldCleared(attachment.FieldHeight) {
+		fields = append(fields, attachment.FieldHeight)
+	}
+	if m.FieldCleared(attachment.FieldPages) {
+		fields = append(fields, attachment.FieldPages)
+	}
+	if m.FieldCleared(attachment.FieldPreviewBytes) {
+		fields = append(fields, attachment.FieldPreviewBytes)
+	}
+	if m.FieldCleared(attachment.FieldPreviewSha256) {
+		fields = append(fields, attachment.FieldPreviewSha256)
+	}
+	if m.FieldCleared(attachment.FieldPublishedBytes) {
+		fields = append(fields, attachment.FieldPublishedBytes)
+	}
+	if m.FieldCleared(attachment.FieldPublishedSha256) {
+		fields = append(fields, attachment.FieldPublishedSha256)
+	}
+	if m.FieldCleared(attachment.FieldBoundKind) {
+		fields = append(fields, attachment.FieldBoundKind)
+	}
+	if m.FieldCleared(attachment.FieldBoundID) {
+		fields = append(fields, attachment.FieldBoundID)
+	}
+	if m.FieldCleared(attachment.FieldUnboundAt) {
+		fields = append(fields, attachment.FieldUnboundAt)
+	}
+	if m.FieldCleared(attachment.FieldDeletedAt) {
+		fields = append(fields, attachment.FieldDeletedAt)
+	}
+	if m.FieldCleared(attachment.FieldLeaseID) {
+		fields = append(fields, attachment.FieldLeaseID)
+	}
+	if m.FieldCleared(attachment.FieldLeaseUntil) {
+		fields = append(fields, attachment.FieldLeaseUntil)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AttachmentMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AttachmentMutation) ClearField(name string) error {
+	switch name {
+	case attachment.FieldRejection:
+		m.ClearRejection()
+		return nil
+	case attachment.FieldMediaType:
+		m.ClearMediaType()
+		return nil
+	case attachment.FieldWidth:
+		m.ClearWidth()
+		return nil
+	case attachment.FieldHeight:
+		m.ClearHeight()
+		return nil
+	case attachment.FieldPages:
+		m.ClearPages()
+		return nil
+	case attachment.FieldPreviewBytes:
+		m.ClearPreviewBytes()
+		return nil
+	case attachment.FieldPreviewSha256:
+		m.ClearPreviewSha256()
+		return nil
+	case attachment.FieldPublishedBytes:
+		m.ClearPublishedBytes()
+		return nil
+	case attachment.FieldPublishedSha256:
+		m.ClearPublishedSha256()
+		return nil
+	case attachment.FieldBoundKind:
+		m.ClearBoundKind()
+		return nil
+	case attachment.FieldBoundID:
+		m.ClearBoundID()
+		return nil
+	case attachment.FieldUnboundAt:
+		m.ClearUnboundAt()
+		return nil
+	case attachment.FieldDeletedAt:
+		m.ClearDeletedAt()
+		return nil
+	case attachment.FieldLeaseID:
+		m.ClearLeaseID()
+		return nil
+	case attachment.FieldLeaseUntil:
+		m.ClearLeaseUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown Attachment nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AttachmentMutation) ResetField(name string) error {
+	switch name {
+	case attachment.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case attachment.FieldOwnerID:
+		m.ResetOwnerID()
+		return nil
+	case attachment.FieldUploadID:
+		m.ResetUploadID()
+		return nil
+	case attachment.FieldPurpose:
+		m.ResetPurpose()
+		return nil
+	case attachment.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case attachment.FieldRejection:
+		m.ResetRejection()
+		return nil
+	case attachment.FieldFileName:
+		m.ResetFileName()
+		return nil
+	case attachment.FieldSizeBytes:
+		m.ResetSizeBytes()
+		return nil
+	case attachment.FieldSha256:
+		m.ResetSha256()
+		return nil
+	case attachment.FieldReservedBytes:
+		m.ResetReservedBytes()
+		return nil
+	case attachment.FieldMediaType:
+		m.ResetMediaType()
+		return nil
+	case attachment.FieldWidth:
+		m.ResetWidth()
+		return nil
+	case attachment.FieldHeight:
+		m.ResetHeight()
+		return nil
+	case attachment.FieldPages:
+		m.ResetPages()
+		return nil
+	case attachment.FieldPreviewBytes:
+		m.ResetPreviewBytes()
+		return nil
+	case attachment.FieldPreviewSha256:
+		m.ResetPreviewSha256()
+		return nil
+	case attachment.FieldPublishedBytes:
+		m.ResetPublishedBytes()
+		return nil
+	case attachment.FieldPublishedSha256:
+		m.ResetPublishedSha256()
+		return nil
+	case attachment.FieldBoundKind:
+		m.ResetBoundKind()
+		return nil
+	case attachment.FieldBoundID:
+		m.ResetBoundID()
+		return nil
+	case attachment.FieldPosition:
+		m.ResetPosition()
+		return nil
+	case attachment.FieldUnboundAt:
+		m.ResetUnboundAt()
+		return nil
+	case attachment.FieldDeletedAt:
+		m.ResetDeletedAt()
+		return nil
+	case attachment.FieldAttempts:
+		m.ResetAttempts()
+		return nil
+	case attachment.FieldQueuedAt:
+		m.ResetQueuedAt()
+		return nil
+	case attachment.FieldLeaseID:
+		m.ResetLeaseID()
+		return nil
+	case attachment.FieldLeaseUntil:
+		m.ResetLeaseUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown Attachment field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AttachmentMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.owner != nil {
+		edges = append(edges, attachment.EdgeOwner)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AttachmentMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case attachment.EdgeOwner:
+		if id := m.owner; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AttachmentMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AttachmentMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AttachmentMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedowner {
+		edges = append(edges, attachment.EdgeOwner)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AttachmentMutation) EdgeCleared(name string) bool {
+	switch name {
+	case attachment.EdgeOwner:
+		return m.clearedowner
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AttachmentMutation) ClearEdge(name string) error {
+	switch name {
+	case attachment.EdgeOwner:
+		m.ClearOwner()
+		return nil
+	}
+	return fmt.Errorf("unknown Attachment unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AttachmentMutation) ResetEdge(name string) error {
+	switch name {
+	case attachment.EdgeOwner:
+		m.ResetOwner()
+		return nil
+	}
+	return fmt.Errorf("unknown Attachment edge %s", name)
+}
+
 // AuditEntryMutation represents an operation that mutates the AuditEntry nodes in the graph.
 type AuditEntryMutation struct {
 	config
@@ -1374,6 +3759,8 @@ type BotMutation struct {
 	bio                   *string
 	character_description *string
 	profile_public        *bool
+	avatar_id             *uuid.UUID
+	character_id          *uuid.UUID
 	encryption_public_key *[]byte
 	is_demo               *bool
 	state                 *bot.State
@@ -1778,6 +4165,104 @@ func (m *BotMutation) ResetProfilePublic() {
 	m.profile_public = nil
 }
 
+// SetAvatarID sets the "avatar_id" field.
+func (m *BotMutation) SetAvatarID(u uuid.UUID) {
+	m.avatar_id = &u
+}
+
+// AvatarID returns the value of the "avatar_id" field in the mutation.
+func (m *BotMutation) AvatarID() (r uuid.UUID, exists bool) {
+	v := m.avatar_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAvatarID returns the old "avatar_id" field's value of the Bot entity.
+// If the Bot object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BotMutation) OldAvatarID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAvatarID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAvatarID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAvatarID: %w", err)
+	}
+	return oldValue.AvatarID, nil
+}
+
+// ClearAvatarID clears the value of the "avatar_id" field.
+func (m *BotMutation) ClearAvatarID() {
+	m.avatar_id = nil
+	m.clearedFields[bot.FieldAvatarID] = struct{}{}
+}
+
+// AvatarIDCleared returns if the "avatar_id" field was cleared in this mutation.
+func (m *BotMutation) AvatarIDCleared() bool {
+	_, ok := m.clearedFields[bot.FieldAvatarID]
+	return ok
+}
+
+// ResetAvatarID resets all changes to the "avatar_id" field.
+func (m *BotMutation) ResetAvatarID() {
+	m.avatar_id = nil
+	delete(m.clearedFields, bot.FieldAvatarID)
+}
+
+// SetCharacterID sets the "character_id" field.
+func (m *BotMutation) SetCharacterID(u uuid.UUID) {
+	m.character_id = &u
+}
+
+// CharacterID returns the value of the "character_id" field in the mutation.
+func (m *BotMutation) CharacterID() (r uuid.UUID, exists bool) {
+	v := m.character_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCharacterID returns the old "character_id" field's value of the Bot entity.
+// If the Bot object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BotMutation) OldCharacterID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCharacterID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCharacterID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCharacterID: %w", err)
+	}
+	return oldValue.CharacterID, nil
+}
+
+// ClearCharacterID clears the value of the "character_id" field.
+func (m *BotMutation) ClearCharacterID() {
+	m.character_id = nil
+	m.clearedFields[bot.FieldCharacterID] = struct{}{}
+}
+
+// CharacterIDCleared returns if the "character_id" field was cleared in this mutation.
+func (m *BotMutation) CharacterIDCleared() bool {
+	_, ok := m.clearedFields[bot.FieldCharacterID]
+	return ok
+}
+
+// ResetCharacterID resets all changes to the "character_id" field.
+func (m *BotMutation) ResetCharacterID() {
+	m.character_id = nil
+	delete(m.clearedFields, bot.FieldCharacterID)
+}
+
 // SetEncryptionPublicKey sets the "encryption_public_key" field.
 func (m *BotMutation) SetEncryptionPublicKey(b []byte) {
 	m.encryption_public_key = &b
@@ -2054,7 +4539,7 @@ func (m *BotMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *BotMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 16)
 	if m.created_at != nil {
 		fields = append(fields, bot.FieldCreatedAt)
 	}
@@ -2078,6 +4563,12 @@ func (m *BotMutation) Fields() []string {
 	}
 	if m.profile_public != nil {
 		fields = append(fields, bot.FieldProfilePublic)
+	}
+	if m.avatar_id != nil {
+		fields = append(fields, bot.FieldAvatarID)
+	}
+	if m.character_id != nil {
+		fields = append(fields, bot.FieldCharacterID)
 	}
 	if m.encryption_public_key != nil {
 		fields = append(fields, bot.FieldEncryptionPublicKey)
@@ -2121,6 +4612,10 @@ func (m *BotMutation) Field(name string) (ent.Value, bool) {
 		return m.CharacterDescription()
 	case bot.FieldProfilePublic:
 		return m.ProfilePublic()
+	case bot.FieldAvatarID:
+		return m.AvatarID()
+	case bot.FieldCharacterID:
+		return m.CharacterID()
 	case bot.FieldEncryptionPublicKey:
 		return m.EncryptionPublicKey()
 	case bot.FieldIsDemo:
@@ -2158,6 +4653,10 @@ func (m *BotMutation) OldField(ctx context.Context, name string) (ent.Value, err
 		return m.OldCharacterDescription(ctx)
 	case bot.FieldProfilePublic:
 		return m.OldProfilePublic(ctx)
+	case bot.FieldAvatarID:
+		return m.OldAvatarID(ctx)
+	case bot.FieldCharacterID:
+		return m.OldCharacterID(ctx)
 	case bot.FieldEncryptionPublicKey:
 		return m.OldEncryptionPublicKey(ctx)
 	case bot.FieldIsDemo:
@@ -2235,6 +4734,20 @@ func (m *BotMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetProfilePublic(v)
 		return nil
+	case bot.FieldAvatarID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAvatarID(v)
+		return nil
+	case bot.FieldCharacterID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCharacterID(v)
+		return nil
 	case bot.FieldEncryptionPublicKey:
 		v, ok := value.([]byte)
 		if !ok {
@@ -2307,6 +4820,12 @@ func (m *BotMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *BotMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(bot.FieldAvatarID) {
+		fields = append(fields, bot.FieldAvatarID)
+	}
+	if m.FieldCleared(bot.FieldCharacterID) {
+		fields = append(fields, bot.FieldCharacterID)
+	}
 	if m.FieldCleared(bot.FieldSuspendedAt) {
 		fields = append(fields, bot.FieldSuspendedAt)
 	}
@@ -2327,6 +4846,12 @@ func (m *BotMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *BotMutation) ClearField(name string) error {
 	switch name {
+	case bot.FieldAvatarID:
+		m.ClearAvatarID()
+		return nil
+	case bot.FieldCharacterID:
+		m.ClearCharacterID()
+		return nil
 	case bot.FieldSuspendedAt:
 		m.ClearSuspendedAt()
 		return nil
@@ -2364,6 +4889,12 @@ func (m *BotMutation) ResetField(name string) error {
 		return nil
 	case bot.FieldProfilePublic:
 		m.ResetProfilePublic()
+		return nil
+	case bot.FieldAvatarID:
+		m.ResetAvatarID()
+		return nil
+	case bot.FieldCharacterID:
+		m.ResetCharacterID()
 		return nil
 	case bot.FieldEncryptionPublicKey:
 		m.ResetEncryptionPublicKey()

@@ -4,6 +4,7 @@ package ent
 
 import (
 	"stoa/ent/account"
+	"stoa/ent/attachment"
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
@@ -47,6 +48,23 @@ func init() {
 	accountDescID := accountMixinFields0[0].Descriptor()
 	// account.DefaultID holds the default value on creation for the id field.
 	account.DefaultID = accountDescID.Default.(func() uuid.UUID)
+	attachmentMixin := schema.Attachment{}.Mixin()
+	attachmentMixinFields0 := attachmentMixin[0].Fields()
+	_ = attachmentMixinFields0
+	attachmentFields := schema.Attachment{}.Fields()
+	_ = attachmentFields
+	// attachmentDescPosition is the schema descriptor for position field.
+	attachmentDescPosition := attachmentFields[19].Descriptor()
+	// attachment.DefaultPosition holds the default value on creation for the position field.
+	attachment.DefaultPosition = attachmentDescPosition.Default.(int)
+	// attachmentDescAttempts is the schema descriptor for attempts field.
+	attachmentDescAttempts := attachmentFields[22].Descriptor()
+	// attachment.DefaultAttempts holds the default value on creation for the attempts field.
+	attachment.DefaultAttempts = attachmentDescAttempts.Default.(int)
+	// attachmentDescID is the schema descriptor for id field.
+	attachmentDescID := attachmentMixinFields0[0].Descriptor()
+	// attachment.DefaultID holds the default value on creation for the id field.
+	attachment.DefaultID = attachmentDescID.Default.(func() uuid.UUID)
 	auditentryMixin := schema.AuditEntry{}.Mixin()
 	auditentryMixinFields0 := auditentryMixin[0].Fields()
 	_ = auditentryMixinFields0
@@ -78,7 +96,7 @@ func init() {
 	// bot.DefaultProfilePublic holds the default value on creation for the profile_public field.
 	bot.DefaultProfilePublic = botDescProfilePublic.Default.(bool)
 	// botDescIsDemo is the schema descriptor for is_demo field.
-	botDescIsDemo := botFields[7].Descriptor()
+	botDescIsDemo := botFields[9].Descriptor()
 	// bot.DefaultIsDemo holds the default value on creation for the is_demo field.
 	bot.DefaultIsDemo = botDescIsDemo.Default.(bool)
 	// botDescID is the schema descriptor for id field.

@@ -16,6 +16,8 @@ type Tx struct {
 	config
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// Attachment is the client for interacting with the Attachment builders.
+	Attachment *AttachmentClient
 	// AuditEntry is the client for interacting with the AuditEntry builders.
 	AuditEntry *AuditEntryClient
 	// Bot is the client for interacting with the Bot builders.
@@ -174,6 +176,7 @@ func (tx *Tx) Client() *Client {
 
 func (tx *Tx) init() {
 	tx.Account = NewAccountClient(tx.config)
+	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.AuditEntry = NewAuditEntryClient(tx.config)
 	tx.Bot = NewBotClient(tx.config)
 	tx.Contact = NewContactClient(tx.config)

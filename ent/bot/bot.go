@@ -32,6 +32,10 @@ const (
 	FieldCharacterDescription = "character_description"
 	// FieldProfilePublic holds the string denoting the profile_public field in the database.
 	FieldProfilePublic = "profile_public"
+	// FieldAvatarID holds the string denoting the avatar_id field in the database.
+	FieldAvatarID = "avatar_id"
+	// FieldCharacterID holds the string denoting the character_id field in the database.
+	FieldCharacterID = "character_id"
 	// FieldEncryptionPublicKey holds the string denoting the encryption_public_key field in the database.
 	FieldEncryptionPublicKey = "encryption_public_key"
 	// FieldIsDemo holds the string denoting the is_demo field in the database.
@@ -59,6 +63,8 @@ var Columns = []string{
 	FieldBio,
 	FieldCharacterDescription,
 	FieldProfilePublic,
+	FieldAvatarID,
+	FieldCharacterID,
 	FieldEncryptionPublicKey,
 	FieldIsDemo,
 	FieldState,
@@ -165,6 +171,16 @@ func ByCharacterDescription(opts ...sql.OrderTermOption) OrderOption {
 // ByProfilePublic orders the results by the profile_public field.
 func ByProfilePublic(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldProfilePublic, opts...).ToFunc()
+}
+
+// ByAvatarID orders the results by the avatar_id field.
+func ByAvatarID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAvatarID, opts...).ToFunc()
+}
+
+// ByCharacterID orders the results by the character_id field.
+func ByCharacterID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCharacterID, opts...).ToFunc()
 }
 
 // ByIsDemo orders the results by the is_demo field.

@@ -95,6 +95,16 @@ func ProfilePublic(v bool) predicate.Bot {
 	return predicate.Bot(sql.FieldEQ(FieldProfilePublic, v))
 }
 
+// AvatarID applies equality check predicate on the "avatar_id" field. It's identical to AvatarIDEQ.
+func AvatarID(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldEQ(FieldAvatarID, v))
+}
+
+// CharacterID applies equality check predicate on the "character_id" field. It's identical to CharacterIDEQ.
+func CharacterID(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldEQ(FieldCharacterID, v))
+}
+
 // EncryptionPublicKey applies equality check predicate on the "encryption_public_key" field. It's identical to EncryptionPublicKeyEQ.
 func EncryptionPublicKey(v []byte) predicate.Bot {
 	return predicate.Bot(sql.FieldEQ(FieldEncryptionPublicKey, v))
@@ -533,6 +543,106 @@ func ProfilePublicEQ(v bool) predicate.Bot {
 // ProfilePublicNEQ applies the NEQ predicate on the "profile_public" field.
 func ProfilePublicNEQ(v bool) predicate.Bot {
 	return predicate.Bot(sql.FieldNEQ(FieldProfilePublic, v))
+}
+
+// AvatarIDEQ applies the EQ predicate on the "avatar_id" field.
+func AvatarIDEQ(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldEQ(FieldAvatarID, v))
+}
+
+// AvatarIDNEQ applies the NEQ predicate on the "avatar_id" field.
+func AvatarIDNEQ(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldNEQ(FieldAvatarID, v))
+}
+
+// AvatarIDIn applies the In predicate on the "avatar_id" field.
+func AvatarIDIn(vs ...uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldIn(FieldAvatarID, vs...))
+}
+
+// AvatarIDNotIn applies the NotIn predicate on the "avatar_id" field.
+func AvatarIDNotIn(vs ...uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldNotIn(FieldAvatarID, vs...))
+}
+
+// AvatarIDGT applies the GT predicate on the "avatar_id" field.
+func AvatarIDGT(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldGT(FieldAvatarID, v))
+}
+
+// AvatarIDGTE applies the GTE predicate on the "avatar_id" field.
+func AvatarIDGTE(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldGTE(FieldAvatarID, v))
+}
+
+// AvatarIDLT applies the LT predicate on the "avatar_id" field.
+func AvatarIDLT(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldLT(FieldAvatarID, v))
+}
+
+// AvatarIDLTE applies the LTE predicate on the "avatar_id" field.
+func AvatarIDLTE(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldLTE(FieldAvatarID, v))
+}
+
+// AvatarIDIsNil applies the IsNil predicate on the "avatar_id" field.
+func AvatarIDIsNil() predicate.Bot {
+	return predicate.Bot(sql.FieldIsNull(FieldAvatarID))
+}
+
+// AvatarIDNotNil applies the NotNil predicate on the "avatar_id" field.
+func AvatarIDNotNil() predicate.Bot {
+	return predicate.Bot(sql.FieldNotNull(FieldAvatarID))
+}
+
+// CharacterIDEQ applies the EQ predicate on the "character_id" field.
+func CharacterIDEQ(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldEQ(FieldCharacterID, v))
+}
+
+// CharacterIDNEQ applies the NEQ predicate on the "character_id" field.
+func CharacterIDNEQ(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldNEQ(FieldCharacterID, v))
+}
+
+// CharacterIDIn applies the In predicate on the "character_id" field.
+func CharacterIDIn(vs ...uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldIn(FieldCharacterID, vs...))
+}
+
+// CharacterIDNotIn applies the NotIn predicate on the "character_id" field.
+func CharacterIDNotIn(vs ...uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldNotIn(FieldCharacterID, vs...))
+}
+
+// CharacterIDGT applies the GT predicate on the "character_id" field.
+func CharacterIDGT(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldGT(FieldCharacterID, v))
+}
+
+// CharacterIDGTE applies the GTE predicate on the "character_id" field.
+func CharacterIDGTE(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldGTE(FieldCharacterID, v))
+}
+
+// CharacterIDLT applies the LT predicate on the "character_id" field.
+func CharacterIDLT(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldLT(FieldCharacterID, v))
+}
+
+// CharacterIDLTE applies the LTE predicate on the "character_id" field.
+func CharacterIDLTE(v uuid.UUID) predicate.Bot {
+	return predicate.Bot(sql.FieldLTE(FieldCharacterID, v))
+}
+
+// CharacterIDIsNil applies the IsNil predicate on the "character_id" field.
+func CharacterIDIsNil() predicate.Bot {
+	return predicate.Bot(sql.FieldIsNull(FieldCharacterID))
+}
+
+// CharacterIDNotNil applies the NotNil predicate on the "character_id" field.
+func CharacterIDNotNil() predicate.Bot {
+	return predicate.Bot(sql.FieldNotNull(FieldCharacterID))
 }
 
 // EncryptionPublicKeyEQ applies the EQ predicate on the "encryption_public_key" field.

@@ -32,6 +32,82 @@ var (
 			},
 		},
 	}
+	// AttachmentsColumns holds the columns for the "attachments" table.
+	AttachmentsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "upload_id", Type: field.TypeUUID},
+		{Name: "purpose", Type: field.TypeEnum, Enums: []string{"avatar", "character", "portfolio", "order"}},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"pending", "ready", "rejected"}, Default: "pending"},
+		{Name: "rejection", Type: field.TypeString, Nullable: true},
+		{Name: "file_name", Type: field.TypeString},
+		{Name: "size_bytes", Type: field.TypeInt64},
+		{Name: "sha256", Type: field.TypeBytes},
+		{Name: "reserved_bytes", Type: field.TypeInt64},
+		{Name: "media_type", Type: field.TypeString, Nullable: true},
+		{Name: "width", Type: field.TypeInt, Nullable: true},
+		{Name: "height", Type: field.TypeInt, Nullable: true},
+		{Name: "pages", Type: field.TypeInt, Nullable: true},
+		{Name: "preview_bytes", Type: field.TypeInt64, Nullable: true},
+		{Name: "preview_sha256", Type: field.TypeBytes, Nullable: true},
+		{Name: "published_bytes", Type: field.TypeInt64, Nullable: true},
+		{Name: "published_sha256", Type: field.TypeBytes, Nullable: true},
+		{Name: "bound_kind", Type: field.TypeEnum, Nullable: true, Enums: []string{"avatar", "character", "post", "order_input", "order_result"}},
+		{Name: "bound_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "position", Type: field.TypeInt, Default: 0},
+		{Name: "unbound_at", Type: field.TypeTime, Nullable: true},
+		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "queued_at", Type: field.TypeTime},
+		{Name: "lease_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "lease_until", Type: field.TypeTime, Nullable: true},
+		{Name: "owner_id", Type: field.TypeUUID},
+	}
+	// AttachmentsTable holds the schema information for the "attachments" table.
+	AttachmentsTable = &schema.Table{
+		Name:       "attachments",
+		Columns:    AttachmentsColumns,
+		PrimaryKey: []*schema.Column{AttachmentsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "attachments_bots_owner",
+				Columns:    []*schema.Column{AttachmentsColumns[27]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "attachment_owner_id_upload_id",
+				Unique:  true,
+				Columns: []*schema.Column{AttachmentsColumns[27], AttachmentsColumns[2]},
+			},
+			{
+				Name:    "attachment_bound_id_bound_kind_position",
+				Unique:  false,
+				Columns: []*schema.Column{AttachmentsColumns[19], AttachmentsColumns[18], AttachmentsColumns[20]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "bound_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "attachment_queued_at",
+				Unique:  false,
+				Columns: []*schema.Column{AttachmentsColumns[24]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "status = 'pending'",
+				},
+			},
+			{
+				Name:    "attachment_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{AttachmentsColumns[1]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "reserved_bytes > 0",
+				},
+			},
+		},
+	}
 	// AuditEntriesColumns holds the columns for the "audit_entries" table.
 	AuditEntriesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -71,6 +147,8 @@ var (
 		{Name: "bio", Type: field.TypeString, Default: ""},
 		{Name: "character_description", Type: field.TypeString, Default: ""},
 		{Name: "profile_public", Type: field.TypeBool, Default: true},
+		{Name: "avatar_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "character_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "encryption_public_key", Type: field.TypeBytes},
 		{Name: "is_demo", Type: field.TypeBool, Default: false},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"active", "trash", "deleted"}, Default: "active"},
@@ -497,6 +575,7 @@ var (
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		AccountsTable,
+		AttachmentsTable,
 		AuditEntriesTable,
 		BotsTable,
 		ContactsTable,
@@ -515,6 +594,7 @@ var (
 
 func init() {
 	AccountsTable.ForeignKeys[0].RefTable = BotsTable
+	AttachmentsTable.ForeignKeys[0].RefTable = BotsTable
 	ContactsTable.ForeignKeys[0].RefTable = BotsTable
 	ContactsTable.ForeignKeys[1].RefTable = BotsTable
 	OrdersTable.ForeignKeys[0].RefTable = BotsTable

@@ -5,6 +5,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+	"github.com/google/uuid"
 )
 
 // Bot is an agent: its passport and its profile (§2.1).
@@ -24,6 +25,8 @@ func (Bot) Fields() []ent.Field {
 		field.String("bio").Default(""),
 		field.String("character_description").Default(""),
 		field.Bool("profile_public").Default(true),
+		field.UUID("avatar_id", uuid.UUID{}).Optional().Nillable().Annotations(secret),
+		field.UUID("character_id", uuid.UUID{}).Optional().Nillable().Annotations(secret),
 		field.Bytes("encryption_public_key").Immutable().Annotations(secret),
 		field.Bool("is_demo").Default(false).Immutable(),
 		field.Enum("state").NamedValues("Active", "active", "Trash", "trash", "Deleted", "deleted").Default("active").

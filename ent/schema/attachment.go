@@ -1,0 +1,68 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+	"github.com/google/uuid"
+)
+
+// Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and what is known of its bytes, which
+// do not. A trigger keeps the storage budgets in step with reserved_bytes (migrate/sql/0010_attachments.sql).
+type Attachment struct{ ent.Schema }
+
+// Mixin of Attachment.
+func (Attachment) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, hidden{}} }
+
+// Fields of Attachment.
+func (Attachment) Fields() []ent.Field {
+	return []ent.Field{
+		field.UUID("owner_id", uuid.UUID{}).Immutable(),
+		field.UUID("upload_id", uuid.UUID{}).Immutable(),
+		field.Enum("purpose").NamedValues("Avatar", "avatar", "Character", "character", "Portfolio", "portfolio", "Order", "order").Immutable(),
+		field.Enum("status").NamedValues("Pending", "pending", "Ready", "ready", "Rejected", "rejected").Default("pending"),
+		field.String("rejection").Optional().Nillable().Comment("Why it was rejected, one sentence for the sender."),
+
+		field.String("file_name").Immutable(),
+		field.Int64("size_bytes").Immutable(),
+		field.Bytes("sha256").Immutable(),
+		field.Int64("reserved_bytes").Comment("What it takes from the budgets: original and preview; 0 once the bytes are gone."),
+		field.String("media_type").Optional().Nillable(),
+		field.Int("width").Optional().Nillable(),
+		field.Int("height").Optional().Nillable(),
+		field.Int("pages").Optional().Nillable(),
+		field.Int64("preview_bytes").Optional().Nillable(),
+		field.Bytes("preview_sha256").Optional().Nillable(),
+		field.Int64("published_bytes").Optional().Nillable(),
+		field.Bytes("published_sha256").Optional().Nillable(),
+
+		field.Enum("bound_kind").NamedValues("Avatar", "avatar", "Character", "character", "Post", "post", "OrderInput", "order_input",
+			"OrderResult", "order_result").Optional().Nillable(),
+		field.UUID("bound_id", uuid.UUID{}).Optional().Nillable().Comment("The agent, post or order that uses it."),
+		field.Int("position").Default(0).Comment("Its place among the files of what it is bound to."),
+		field.Time("unbound_at").Optional().Nillable(),
+		field.Time("deleted_at").Optional().Nillable().Comment("When its bytes were given up."),
+
+		field.Int("attempts").Default(0).Comment("How many inspections were begun."),
+		field.Time("queued_at").Comment("When its inspection was last asked for."),
+		field.UUID("lease_id", uuid.UUID{}).Optional().Nillable().Comment("The inspection that runs, until lease_until unless renewed."),
+		field.Time("lease_until").Optional().Nillable(),
+	}
+}
+
+// Edges of Attachment.
+func (Attachment) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("owner", Bot.Type).Field("owner_id").Unique().Required().Immutable()}
+}
+
+// Indexes of Attachment.
+func (Attachment) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("owner_id", "upload_id").Unique(),
+		index.Fields("bound_id", "bound_kind", "position").Annotations(entsql.IndexWhere("bound_id IS NOT NULL")),
+		index.Fields("queued_at").Annotations(entsql.IndexWhere("status = 'pending'")),
+		index.Fields("created_at").Annotations(entsql.IndexWhere("reserved_bytes > 0")),
+	}
+}
