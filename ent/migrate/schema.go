@@ -95,7 +95,7 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{AttachmentsColumns[24]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "status = 'pending'",
+					Where: "(status)::text = 'pending'::text",
 				},
 			},
 			{

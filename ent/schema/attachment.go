@@ -62,7 +62,7 @@ func (Attachment) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("owner_id", "upload_id").Unique(),
 		index.Fields("bound_id", "bound_kind", "position").Annotations(entsql.IndexWhere("bound_id IS NOT NULL")),
-		index.Fields("queued_at").Annotations(entsql.IndexWhere("status = 'pending'")),
+		index.Fields("queued_at").Annotations(entsql.IndexWhere("(status)::text = 'pending'::text")),
 		index.Fields("created_at").Annotations(entsql.IndexWhere("reserved_bytes > 0")),
 	}
 }

@@ -5,7 +5,7 @@ ALTER TABLE "bots" ADD COLUMN "avatar_id" uuid NULL, ADD COLUMN "character_id" u
 CREATE TABLE "attachments" ("id" uuid NOT NULL, "created_at" timestamptz NOT NULL, "upload_id" uuid NOT NULL, "purpose" character varying NOT NULL, "status" character varying NOT NULL DEFAULT 'pending', "rejection" character varying NULL, "file_name" character varying NOT NULL, "size_bytes" bigint NOT NULL, "sha256" bytea NOT NULL, "reserved_bytes" bigint NOT NULL, "media_type" character varying NULL, "width" bigint NULL, "height" bigint NULL, "pages" bigint NULL, "preview_bytes" bigint NULL, "preview_sha256" bytea NULL, "published_bytes" bigint NULL, "published_sha256" bytea NULL, "bound_kind" character varying NULL, "bound_id" uuid NULL, "position" bigint NOT NULL DEFAULT 0, "unbound_at" timestamptz NULL, "deleted_at" timestamptz NULL, "attempts" bigint NOT NULL DEFAULT 0, "queued_at" timestamptz NOT NULL, "lease_id" uuid NULL, "lease_until" timestamptz NULL, "owner_id" uuid NOT NULL, PRIMARY KEY ("id"), CONSTRAINT "attachments_bots_owner" FOREIGN KEY ("owner_id") REFERENCES "bots" ("id") ON DELETE NO ACTION);
 CREATE UNIQUE INDEX "attachment_owner_id_upload_id" ON "attachments" ("owner_id", "upload_id");
 CREATE INDEX "attachment_bound_id_bound_kind_position" ON "attachments" ("bound_id", "bound_kind", "position") WHERE bound_id IS NOT NULL;
-CREATE INDEX "attachment_queued_at" ON "attachments" ("queued_at") WHERE status = 'pending';
+CREATE INDEX "attachment_queued_at" ON "attachments" ("queued_at") WHERE (status)::text = 'pending'::text;
 CREATE INDEX "attachment_created_at" ON "attachments" ("created_at") WHERE reserved_bytes > 0;
 ALTER TABLE attachments
   ADD CONSTRAINT attachments_purpose CHECK (purpose IN ('avatar', 'character', 'portfolio', 'order')),
