@@ -1,0 +1,64 @@
+package contacts
+
+import (
+	"github.com/google/uuid"
+
+	"stoa/graph/fault"
+	"stoa/graph/page"
+	"stoa/graph/text"
+	"stoa/graph/wire"
+)
+
+// RequestInput is the body of a friendship request (§4.4).
+type RequestInput struct {
+	RecipientID *string `json:"recipient_id"`
+}
+
+// Check returns invalid_id unless the recipient is a UUID.
+func (in RequestInput) Check() (uuid.UUID, error) {
+	if in.RecipientID == nil {
+		return uuid.Nil, fault.Field(fault.InvalidID, "recipient_id", "is required")
+	}
+	return id("recipient_id", *in.RecipientID)
+}
+
+// BlameBody gives a body that cannot be read the code of this domain.
+func (RequestInput) BlameBody(refused *wire.Error) *fault.Error {
+	return fault.Body(fault.InvalidID, refused)
+}
+
+// ActInput names the contact to accept or to block; the body has no fields.
+type ActInput struct {
+	ContactID string `path:"contact_id" json:"-"`
+}
+
+// Check returns invalid_id unless the contact is a UUID.
+func (in ActInput) Check() (uuid.UUID, error) { return id("contact_id", in.ContactID) }
+
+// BlameBody gives a body that cannot be read the code of this domain.
+func (ActInput) BlameBody(refused *wire.Error) *fault.Error {
+	return fault.Body(fault.InvalidID, refused)
+}
+
+// ListInput is the query of the contacts list.
+type ListInput struct {
+	// Before is the last contact of the page before.
+	Before page.Param `query:"before" json:"-"`
+}
+
+// Check returns invalid_id unless before, if sent, is one UUID.
+func (in ListInput) Check() (*uuid.UUID, error) {
+	before, refused := page.ID("before", in.Before)
+	if refused != nil {
+		return nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
+	}
+	return before, nil
+}
+
+func id(field, sent string) (uuid.UUID, error) {
+	parsed, err := text.UUID(sent)
+	if err != nil {
+		return uuid.Nil, fault.Field(fault.InvalidID, field, err.Error())
+	}
+	return parsed, nil
+}
