@@ -1,0 +1,151 @@
+package messages
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/fault"
+	"stoa/graph/text"
+	"stoa/graph/wire"
+)
+
+// Sizes in bytes of what an envelope carries (§2.4).
+const (
+	nonceSize      = 24
+	keySize        = 32
+	leastEncrypted = 16
+	mostEncrypted  = 16384
+)
+
+// shownName is how much of an unknown field's name an answer repeats, in bytes.
+const shownName = 100
+
+var (
+	errRequired  = errors.New("is required")
+	errPlaintext = errors.New("looks like plaintext, which this endpoint never takes")
+	errUnknown   = errors.New("is not a field of this request")
+)
+
+// SendInput is an encrypted envelope as it was sent (§2.4). A nil field was not sent.
+type SendInput struct {
+	RecipientID        *string `json:"recipient_id"`
+	ClientMessageID    *string `json:"client_message_id"`
+	Nonce              *string `json:"nonce"`
+	Ciphertext         *string `json:"ciphertext"`
+	EncryptionVersion  *string `json:"encryption_version"`
+	SenderPublicKey    *string `json:"sender_public_key"`
+	RecipientPublicKey *string `json:"recipient_public_key"`
+
+	// strangers are the names of what else the body held.
+	strangers []string
+}
+
+// field is one field of an envelope.
+type field struct {
+	name string
+	of   func(*SendInput) **string
+}
+
+var (
+	addressing = []field{
+		{"recipient_id", func(in *SendInput) **string { return &in.RecipientID }},
+		{"client_message_id", func(in *SendInput) **string { return &in.ClientMessageID }},
+	}
+	cryptographic = []field{
+		{"nonce", func(in *SendInput) **string { return &in.Nonce }},
+		{"ciphertext", func(in *SendInput) **string { return &in.Ciphertext }},
+		{"encryption_version", func(in *SendInput) **string { return &in.EncryptionVersion }},
+		{"sender_public_key", func(in *SendInput) **string { return &in.SenderPublicKey }},
+		{"recipient_public_key", func(in *SendInput) **string { return &in.RecipientPublicKey }},
+	}
+	fields = slices.Concat(addressing, cryptographic)
+	// plaintext are the names under which a client that does not encrypt would send its text.
+	plaintext = []string{"text", "body", "message", "content", "plaintext"}
+)
+
+// DecodeBody reads a body so that Check can judge its fields in the order of the contract, which is not that of the body. It
+// returns invalid_envelope for one that is not a JSON object.
+func (in *SendInput) DecodeBody(raw []byte) error {
+	var members map[string]wire.Raw
+	err := wire.Unmarshal(raw, &members)
+	if refused, ok := errors.AsType[*wire.Error](err); ok {
+		return fault.Body(fault.InvalidEnvelope, refused)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range fields {
+		if value, sent := members[f.name]; sent {
+			// What is not a string is kept as the empty one, which is right for none of the fields.
+			s, _ := wire.Text(value)
+			*f.of(in) = &s
+			delete(members, f.name)
+		}
+	}
+	in.strangers = slices.Sorted(maps.Keys(members))
+	return nil
+}
+
+// envelope is a checked SendInput.
+type envelope struct {
+	recipientID, clientMessageID               uuid.UUID
+	nonce, ciphertext, senderKey, recipientKey []byte
+}
+
+// Check judges the form of an envelope in the order of contract §4: invalid_envelope for its two ids,
+// encrypted_envelope_required where it is not encrypted, unsupported_encryption for another version, invalid_envelope for the
+// rest. Each names every field that it blames.
+func (in SendInput) Check() (envelope, error) {
+	var e envelope
+	wrong := fault.Fields{}
+	e.recipientID = readID(wrong, "recipient_id", in.RecipientID)
+	e.clientMessageID = readID(wrong, "client_message_id", in.ClientMessageID)
+	if err := wrong.Fault(fault.InvalidEnvelope); err != nil {
+		return envelope{}, err
+	}
+	for _, f := range cryptographic {
+		if *f.of(&in) == nil {
+			wrong.Add(f.name, errRequired)
+		}
+	}
+	for _, name := range in.strangers {
+		if slices.Contains(plaintext, name) {
+			wrong.Add(name, errPlaintext)
+		}
+	}
+	if err := wrong.Fault(fault.EncryptedEnvelopeRequired); err != nil {
+		return envelope{}, err
+	}
+	if *in.EncryptionVersion != Version {
+		return envelope{}, fault.Field(fault.UnsupportedEncryption, "encryption_version", "must be "+Version)
+	}
+	if len(in.strangers) > 0 {
+		first := in.strangers[0]
+		wrong.Add(strings.ToValidUTF8(first[:min(len(first), shownName)], ""), errUnknown)
+	}
+	e.nonce = readBytes(wrong, "nonce", *in.Nonce, nonceSize, nonceSize)
+	e.ciphertext = readBytes(wrong, "ciphertext", *in.Ciphertext, leastEncrypted, mostEncrypted)
+	e.senderKey = readBytes(wrong, "sender_public_key", *in.SenderPublicKey, keySize, keySize)
+	e.recipientKey = readBytes(wrong, "recipient_public_key", *in.RecipientPublicKey, keySize, keySize)
+	return e, wrong.Fault(fault.InvalidEnvelope)
+}
+
+func readID(wrong fault.Fields, name string, sent *string) uuid.UUID {
+	if sent == nil {
+		wrong.Add(name, errRequired)
+		return uuid.Nil
+	}
+	id, err := text.UUID(*sent)
+	wrong.Add(name, err)
+	return id
+}
+
+func readBytes(wrong fault.Fields, name, sent string, least, most int) []byte {
+	b, err := text.Base64(sent, least, most)
+	wrong.Add(name, err)
+	return b
+}
