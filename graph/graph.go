@@ -10,9 +10,12 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
+	"stoa/graph/contacts"
 	"stoa/graph/db"
 	"stoa/graph/events"
 	"stoa/graph/limits"
+	"stoa/graph/messages"
+	"stoa/graph/wallet"
 )
 
 // Config is what the domains need from outside.
@@ -28,8 +31,11 @@ type Config struct {
 
 // Graph holds the API of every domain.
 type Graph struct {
-	Bots   *bots.API
-	Events *events.API
+	Bots     *bots.API
+	Contacts *contacts.API
+	Events   *events.API
+	Messages *messages.API
+	Wallet   *wallet.API
 }
 
 // New wires the domains together.
@@ -40,8 +46,12 @@ func New(c Config) *Graph {
 	if c.TokensEnded == nil {
 		c.TokensEnded = func() {}
 	}
+	outbox := &events.API{DB: c.DB, Wake: c.Wake}
 	return &Graph{
-		Bots:   &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded},
-		Events: &events.API{DB: c.DB, Wake: c.Wake},
+		Bots:     &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded},
+		Contacts: &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
+		Events:   outbox,
+		Messages: &messages.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
+		Wallet:   &wallet.API{DB: c.DB},
 	}
 }

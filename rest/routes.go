@@ -52,5 +52,13 @@ func routes(g *graph.Graph) []route {
 		{http.MethodPatch, "/bots/me", agents, object, nil, with(g.Bots.UpdateMe), http.StatusOK},
 		{http.MethodPost, "/tokens/rotate", agents, none, nil, without(g.Bots.RotateToken), http.StatusOK},
 		{http.MethodPost, "/tokens/revoke", agents, none, nil, without(g.Bots.RevokeToken), http.StatusOK},
+		{http.MethodPost, "/contacts/requests", agents, object, nil, with(g.Contacts.RequestContact), http.StatusCreated},
+		{http.MethodGet, "/contacts", agents, none, nil, with(g.Contacts.MyContacts), http.StatusOK},
+		{http.MethodPost, "/contacts/{contact_id}/accept", agents, objectOrEmpty, nil, with(g.Contacts.AcceptContact), http.StatusOK},
+		{http.MethodPost, "/contacts/{contact_id}/block", agents, objectOrEmpty, nil, with(g.Contacts.BlockContact), http.StatusOK},
+		{http.MethodPost, "/messages", agents, object, nil, with(g.Messages.SendMessage), http.StatusCreated},
+		{http.MethodGet, "/messages", agents, none, nil, with(g.Messages.Dialog), http.StatusOK},
+		{http.MethodGet, "/wallet", agents, none, nil, withoutQuery(g.Wallet.MyWallet), http.StatusOK},
+		{http.MethodGet, "/wallet/history", agents, none, nil, with(g.Wallet.WalletHistory), http.StatusOK},
 	}
 }

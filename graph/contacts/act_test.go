@@ -1,0 +1,188 @@
+package contacts_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/events"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+)
+
+// The whole of §3.2 after the request, as either agent meets it.
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	accept, block := act(w.Contacts.AcceptContact), act(w.Contacts.BlockContact)
+	for _, test := range []struct {
+		name    string
+		from    string
+		do      act
+		bySelf  bool // by the agent that asked
+		to      string
+		status  string
+		refusal fault.Code
+		tells   events.Kind
+		shown   string // the status in the event
+	}{
+		{"accept", "pending", accept, false, "accepted", "friends", "", events.ContactAccepted, "friends"},
+		{"accept by the requester", "pending", accept, true, "pending", "", fault.RecipientRequired, "", ""},
+		{"repeated accept", "accepted", accept, false, "accepted", "friends", "", "", ""},
+		{"accept by the requester of a friend", "accepted", accept, true, "accepted", "", fault.RecipientRequired, "", ""},
+		{"accept when blocked", "blocked", accept, false, "blocked", "", fault.ContactBlocked, "", ""},
+		{"accept by the requester when blocked", "blocked", accept, true, "blocked", "", fault.RecipientRequired, "", ""},
+		{"block a request", "pending", block, false, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
+		{"block one's own request", "pending", block, true, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
+		{"block a friend", "accepted", block, false, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
+		{"block a friend, as requester", "accepted", block, true, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
+		{"repeated block", "blocked", block, false, "blocked", "blocked", "", "", ""},
+		{"block by the other one", "blocked", block, true, "blocked", "blocked", "", "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			asker, asked := w.Agent(), w.Agent()
+			id := w.Asked(asker, asked)
+			switch test.from {
+			case "accepted":
+				w.Befriend(asker, asked)
+			case "blocked":
+				w.Block(asked, id)
+			}
+			actor, other := asked, asker
+			if test.bySelf {
+				actor, other = asker, asked
+			}
+			w.Exec("DELETE FROM events WHERE recipient_id IN ($1, $2)", asker.ID, asked.ID)
+
+			result, err := test.do(actor.Ctx, on(id))
+			if test.refusal != "" {
+				graphtest.RequireFault(t, err, test.refusal)
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, id, result.Contact.ID)
+				require.Equal(t, test.to, result.Contact.State)
+				require.Equal(t, test.status, result.Contact.Friendship.Status)
+				require.Equal(t, other.ID, result.Contact.Bot.ID)
+				require.Equal(t, test.bySelf, result.Contact.RequestedByMe)
+				require.Equal(t, test.from == "accepted" || test.to == "accepted", result.Contact.AcceptedAt != nil)
+			}
+			require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE id = $1 AND state = $2", id, test.to))
+			want := []told{}
+			if test.tells != "" {
+				want = append(want, told{test.tells, events.ContactPayload{ContactID: id, BotID: actor.ID, FriendshipStatus: test.shown}})
+			}
+			require.Equal(t, want, outbox(t, w, other))
+			require.Empty(t, outbox(t, w, actor))
+		})
+	}
+}
+
+func TestContactsOfOthersDoNotExist(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, stranger := w.Agent(), w.Agent(), w.Agent()
+	id := w.Asked(one, other)
+	for _, do := range []act{w.Contacts.AcceptContact, w.Contacts.BlockContact} {
+		_, err := do(stranger.Ctx, on(id))
+		graphtest.RequireFault(t, err, fault.NotFound)
+		_, err = do(other.Ctx, on(uuid.New()))
+		graphtest.RequireFault(t, err, fault.NotFound)
+		_, err = do(other.Ctx, contacts.ActInput{ContactID: "me"})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidID).Fields, "contact_id")
+		_, err = do(context.Background(), on(id))
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+	}
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE state = 'pending'"))
+}
+
+func TestAcceptNeedsBothActive(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for _, set := range []string{"state = 'trash'", "state = 'deleted'", "suspended_at = stoa_now()"} {
+		for _, inactive := range []int{0, 1} {
+			pair := []*graphtest.Agent{w.Agent(), w.Agent()}
+			id := w.Asked(pair[0], pair[1])
+			w.Exec("UPDATE bots SET "+set+" WHERE id = $1", pair[inactive].ID)
+			_, err := w.Contacts.AcceptContact(pair[1].Ctx, on(id))
+			graphtest.RequireFault(t, err, fault.InactiveBot)
+			_, err = w.Contacts.AcceptContact(pair[0].Ctx, on(id))
+			graphtest.RequireFault(t, err, fault.RecipientRequired)
+			w.Block(pair[inactive], id)
+			_, err = w.Contacts.AcceptContact(pair[1].Ctx, on(id))
+			graphtest.RequireFault(t, err, fault.ContactBlocked)
+		}
+	}
+	one, other := w.Agent(), w.Agent()
+	id := w.Befriend(one, other)
+	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", one.ID)
+	_, err := w.Contacts.AcceptContact(other.Ctx, on(id))
+	require.NoError(t, err, "a repeat comes before the rules")
+}
+
+func TestBlockTakesBackAnnouncementsOfThePairAlone(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, third := w.Agent(), w.Agent(), w.Agent()
+	id := w.Befriend(one, other)
+	w.Befriend(one, third)
+	w.Befriend(other, third)
+	w.Sent(one, other)
+	w.Sent(other, one)
+	for _, kept := range [][2]*graphtest.Agent{{one, third}, {third, one}, {third, other}} {
+		w.Sent(kept[0], kept[1])
+	}
+	w.Exec("DELETE FROM events WHERE kind LIKE 'contact.%'")
+	w.Block(other, id)
+	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM events WHERE kind = 'message.created'"))
+	require.Zero(t, w.Count("SELECT count(*) FROM events WHERE contact_id = $1", id))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events WHERE kind = 'contact.blocked' AND recipient_id = $1", one.ID))
+	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM messages"))
+}
+
+// However accept and block fall, the contact ends blocked, and what was told matches what was done.
+func TestAcceptAndBlockAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for range 10 {
+		one, other := w.Agent(), w.Agent()
+		id := w.Asked(one, other)
+		w.Exec("DELETE FROM events")
+		var accepted, blocked error
+		atOnce(2, func(i int) {
+			if i == 0 {
+				_, accepted = w.Contacts.AcceptContact(other.Ctx, on(id))
+			} else {
+				_, blocked = w.Contacts.BlockContact(one.Ctx, on(id))
+			}
+		})
+		require.NoError(t, blocked)
+		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE id = $1 AND state = 'blocked' AND blocked_by = $2", id, one.ID))
+		require.Len(t, outbox(t, w, other), 1)
+		if accepted == nil {
+			require.Len(t, outbox(t, w, one), 1)
+		} else {
+			graphtest.RequireFault(t, accepted, fault.ContactBlocked)
+			require.Empty(t, outbox(t, w, one))
+		}
+	}
+}
+
+func TestRepeatsAtOnceTellOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	id := w.Asked(one, other)
+	for _, do := range []act{w.Contacts.AcceptContact, w.Contacts.BlockContact} {
+		w.Exec("DELETE FROM events")
+		atOnce(8, func(int) {
+			if _, err := do(other.Ctx, on(id)); err != nil {
+				t.Error(err)
+			}
+		})
+		require.Len(t, outbox(t, w, one), 1)
+		require.Empty(t, outbox(t, w, other))
+	}
+}

@@ -1,0 +1,128 @@
+package contacts_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/page"
+)
+
+func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	me := w.Agent()
+	empty, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{})
+	require.NoError(t, err)
+	require.Equal(t, &contacts.ContactList{Contacts: []*contacts.Card{}}, empty)
+
+	others := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent(), w.Agent()}
+	outgoing := w.Asked(me, others[0])
+	incoming := w.Asked(others[1], me)
+	friends := w.Befriend(me, others[2])
+	blocked := w.Befriend(others[3], me)
+	w.Block(others[3], blocked)
+	w.Asked(others[0], others[1])
+
+	list, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{})
+	require.NoError(t, err)
+	require.Nil(t, list.NextBefore)
+	require.Len(t, list.Contacts, 4)
+	for i, want := range []struct {
+		id     uuid.UUID
+		state  string
+		status string
+		mine   bool
+		other  *graphtest.Agent
+	}{
+		{blocked, "blocked", "blocked", false, others[3]},
+		{friends, "accepted", "friends", true, others[2]},
+		{incoming, "pending", "incoming", false, others[1]},
+		{outgoing, "pending", "outgoing", true, others[0]},
+	} {
+		c := list.Contacts[i]
+		require.Equal(t, want.id, c.ID)
+		require.Equal(t, want.state, c.State)
+		require.Equal(t, want.status, c.Friendship.Status)
+		require.Equal(t, want.mine, c.RequestedByMe)
+		require.Equal(t, want.other.ID, c.Bot.ID)
+	}
+}
+
+// Pages follow each other without gap or overlap, also where many contacts are of the same moment.
+func TestContactsPages(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	me := w.Agent()
+	w.Exec(`
+WITH made AS (
+  INSERT INTO bots (id, created_at, updated_at, handle, display_name, encryption_public_key, last_active_at)
+  SELECT gen_random_uuid(), stoa_now(), stoa_now(), 'made_' || n, 'Made', decode(repeat('09', 32), 'hex'), stoa_now()
+  FROM generate_series(1, 250) n RETURNING id, substr(handle, 6)::int AS n
+)
+INSERT INTO contacts (id, created_at, updated_at, requester_id, recipient_id, low_id, high_id)
+SELECT gen_random_uuid(), at, at, CASE WHEN mine THEN $1 ELSE id END, CASE WHEN mine THEN id ELSE $1 END, least(id, $1), greatest(id, $1)
+FROM (SELECT id, n % 3 = 0 AS mine, stoa_now() - make_interval(secs => n / 40) AS at FROM made) m`, me.ID)
+	var ids []uuid.UUID
+	input := contacts.ListInput{}
+	for _, size := range []int{100, 100, 50} {
+		list, err := w.Contacts.MyContacts(me.Ctx, input)
+		require.NoError(t, err)
+		require.Len(t, list.Contacts, size)
+		for _, c := range list.Contacts {
+			ids = append(ids, c.ID)
+			require.NotNil(t, c.Bot)
+		}
+		if size < page.CursorSize {
+			require.Nil(t, list.NextBefore)
+			break
+		}
+		require.Equal(t, ids[len(ids)-1], *list.NextBefore)
+		input.Before = page.Param{list.NextBefore.String()}
+	}
+	var want []uuid.UUID
+	rows, err := w.DB.SQL.QueryContext(context.Background(), "SELECT id FROM contacts ORDER BY created_at DESC, id DESC")
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id uuid.UUID
+		require.NoError(t, rows.Scan(&id))
+		want = append(want, id)
+	}
+	require.NoError(t, rows.Err())
+	require.Equal(t, want, ids)
+
+	list, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: page.Param{ids[len(ids)-1].String()}})
+	require.NoError(t, err)
+	require.Empty(t, list.Contacts)
+	require.Nil(t, list.NextBefore)
+}
+
+func TestContactsListRefuses(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	me, one, other := w.Agent(), w.Agent(), w.Agent()
+	w.Asked(me, one)
+	foreign := w.Asked(one, other)
+	for _, test := range []struct {
+		before page.Param
+		code   fault.Code
+	}{
+		{page.Param{""}, fault.InvalidID},
+		{page.Param{"1"}, fault.InvalidID},
+		{page.Param{foreign.String(), foreign.String()}, fault.InvalidID},
+		{page.Param{foreign.String()}, fault.NotFound},
+		{page.Param{uuid.NewString()}, fault.NotFound},
+		{page.Param{me.ID.String()}, fault.NotFound},
+	} {
+		_, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: test.before})
+		graphtest.RequireFault(t, err, test.code)
+	}
+	_, err := w.Contacts.MyContacts(context.Background(), contacts.ListInput{})
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+}

@@ -1,0 +1,192 @@
+package contacts_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/events"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+)
+
+func TestRequestMakesAPendingContact(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	made, err := ask(w, one, other.ID)
+	require.NoError(t, err)
+	c := made.Contact
+	require.False(t, made.Repeated)
+	require.Equal(t, "pending", c.State)
+	require.Equal(t, contacts.StatusOutgoing, c.Friendship.Status)
+	require.True(t, c.RequestedByMe)
+	require.Nil(t, c.AcceptedAt)
+	require.Equal(t, c.CreatedAt, c.UpdatedAt)
+	require.WithinDuration(t, w.Now(), c.CreatedAt, time.Minute)
+	require.Equal(t, other.ID, c.Bot.ID)
+	require.Equal(t, other.Key.PublicKey().Bytes(), c.Bot.EncryptionPublicKey)
+	require.Equal(t, []told{{events.ContactRequested, events.ContactPayload{ContactID: c.ID, BotID: one.ID, FriendshipStatus: "incoming"}}}, outbox(t, w, other))
+	require.Empty(t, outbox(t, w, one))
+}
+
+func TestRequestRefuses(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	for name, sent := range map[string]*string{
+		"missing": nil, "empty": graphtest.Ptr(""), "braces": graphtest.Ptr("{" + other.ID.String() + "}"),
+		"urn": graphtest.Ptr("urn:uuid:" + other.ID.String()), "cut": graphtest.Ptr(other.ID.String()[:35]),
+	} {
+		_, err := w.Contacts.RequestContact(one.Ctx, contacts.RequestInput{RecipientID: sent})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidID).Fields, "recipient_id", name)
+	}
+	_, err := ask(w, one, one.ID)
+	graphtest.RequireFault(t, err, fault.SelfContact)
+	_, err = ask(w, one, uuid.New())
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = w.Contacts.RequestContact(context.Background(), contacts.RequestInput{})
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	require.Zero(t, w.Count("SELECT count(*) FROM contacts"))
+	require.Zero(t, w.Count("SELECT count(*) FROM events"))
+}
+
+// Whether an agent can be asked depends on its lifecycle state alone; whether it may ask, on whether it may take on obligations.
+func TestRequestAndActivity(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		set         string
+		asked, asks fault.Code
+	}{
+		"closed profile": {set: "profile_public = false"},
+		"suspended":      {set: "suspended_at = stoa_now()", asks: fault.InactiveBot},
+		"trash":          {set: "state = 'trash'", asked: fault.NotFound, asks: fault.InactiveBot},
+		"deleted":        {set: "state = 'deleted'", asked: fault.NotFound, asks: fault.InactiveBot},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			before, set, after, asker := w.Agent(), w.Agent(), w.Agent(), w.Agent()
+			known := w.Asked(before, set)
+			w.Exec("UPDATE bots SET "+test.set+" WHERE id = $1", set.ID)
+			for code, try := range map[*fault.Code]func() error{
+				&test.asked: func() error { _, err := ask(w, asker, set.ID); return err },
+				&test.asks:  func() error { _, err := ask(w, set, after.ID); return err },
+			} {
+				if err := try(); *code == "" {
+					require.NoError(t, err)
+				} else {
+					graphtest.RequireFault(t, err, *code)
+				}
+			}
+			repeat, err := ask(w, before, set.ID)
+			require.NoError(t, err, "a repeat comes before the rules")
+			require.True(t, repeat.Repeated)
+			require.Equal(t, known, repeat.Contact.ID)
+			repeat, err = ask(w, set, before.ID)
+			require.NoError(t, err)
+			require.Equal(t, contacts.StatusIncoming, repeat.Contact.Friendship.Status)
+
+			w.Block(before, known)
+			want := test.asked
+			if want == "" {
+				want = fault.ContactBlocked
+			}
+			_, err = ask(w, before, set.ID)
+			graphtest.RequireFault(t, err, want)
+		})
+	}
+}
+
+func TestRestrictedAgentMayNotAsk(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, verified := w.Agent(), w.Agent(), w.Agent()
+	w.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", verified.ID)
+	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '13 days'")
+	_, err := ask(w, one, other.ID)
+	require.NoError(t, err)
+	w.Shift(25 * time.Hour)
+	_, err = ask(w, one, verified.ID)
+	graphtest.RequireFault(t, err, fault.InactiveBot)
+	made, err := ask(w, verified, one.ID)
+	require.NoError(t, err)
+	_, err = w.Contacts.AcceptContact(one.Ctx, on(made.Contact.ID))
+	graphtest.RequireFault(t, err, fault.InactiveBot)
+}
+
+func TestIdenticalRequestsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{ContactRequestsPerMinute: 1}))
+	one, other := w.Agent(), w.Agent()
+	var made, repeated atomic.Int32
+	atOnce(20, func(int) {
+		result, err := ask(w, one, other.ID)
+		switch {
+		case err != nil:
+			t.Error(err)
+		case result.Repeated:
+			repeated.Add(1)
+		default:
+			made.Add(1)
+		}
+	})
+	require.EqualValues(t, 1, made.Load())
+	require.EqualValues(t, 19, repeated.Load())
+	require.Len(t, outbox(t, w, other), 1)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts"))
+}
+
+func TestMutualRequestsAtOnceMakeOneContact(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agents := []*graphtest.Agent{w.Agent(), w.Agent()}
+	results := make([]*contacts.ContactResult, len(agents))
+	atOnce(len(agents), func(i int) {
+		result, err := ask(w, agents[i], agents[1-i].ID)
+		if err != nil {
+			t.Error(err)
+		}
+		results[i] = result
+	})
+	require.NotEqual(t, results[0].Repeated, results[1].Repeated)
+	require.Equal(t, results[0].Contact.ID, results[1].Contact.ID)
+	for _, result := range results {
+		want := contacts.StatusOutgoing
+		if result.Repeated {
+			want = contacts.StatusIncoming
+		}
+		require.Equal(t, want, result.Contact.Friendship.Status)
+		require.Equal(t, "pending", result.Contact.State, "a mutual request accepts nothing")
+	}
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
+}
+
+func TestOnlyNewRequestsCount(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{ContactRequestsPerMinute: 2}))
+	one, first, second, third := w.Agent(), w.Agent(), w.Agent(), w.Agent()
+	w.Asked(one, first)
+	for range 5 {
+		w.Asked(one, first)
+		_, err := ask(w, one, one.ID)
+		graphtest.RequireFault(t, err, fault.SelfContact)
+		_, err = ask(w, one, uuid.New())
+		graphtest.RequireFault(t, err, fault.NotFound)
+	}
+	w.Asked(one, second)
+	_, err := ask(w, one, third.ID)
+	require.Positive(t, graphtest.RequireFault(t, err, fault.RateLimited).Retry())
+	require.Empty(t, outbox(t, w, third))
+	w.Asked(one, second)
+	w.Asked(third, one)
+	w.Shift(2 * time.Minute)
+	w.Asked(one, third)
+	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM contacts"))
+}

@@ -1,0 +1,65 @@
+package contacts_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+)
+
+// told is an event in an agent's outbox.
+type told struct {
+	Kind    events.Kind
+	Payload events.ContactPayload
+}
+
+// outbox reads what an agent has been told, oldest first.
+func outbox(t testing.TB, w *graphtest.World, agent *graphtest.Agent) []told {
+	t.Helper()
+	rows, err := w.DB.SQL.QueryContext(context.Background(), "SELECT kind, payload FROM events WHERE recipient_id = $1 ORDER BY sequence", agent.ID)
+	require.NoError(t, err)
+	defer rows.Close()
+	all := []told{}
+	for rows.Next() {
+		var (
+			one     told
+			payload []byte
+		)
+		require.NoError(t, rows.Scan(&one.Kind, &payload))
+		require.NoError(t, json.Unmarshal(payload, &one.Payload))
+		all = append(all, one)
+	}
+	require.NoError(t, rows.Err())
+	return all
+}
+
+// ask requests the friendship of an agent.
+func ask(w *graphtest.World, from *graphtest.Agent, to uuid.UUID) (*contacts.ContactResult, error) {
+	return w.Contacts.RequestContact(from.Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(to.String())})
+}
+
+// act is how accept and block look from outside.
+type act func(context.Context, contacts.ActInput) (*contacts.ContactResult, error)
+
+func on(id uuid.UUID) contacts.ActInput { return contacts.ActInput{ContactID: id.String()} }
+
+// atOnce runs do n times at once and waits for all.
+func atOnce(n int, do func(i int)) {
+	var all sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			<-gate
+			do(i)
+		})
+	}
+	close(gate)
+	all.Wait()
+}

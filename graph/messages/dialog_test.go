@@ -1,0 +1,147 @@
+package messages_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/messages"
+	"stoa/graph/page"
+)
+
+func dialogWith(peer uuid.UUID) messages.DialogInput {
+	return messages.DialogInput{Peer: page.Param{peer.String()}}
+}
+
+func from(peer, before uuid.UUID) messages.DialogInput {
+	return messages.DialogInput{Peer: page.Param{peer.String()}, Before: page.Param{before.String()}}
+}
+
+func TestDialogIsTheSameForBoth(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	third := w.Agent()
+	w.Befriend(one, third)
+	empty, err := w.Messages.Dialog(one.Ctx, dialogWith(other.ID))
+	require.NoError(t, err)
+	require.Equal(t, &messages.DialogPage{Messages: []*messages.Card{}}, empty)
+
+	first, second := w.Sent(one, other), w.Sent(other, one)
+	w.Sent(one, third)
+	mine, err := w.Messages.Dialog(one.Ctx, dialogWith(other.ID))
+	require.NoError(t, err)
+	theirs, err := w.Messages.Dialog(other.Ctx, dialogWith(one.ID))
+	require.NoError(t, err)
+	require.Equal(t, mine, theirs)
+	require.Nil(t, mine.NextBefore)
+	require.Len(t, mine.Messages, 2)
+	require.Equal(t, second.ID, mine.Messages[0].ID)
+	require.Equal(t, first.ID, mine.Messages[1].ID)
+}
+
+// fill writes n messages of a dialog, several of the same moment, older ones first.
+func fill(w *graphtest.World, contactID uuid.UUID, one, other *graphtest.Agent, n int) {
+	w.Exec(`
+INSERT INTO messages (id, created_at, contact_id, sender_id, recipient_id, client_message_id, encryption_version, nonce,
+  ciphertext, sender_public_key, recipient_public_key, size_bytes, expires_at)
+SELECT gen_random_uuid(), at, $1, $2, $3, gen_random_uuid(), 'box-v1', decode(repeat('00', 24), 'hex'),
+  decode(repeat('00', 16), 'hex'), decode(repeat('09', 32), 'hex'), decode(repeat('09', 32), 'hex'), 16, at + interval '90 days'
+FROM generate_series(1, $4) n, LATERAL (SELECT stoa_now() - make_interval(secs => n / 30) AS at) a`, contactID, one.ID, other.ID, n)
+}
+
+func TestDialogPages(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	fill(w, w.Befriend(one, other), one, other, 230)
+	input := dialogWith(one.ID)
+	var shown []*messages.Card
+	for _, size := range []int{100, 100, 30} {
+		list, err := w.Messages.Dialog(other.Ctx, input)
+		require.NoError(t, err)
+		require.Len(t, list.Messages, size)
+		shown = append(shown, list.Messages...)
+		last := shown[len(shown)-1].ID
+		if size == page.CursorSize {
+			require.Equal(t, last, *list.NextBefore)
+		} else {
+			require.Nil(t, list.NextBefore)
+		}
+		input = from(one.ID, last)
+	}
+	for i := range shown[1:] {
+		newer, older := shown[i], shown[i+1]
+		require.False(t, newer.CreatedAt.Before(older.CreatedAt))
+		if newer.CreatedAt.Equal(older.CreatedAt) {
+			require.Greater(t, newer.ID.String(), older.ID.String())
+		}
+	}
+	list, err := w.Messages.Dialog(other.Ctx, input)
+	require.NoError(t, err)
+	require.Empty(t, list.Messages)
+	require.Nil(t, list.NextBefore)
+}
+
+func TestExpiredMessagesAreNotListed(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	old := w.Sent(one, other)
+	w.Shift(time.Hour)
+	kept := w.Sent(other, one)
+	w.Shift(messages.Retention - time.Hour)
+	list, err := w.Messages.Dialog(one.Ctx, dialogWith(other.ID))
+	require.NoError(t, err)
+	require.Len(t, list.Messages, 1)
+	require.Equal(t, kept.ID, list.Messages[0].ID)
+	_, err = w.Messages.Dialog(one.Ctx, from(other.ID, old.ID))
+	graphtest.RequireFault(t, err, fault.NotFound)
+	list, err = w.Messages.Dialog(one.Ctx, from(other.ID, kept.ID))
+	require.NoError(t, err)
+	require.Empty(t, list.Messages)
+}
+
+func TestDialogRefuses(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	third, asked, blocked := w.Agent(), w.Agent(), w.Agent()
+	w.Befriend(one, third)
+	w.Asked(one, asked)
+	blockedID := w.Befriend(one, blocked)
+	unreadable := w.Sent(blocked, one)
+	w.Block(one, blockedID)
+	foreign := w.Sent(third, one)
+	for name, test := range map[string]struct {
+		in   messages.DialogInput
+		code fault.Code
+	}{
+		"no peer":               {messages.DialogInput{}, fault.InvalidID},
+		"empty peer":            {messages.DialogInput{Peer: page.Param{""}}, fault.InvalidID},
+		"malformed peer":        {messages.DialogInput{Peer: page.Param{"x"}}, fault.InvalidID},
+		"two peers":             {messages.DialogInput{Peer: page.Param{other.ID.String(), other.ID.String()}}, fault.InvalidID},
+		"malformed before":      {messages.DialogInput{Peer: page.Param{uuid.NewString()}, Before: page.Param{"x"}}, fault.InvalidID},
+		"unknown peer":          {dialogWith(uuid.New()), fault.NotFound},
+		"oneself":               {dialogWith(one.ID), fault.NotFound},
+		"only asked":            {dialogWith(asked.ID), fault.NotFound},
+		"blocked":               {dialogWith(blocked.ID), fault.NotFound},
+		"blocked, with before":  {from(blocked.ID, unreadable.ID), fault.NotFound},
+		"before unknown":        {from(other.ID, uuid.New()), fault.NotFound},
+		"before of another one": {from(other.ID, foreign.ID), fault.NotFound},
+		"before is the peer":    {from(other.ID, other.ID), fault.NotFound},
+	} {
+		_, err := w.Messages.Dialog(one.Ctx, test.in)
+		graphtest.RequireFault(t, err, test.code)
+		require.Error(t, err, name)
+	}
+	_, err := w.Messages.Dialog(blocked.Ctx, dialogWith(one.ID))
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = w.Messages.Dialog(context.Background(), dialogWith(one.ID))
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+}

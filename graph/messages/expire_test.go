@@ -1,0 +1,62 @@
+package messages_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/messages"
+)
+
+func TestDeliverableMessages(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, third := w.Agent(), w.Agent(), w.Agent()
+	w.Befriend(one, other)
+	blocked := w.Befriend(one, third)
+	expired := w.Sent(one, other)
+	w.Shift(time.Hour)
+	kept := []*messages.Card{w.Sent(one, other), w.Sent(other, one)}
+	silenced := w.Sent(third, one)
+	w.Block(third, blocked)
+	w.Shift(messages.Retention - time.Hour)
+	found, err := messages.Deliverable(context.Background(), w.DB, []uuid.UUID{expired.ID, silenced.ID, kept[0].ID, kept[1].ID, uuid.New()})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	for _, m := range kept {
+		require.Equal(t, m.Ciphertext, found[m.ID].Ciphertext)
+		require.True(t, m.CreatedAt.Equal(found[m.ID].CreatedAt))
+	}
+	found, err = messages.Deliverable(context.Background(), w.DB, nil)
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestExpiryDeletesInBatches(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	fill(w, w.Befriend(one, other), one, other, 1203)
+	w.Shift(time.Hour)
+	kept := w.Sent(one, other)
+	w.Shift(messages.Retention - time.Hour)
+	var deleted atomic.Int64
+	atOnce(3, func(int) {
+		n, err := w.Messages.DeleteExpired(context.Background())
+		if err != nil {
+			t.Error(err)
+		}
+		deleted.Add(n)
+	})
+	require.EqualValues(t, 1203, deleted.Load())
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE id = $1", kept.ID))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages"))
+	n, err := w.Messages.DeleteExpired(context.Background())
+	require.NoError(t, err)
+	require.Zero(t, n)
+}

@@ -1,0 +1,128 @@
+package messages_test
+
+import (
+	"context"
+	"encoding/base64"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/messages"
+)
+
+// model is what contract §4 says of sends among three agents, two and two of whom are friends.
+type model struct {
+	// sent holds the envelope under each sender's id, expired whose message has expired.
+	sent    map[[2]int]attempt
+	expired map[[2]int]bool
+	// bySender and byPair are the nonces used.
+	bySender, byPair map[[2]int]bool
+	blocked          map[int]bool
+	// unread counts the announcements of each pair.
+	unread map[int]int
+}
+
+// attempt is a send in small numbers: agents, and which of a few ids, nonces and texts it uses.
+type attempt struct{ from, to, id, nonce, text int }
+
+// pair is the same for both directions: the number of the agent that is not of it.
+func (a attempt) pair() int { return 3 - a.from - a.to }
+
+// expect says what must become of an attempt and takes note of it.
+func (m *model) expect(a attempt) (code fault.Code, repeated bool) {
+	key := [2]int{a.from, a.id}
+	before, known := m.sent[key]
+	switch {
+	case known && m.expired[key]:
+		return fault.MessageExpired, false
+	case known && before == a:
+		return "", true
+	case known:
+		return fault.IdempotencyConflict, false
+	case a.from == a.to || m.blocked[a.pair()]:
+		return fault.ContactNotAccepted, false
+	case m.bySender[[2]int{a.from, a.nonce}] || m.byPair[[2]int{a.pair(), a.nonce}]:
+		return fault.NonceReuse, false
+	}
+	m.sent[key] = a
+	m.bySender[[2]int{a.from, a.nonce}] = true
+	m.byPair[[2]int{a.pair(), a.nonce}] = true
+	m.unread[a.pair()]++
+	return "", false
+}
+
+func TestSendsFollowTheModel(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	rapid.Check(t, func(t *rapid.T) {
+		agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
+		contacts := []uuid.UUID{w.Befriend(agents[1], agents[2]), w.Befriend(agents[2], agents[0]), w.Befriend(agents[0], agents[1])}
+		ids := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}
+		numbered := func(n, size int) *string {
+			b := make([]byte, size)
+			b[0] = byte(n)
+			return graphtest.Ptr(base64.StdEncoding.EncodeToString(b))
+		}
+		m := &model{
+			sent: map[[2]int]attempt{}, expired: map[[2]int]bool{}, bySender: map[[2]int]bool{}, byPair: map[[2]int]bool{},
+			blocked: map[int]bool{}, unread: map[int]int{},
+		}
+		kept := map[[2]int]*messages.Card{}
+		send := func(t *rapid.T) {
+			agent, few := rapid.IntRange(0, 2), rapid.IntRange(0, 3)
+			a := attempt{
+				agent.Draw(t, "from"), agent.Draw(t, "to"), agent.Draw(t, "id"), few.Draw(t, "nonce"), rapid.IntRange(0, 1).Draw(t, "text"),
+			}
+			in := graphtest.Envelope(agents[a.from], agents[a.to])
+			in.ClientMessageID = graphtest.Ptr(ids[a.id].String())
+			in.Nonce, in.Ciphertext = numbered(a.nonce, 24), numbered(a.text, 16)
+			code, repeated := m.expect(a)
+			result, err := w.Messages.SendMessage(agents[a.from].Ctx, in)
+			if code != "" {
+				require.Error(t, err)
+				require.Equal(t, code, fault.From(err).Code, "%+v", a)
+				return
+			}
+			require.NoError(t, err, "%+v", a)
+			require.Equal(t, repeated, result.Repeated, "%+v", a)
+			key := [2]int{a.from, a.id}
+			if !repeated {
+				kept[key] = result.Message
+			}
+			require.Equal(t, kept[key].ID, result.Message.ID)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"send": send, "send again": send, "send once more": send,
+			"block": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "seldom") > 0 {
+					return
+				}
+				pair, side := rapid.IntRange(0, 2).Draw(t, "pair"), rapid.IntRange(1, 2).Draw(t, "side")
+				w.Block(agents[(pair+side)%3], contacts[pair])
+				m.blocked[pair], m.unread[pair] = true, 0
+			},
+			"expire": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "seldom") > 0 {
+					return
+				}
+				w.Shift(messages.Retention)
+				for key := range m.sent {
+					m.expired[key] = true
+				}
+				if rapid.Bool().Draw(t, "delete") {
+					_, err := w.Messages.DeleteExpired(context.Background())
+					require.NoError(t, err)
+				}
+			},
+			"": func(t *rapid.T) {
+				for pair, contact := range contacts {
+					require.EqualValues(t, m.unread[pair], w.Count("SELECT count(*) FROM events WHERE message_id IS NOT NULL AND contact_id = $1", contact))
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,196 @@
+package messages_test
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph"
+	"stoa/graph/events"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+	"stoa/graph/messages"
+	"stoa/graph/wire"
+)
+
+func TestSendStoresAndAnnounces(t *testing.T) {
+	t.Parallel()
+	woken := make(chan []uuid.UUID, 10)
+	w := graphtest.New(t, func(c *graph.Config) { c.Wake = func(ids []uuid.UUID) { woken <- ids } })
+	one, other := w.Agent(), w.Agent()
+	contactID := w.Befriend(one, other)
+	w.Exec("DELETE FROM events")
+	for len(woken) > 0 {
+		<-woken
+	}
+	in := graphtest.Envelope(one, other)
+	result, err := w.Messages.SendMessage(one.Ctx, in)
+	require.NoError(t, err)
+	require.False(t, result.Repeated)
+	require.Equal(t, []uuid.UUID{other.ID}, <-woken)
+
+	m := result.Message
+	require.Equal(t, contactID, m.ContactID)
+	require.Equal(t, one.ID, m.SenderID)
+	require.Equal(t, other.ID, m.RecipientID)
+	require.Equal(t, *in.ClientMessageID, m.ClientMessageID.String())
+	require.Equal(t, *in.Nonce, base64.StdEncoding.EncodeToString(m.Nonce))
+	require.Equal(t, *in.Ciphertext, base64.StdEncoding.EncodeToString(m.Ciphertext))
+	require.Equal(t, *in.SenderPublicKey, base64.StdEncoding.EncodeToString(m.SenderPublicKey))
+	require.Equal(t, *in.RecipientPublicKey, base64.StdEncoding.EncodeToString(m.RecipientPublicKey))
+	require.Equal(t, "box-v1", m.EncryptionVersion)
+	require.Equal(t, 64, m.SizeBytes)
+	require.WithinDuration(t, w.Now(), m.CreatedAt, time.Minute)
+	require.Equal(t, 90*24*time.Hour, m.ExpiresAt.Sub(m.CreatedAt))
+
+	payload, err := wire.Marshal(events.MessagePayload{
+		MessageID: m.ID, ContactID: contactID, SenderID: one.ID, ClientMessageID: m.ClientMessageID, CreatedAt: m.CreatedAt,
+	})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
+	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = $2 AND payload = $3 AND contact_id = $4 AND message_id = $5`,
+		other.ID, string(events.MessageCreated), payload, contactID, m.ID))
+
+	page, err := w.Messages.Dialog(other.Ctx, dialogWith(one.ID))
+	require.NoError(t, err)
+	stored, err := wire.Marshal(page.Messages[0])
+	require.NoError(t, err)
+	sent, err := wire.Marshal(m)
+	require.NoError(t, err)
+	require.Equal(t, string(sent), string(stored))
+
+	repeat, err := w.Messages.SendMessage(one.Ctx, in)
+	require.NoError(t, err)
+	require.True(t, repeat.Repeated)
+	again, err := wire.Marshal(repeat.Message)
+	require.NoError(t, err)
+	require.Equal(t, string(sent), string(again))
+	require.Empty(t, woken, "a repeat announces nothing")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
+
+	_, err = w.Messages.SendMessage(context.Background(), in)
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+}
+
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	third := w.Agent()
+	w.Befriend(one, third)
+	in := graphtest.Envelope(one, other)
+	first, code := send(t, w, one, in)
+	require.Empty(t, code)
+	for name, change := range map[string]func(*messages.SendInput){
+		"recipient":     func(in *messages.SendInput) { in.RecipientID = graphtest.Ptr(third.ID.String()) },
+		"stranger":      func(in *messages.SendInput) { in.RecipientID = graphtest.Ptr(uuid.NewString()) },
+		"nonce":         func(in *messages.SendInput) { in.Nonce = graphtest.Ptr(graphtest.RandomBase64(24)) },
+		"ciphertext":    func(in *messages.SendInput) { in.Ciphertext = graphtest.Ptr(graphtest.RandomBase64(64)) },
+		"sender key":    func(in *messages.SendInput) { in.SenderPublicKey = graphtest.Ptr(graphtest.RandomBase64(32)) },
+		"recipient key": func(in *messages.SendInput) { in.RecipientPublicKey = graphtest.Ptr(graphtest.RandomBase64(32)) },
+	} {
+		_, code := send(t, w, one, changed(in, change))
+		require.Equal(t, fault.IdempotencyConflict, code, name)
+	}
+	again, code := send(t, w, one, changed(in, func(in *messages.SendInput) {
+		in.RecipientID = graphtest.Ptr(strings.ToUpper(*in.RecipientID))
+		in.ClientMessageID = graphtest.Ptr(strings.ToUpper(*in.ClientMessageID))
+	}))
+	require.Empty(t, code)
+	require.True(t, again.Repeated)
+	require.Equal(t, first.Message.ID, again.Message.ID)
+
+	theirs := changed(graphtest.Envelope(other, one), func(to *messages.SendInput) { to.ClientMessageID = in.ClientMessageID })
+	answered, code := send(t, w, other, theirs)
+	require.Empty(t, code, "ids are each sender's own")
+	require.False(t, answered.Repeated)
+}
+
+func TestNoncesStayUsed(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, third := w.Agent(), w.Agent(), w.Agent()
+	for _, pair := range [][2]*graphtest.Agent{{one, other}, {one, third}, {third, other}} {
+		w.Befriend(pair[0], pair[1])
+	}
+	nonce := graphtest.Envelope(one, other).Nonce
+	for _, test := range []struct {
+		name     string
+		from, to *graphtest.Agent
+		code     fault.Code
+	}{
+		{"first use", one, other, ""},
+		{"by the same sender", one, other, fault.NonceReuse},
+		{"by the same sender with another", one, third, fault.NonceReuse},
+		{"by the other side", other, one, fault.NonceReuse},
+		{"by the other side with another", other, third, ""},
+		{"between others", third, one, ""},
+		{"by a third in a contact where it was used", third, other, fault.NonceReuse},
+	} {
+		_, code := send(t, w, test.from, changed(graphtest.Envelope(test.from, test.to), func(in *messages.SendInput) { in.Nonce = nonce }))
+		require.Equal(t, test.code, code, test.name)
+	}
+}
+
+func TestOnlyNewMessagesCount(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MessagesPerMinute: 2}))
+	one, other := w.Friends()
+	in := graphtest.Envelope(one, other)
+	ctx, record := limits.WithRecord(one.Ctx)
+	_, err := w.Messages.SendMessage(ctx, in)
+	require.NoError(t, err)
+	require.Len(t, record.Taken(), 1)
+	require.Equal(t, limits.Taken{Limit: limits.Messages, Quota: 2, Allowed: true, Remaining: 1}.Remaining, record.Taken()[0].Remaining)
+	for range 5 {
+		_, code := send(t, w, one, in)
+		require.Empty(t, code)
+		_, code = send(t, w, one, changed(graphtest.Envelope(one, other), func(again *messages.SendInput) { again.Nonce = in.Nonce }))
+		require.Equal(t, fault.NonceReuse, code)
+	}
+	w.Sent(one, other)
+	refused := graphtest.Envelope(one, other)
+	ctx, record = limits.WithRecord(one.Ctx)
+	_, err = w.Messages.SendMessage(ctx, refused)
+	require.Positive(t, graphtest.RequireFault(t, err, fault.RateLimited).Retry())
+	require.False(t, record.Taken()[0].Allowed)
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM message_guards"))
+	_, code := send(t, w, one, in)
+	require.Empty(t, code, "a repeat goes through at the limit")
+	w.Sent(other, one)
+
+	w.Shift(2 * time.Minute)
+	sent, code := send(t, w, one, refused)
+	require.Empty(t, code, "a refused envelope may be sent later")
+	require.False(t, sent.Repeated)
+}
+
+func TestExpiredIDsAndNoncesStayBlocked(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	in := graphtest.Envelope(one, other)
+	_, code := send(t, w, one, in)
+	require.Empty(t, code)
+	w.Shift(messages.Retention - time.Minute)
+	_, code = send(t, w, one, in)
+	require.Empty(t, code)
+	w.Shift(time.Minute)
+	for range 2 {
+		_, code = send(t, w, one, in)
+		require.Equal(t, fault.MessageExpired, code)
+		_, code = send(t, w, one, changed(graphtest.Envelope(one, other), func(again *messages.SendInput) { again.ClientMessageID = in.ClientMessageID }))
+		require.Equal(t, fault.MessageExpired, code)
+		_, code = send(t, w, other, changed(graphtest.Envelope(other, one), func(again *messages.SendInput) { again.Nonce = in.Nonce }))
+		require.Equal(t, fault.NonceReuse, code)
+		_, err := w.Messages.DeleteExpired(context.Background())
+		require.NoError(t, err)
+		require.Zero(t, w.Count("SELECT count(*) FROM messages"))
+	}
+}

@@ -1,0 +1,43 @@
+package messages_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/messages"
+)
+
+// send sends an envelope and returns the code of its refusal, empty for none.
+func send(t testing.TB, w *graphtest.World, from *graphtest.Agent, in messages.SendInput) (*messages.SendResult, fault.Code) {
+	t.Helper()
+	result, err := w.Messages.SendMessage(from.Ctx, in)
+	if err != nil {
+		return nil, fault.From(err).Code
+	}
+	require.NotNil(t, result.Message)
+	return result, ""
+}
+
+// changed is a copy of an envelope with some fields replaced.
+func changed(in messages.SendInput, change func(*messages.SendInput)) messages.SendInput {
+	change(&in)
+	return in
+}
+
+// atOnce runs do n times at once and waits for all.
+func atOnce(n int, do func(i int)) {
+	var all sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			<-gate
+			do(i)
+		})
+	}
+	close(gate)
+	all.Wait()
+}

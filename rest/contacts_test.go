@@ -1,0 +1,164 @@
+package rest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+)
+
+const (
+	contactRequests = "/api/v1/contacts/requests"
+	contactList     = "/api/v1/contacts"
+)
+
+// contactPath is where a contact is accepted or blocked.
+func contactPath(id any, action string) string {
+	text, ok := id.(string)
+	if !ok {
+		text = id.(uuid.UUID).String()
+	}
+	return contactList + "/" + text + "/" + action
+}
+
+func asked(agent *graphtest.Agent) map[string]any {
+	return map[string]any{"recipient_id": agent.ID.String()}
+}
+
+// members are the names of an object's members.
+func members(object any) []string {
+	var names []string
+	for name := range object.(map[string]any) {
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestFriendshipIsAskedForAndAccepted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one, other := s.Agent(), s.Agent()
+
+	made := s.send("POST", contactRequests, one.Token, asked(other)).ok(http.StatusCreated)["contact"].(map[string]any)
+	require.ElementsMatch(t, []string{"id", "state", "friendship", "bot", "requested_by_me", "created_at", "updated_at", "accepted_at"}, members(made))
+	require.ElementsMatch(t, []string{"id", "handle", "display_name", "encryption_public_key", "encryption_key_fingerprint", "avatar_url"}, members(made["bot"]))
+	require.Equal(t, "pending", made["state"])
+	require.Equal(t, map[string]any{"status": "outgoing"}, made["friendship"])
+	require.Equal(t, true, made["requested_by_me"])
+	require.Nil(t, made["accepted_at"])
+	require.Equal(t, other.ID.String(), made["bot"].(map[string]any)["id"])
+	require.Equal(t, other.PublicKey(), made["bot"].(map[string]any)["encryption_public_key"])
+	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, made["created_at"])
+
+	require.Equal(t, made, s.send("POST", contactRequests, one.Token, asked(other)).ok(http.StatusOK)["contact"])
+	upper := map[string]any{"recipient_id": strings.ToUpper(other.ID.String())}
+	require.Equal(t, made, s.send("POST", contactRequests, one.Token, upper).ok(http.StatusOK)["contact"])
+	mutual := s.send("POST", contactRequests, other.Token, asked(one)).ok(http.StatusOK)["contact"].(map[string]any)
+	require.Equal(t, map[string]any{"status": "incoming"}, mutual["friendship"])
+	require.Equal(t, false, mutual["requested_by_me"])
+
+	s.send("POST", contactPath(made["id"], "accept"), one.Token, "{}").fault(http.StatusForbidden, fault.RecipientRequired)
+	friends := s.send("POST", contactPath(made["id"], "accept"), other.Token, "{}").ok(http.StatusOK)["contact"].(map[string]any)
+	require.Equal(t, "accepted", friends["state"])
+	require.Equal(t, map[string]any{"status": "friends"}, friends["friendship"])
+	require.NotNil(t, friends["accepted_at"])
+	require.Equal(t, friends, s.send("POST", contactPath(strings.ToUpper(made["id"].(string)), "accept"), other.Token, nil).ok(http.StatusOK)["contact"])
+	require.Equal(t, map[string]any{"status": "friends"}, s.send("POST", contactRequests, one.Token, asked(other)).ok(http.StatusOK)["contact"].(map[string]any)["friendship"])
+
+	blocked := s.send("POST", contactPath(made["id"], "block"), one.Token, nil).ok(http.StatusOK)["contact"].(map[string]any)
+	require.Equal(t, "blocked", blocked["state"])
+	require.Equal(t, map[string]any{"status": "blocked"}, blocked["friendship"])
+	require.Equal(t, blocked, s.send("POST", contactPath(made["id"], "block"), one.Token, "{}").ok(http.StatusOK)["contact"])
+	for _, agent := range []*graphtest.Agent{one, other} {
+		list := s.send("GET", contactList, agent.Token, nil).ok(http.StatusOK)
+		require.ElementsMatch(t, []string{"contacts", "next_before"}, members(list))
+		require.Nil(t, list["next_before"])
+		require.Equal(t, map[string]any{"status": "blocked"}, list["contacts"].([]any)[0].(map[string]any)["friendship"])
+	}
+	s.send("POST", contactRequests, one.Token, asked(other)).fault(http.StatusForbidden, fault.ContactBlocked)
+	s.send("POST", contactRequests, other.Token, asked(one)).fault(http.StatusForbidden, fault.ContactBlocked)
+	s.send("POST", contactPath(made["id"], "accept"), other.Token, nil).fault(http.StatusForbidden, fault.ContactBlocked)
+}
+
+func TestContactRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	for _, body := range []string{
+		"", "{", "[]", "null", `"x"`, "{}", `{"recipient_id": null}`, `{"recipient_id": 1}`, `{"recipient_id": ""}`, `{"recipient_id": "x"}`,
+		`{"recipient_id": "{` + uuid.NewString() + `}"}`, `{"recipient_id": "urn:uuid:` + uuid.NewString() + `"}`,
+		`{"recipient_id": "` + uuid.NewString() + `", "text": "hi"}`, `{"recipient_id": "` + uuid.NewString() + `", "recipient_id": "` + uuid.NewString() + `"}`,
+		`{"Recipient_id": "` + uuid.NewString() + `"}`, `{"recipient_id": "` + uuid.NewString() + `"} x`,
+	} {
+		s.send("POST", contactRequests, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidID)
+	}
+	s.send("POST", contactRequests, agent.Token, asked(agent)).fault(http.StatusForbidden, fault.SelfContact)
+	s.send("POST", contactRequests, agent.Token, map[string]any{"recipient_id": uuid.NewString()}).fault(http.StatusNotFound, fault.NotFound)
+	s.send("POST", contactRequests, "", asked(agent)).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send("POST", contactRequests, agent.Token, nil).fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	s.send("GET", contactRequests, agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+}
+
+func TestContactActionsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one, other, stranger := s.Agent(), s.Agent(), s.Agent()
+	id := s.Asked(one, other)
+	for _, action := range []string{"accept", "block"} {
+		for _, body := range []string{"{", "[]", "null", `{"contact_id": "x"}`, `{"reason": "x"}`, "{}{}"} {
+			s.send("POST", contactPath(id, action), other.Token, body).fault(http.StatusBadRequest, fault.InvalidID)
+		}
+		s.send("POST", contactPath("x", action), other.Token, "{}").fault(http.StatusBadRequest, fault.InvalidID)
+		s.send("POST", contactPath("{"+id.String()+"}", action), other.Token, "{}").fault(http.StatusBadRequest, fault.InvalidID)
+		s.send("POST", contactPath(uuid.New(), action), other.Token, "{}").fault(http.StatusNotFound, fault.NotFound)
+		s.send("POST", contactPath(id, action), stranger.Token, "{}").fault(http.StatusNotFound, fault.NotFound)
+		s.send("POST", contactPath(id, action), "", "{}").fault(http.StatusUnauthorized, fault.Unauthorized)
+	}
+	s.send("POST", contactPath(id, "reject"), other.Token, "{}").fault(http.StatusNotFound, fault.NotFound)
+	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", one.ID)
+	s.send("POST", contactPath(id, "accept"), other.Token, "{}").fault(http.StatusConflict, fault.InactiveBot)
+	s.send("POST", contactRequests, one.Token, asked(stranger)).fault(http.StatusConflict, fault.InactiveBot)
+	s.send("POST", contactRequests, stranger.Token, asked(one)).fault(http.StatusNotFound, fault.NotFound)
+}
+
+func TestContactsListCursor(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	me, other, third := s.Agent(), s.Agent(), s.Agent()
+	older, newer := s.Asked(me, other), s.Asked(third, me)
+	foreign := s.Asked(other, third)
+	list := s.send("GET", contactList+"?before="+newer.String()+"&unknown=1", me.Token, nil).ok(http.StatusOK)
+	require.Len(t, list["contacts"], 1)
+	require.Equal(t, older.String(), list["contacts"].([]any)[0].(map[string]any)["id"])
+	require.Equal(t, []any{}, s.send("GET", contactList+"?before="+older.String(), me.Token, nil).ok(http.StatusOK)["contacts"])
+	for _, query := range []string{"before=", "before=x", "before=" + older.String() + "&before=" + older.String()} {
+		s.send("GET", contactList+"?"+query, me.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
+	}
+	for _, id := range []uuid.UUID{foreign, uuid.New()} {
+		s.send("GET", contactList+"?before="+id.String(), me.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	}
+	s.send("GET", contactList, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+}
+
+func TestNewContactRequestsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{ContactRequestsPerMinute: 1}))
+	one, other, third := s.Agent(), s.Agent(), s.Agent()
+	made := s.send("POST", contactRequests, one.Token, asked(other))
+	made.ok(http.StatusCreated)
+	require.Contains(t, made.header.Get("RateLimit-Policy"), `"contact_requests";q=1;w=60`)
+	require.Contains(t, made.header.Get("RateLimit"), `"contact_requests";r=0;t=`)
+	refused := s.send("POST", contactRequests, one.Token, asked(third))
+	refused.fault(http.StatusTooManyRequests, fault.RateLimited)
+	require.Regexp(t, `^[1-9]\d*$`, refused.header.Get("Retry-After"))
+	s.send("POST", contactRequests, one.Token, asked(other)).ok(http.StatusOK)
+	s.Shift(2 * time.Minute)
+	s.send("POST", contactRequests, one.Token, asked(third)).ok(http.StatusCreated)
+}
