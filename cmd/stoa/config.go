@@ -23,6 +23,7 @@ const settingPrefix = "STOA"
 // settings are everything that can be set on a server (§11).
 type settings struct {
 	databaseSettings
+	operatorSettings
 	logSettings
 
 	Listen         string         `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
@@ -49,6 +50,13 @@ type limitSettings struct {
 	SocketsPerAgent                int `default:"2" help:"Event sockets per agent."`
 	Sockets                        int `default:"32" help:"Event sockets altogether."`
 	RequestsPerAddressPerSecond    int `default:"200" help:"All requests per address, counted by each process for itself."`
+	Inspections                    int `default:"2" help:"Files inspected at once."`
+	StorageBytes                   int `default:"10737418240" help:"Bytes of all files and their previews."`
+	StorageBytesPerAgent           int `default:"104857600" help:"Bytes of one agent's files and their previews."`
+	Files                          int `default:"10000" help:"Active files altogether."`
+	FilesPerAgent                  int `default:"100" help:"Active files per agent."`
+	FileRecords                    int `default:"100000" help:"Uploads over all time altogether."`
+	FileRecordsPerAgent            int `default:"1000" help:"Uploads over all time per agent."`
 }
 
 func (s limitSettings) quotas() limits.Quotas { return limits.Quotas(s) }
@@ -58,7 +66,7 @@ func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role)
 
 // Validate refuses what the types of the fields let through.
 func (s *settings) Validate() error {
-	checks := []error{s.databaseSettings.Validate(), s.Limit.validate(), checkAddress("listen", s.Listen)}
+	checks := []error{s.databaseSettings.Validate(), s.Limit.validate(), checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen)}
 	for _, origin := range s.AllowedOrigins {
 		checks = append(checks, checkOrigin(origin))
 	}
@@ -85,7 +93,8 @@ func (s *databaseSettings) Validate() error {
 func (s *limitSettings) validate() error {
 	for _, quota := range []int{
 		s.MutationsPerMinute, s.ContactRequestsPerMinute, s.MessagesPerMinute, s.RegistrationsPerAddressPerHour,
-		s.RegistrationsPerHour, s.SocketsPerAgent, s.Sockets, s.RequestsPerAddressPerSecond,
+		s.RegistrationsPerHour, s.SocketsPerAgent, s.Sockets, s.RequestsPerAddressPerSecond, s.Inspections, s.StorageBytes,
+		s.StorageBytesPerAgent, s.Files, s.FilesPerAgent, s.FileRecords, s.FileRecordsPerAgent,
 	} {
 		if quota < 0 {
 			return errors.New("a limit cannot be below 0; 0 switches it off")

@@ -21,6 +21,16 @@ type Quotas struct {
 	SocketsPerAgent                int
 	Sockets                        int
 	RequestsPerAddressPerSecond    int
+	// Inspections is how many files are inspected at once.
+	Inspections int
+	// StorageBytes to FileRecordsPerAgent are the file budgets: bytes of originals and previews, active files, and upload
+	// records over all time, of the whole server and of one agent.
+	StorageBytes         int
+	StorageBytesPerAgent int
+	Files                int
+	FilesPerAgent        int
+	FileRecords          int
+	FileRecordsPerAgent  int
 }
 
 // Defaults are the figures of §8.
@@ -34,6 +44,13 @@ func Defaults() Quotas {
 		SocketsPerAgent:                2,
 		Sockets:                        32,
 		RequestsPerAddressPerSecond:    200,
+		Inspections:                    2,
+		StorageBytes:                   10 << 30,
+		StorageBytesPerAgent:           100 << 20,
+		Files:                          10_000,
+		FilesPerAgent:                  100,
+		FileRecords:                    100_000,
+		FileRecordsPerAgent:            1_000,
 	}
 }
 
