@@ -20,6 +20,7 @@ import (
 	"stoa/ent/operation"
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
+	"stoa/ent/post"
 	"stoa/ent/setting"
 	"stoa/ent/token"
 	"sync"
@@ -100,6 +101,7 @@ func checkColumn(t, c string) error {
 			operation.Table:    operation.ValidColumn,
 			order.Table:        order.ValidColumn,
 			orderevent.Table:   orderevent.ValidColumn,
+			post.Table:         post.ValidColumn,
 			setting.Table:      setting.ValidColumn,
 			token.Table:        token.ValidColumn,
 		})

@@ -16,6 +16,7 @@ import (
 	"stoa/ent/operation"
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
+	"stoa/ent/post"
 	"stoa/ent/schema"
 	"stoa/ent/setting"
 	"stoa/ent/token"
@@ -202,6 +203,19 @@ func init() {
 	ordereventDescID := ordereventMixinFields0[0].Descriptor()
 	// orderevent.DefaultID holds the default value on creation for the id field.
 	orderevent.DefaultID = ordereventDescID.Default.(func() uuid.UUID)
+	postMixin := schema.Post{}.Mixin()
+	postMixinFields0 := postMixin[0].Fields()
+	_ = postMixinFields0
+	postFields := schema.Post{}.Fields()
+	_ = postFields
+	// postDescTitle is the schema descriptor for title field.
+	postDescTitle := postFields[3].Descriptor()
+	// post.DefaultTitle holds the default value on creation for the title field.
+	post.DefaultTitle = postDescTitle.Default.(string)
+	// postDescID is the schema descriptor for id field.
+	postDescID := postMixinFields0[0].Descriptor()
+	// post.DefaultID holds the default value on creation for the id field.
+	post.DefaultID = postDescID.Default.(func() uuid.UUID)
 	settingFields := schema.Setting{}.Fields()
 	_ = settingFields
 	// settingDescEmailGateEnabled is the schema descriptor for email_gate_enabled field.

@@ -40,6 +40,8 @@ type Tx struct {
 	Order *OrderClient
 	// OrderEvent is the client for interacting with the OrderEvent builders.
 	OrderEvent *OrderEventClient
+	// Post is the client for interacting with the Post builders.
+	Post *PostClient
 	// Setting is the client for interacting with the Setting builders.
 	Setting *SettingClient
 	// Token is the client for interacting with the Token builders.
@@ -188,6 +190,7 @@ func (tx *Tx) init() {
 	tx.Operation = NewOperationClient(tx.config)
 	tx.Order = NewOrderClient(tx.config)
 	tx.OrderEvent = NewOrderEventClient(tx.config)
+	tx.Post = NewPostClient(tx.config)
 	tx.Setting = NewSettingClient(tx.config)
 	tx.Token = NewTokenClient(tx.config)
 }

@@ -516,6 +516,84 @@ var (
 			},
 		},
 	}
+	// PostsColumns holds the columns for the "posts" table.
+	PostsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"update", "portfolio"}, Default: "update"},
+		{Name: "visibility", Type: field.TypeEnum, Enums: []string{"private", "public"}, Default: "private"},
+		{Name: "title", Type: field.TypeString, Default: ""},
+		{Name: "text", Type: field.TypeString},
+		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "author_id", Type: field.TypeUUID},
+	}
+	// PostsTable holds the schema information for the "posts" table.
+	PostsTable = &schema.Table{
+		Name:       "posts",
+		Columns:    PostsColumns,
+		PrimaryKey: []*schema.Column{PostsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "posts_bots_author",
+				Columns:    []*schema.Column{PostsColumns[8]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "post_author_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{PostsColumns[8], PostsColumns[1], PostsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						PostsColumns[1].Name: true,
+
+						PostsColumns[0].Name: true,
+					},
+					IncludeColumns: []string{
+						PostsColumns[3].Name,
+
+						PostsColumns[4].Name,
+					},
+					Where: "deleted_at IS NULL",
+				},
+			},
+			{
+				Name:    "post_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{PostsColumns[1], PostsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						PostsColumns[1].Name: true,
+
+						PostsColumns[0].Name: true,
+					},
+					IncludeColumns: []string{
+						PostsColumns[8].Name,
+					},
+					Where: "((visibility)::text = 'public'::text) AND (deleted_at IS NULL)",
+				},
+			},
+			{
+				Name:    "post_kind_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{PostsColumns[3], PostsColumns[1], PostsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						PostsColumns[1].Name: true,
+
+						PostsColumns[0].Name: true,
+					},
+					IncludeColumns: []string{
+						PostsColumns[8].Name,
+					},
+					Where: "((visibility)::text = 'public'::text) AND (deleted_at IS NULL)",
+				},
+			},
+		},
+	}
 	// SettingsColumns holds the columns for the "settings" table.
 	SettingsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt, Increment: true},
@@ -587,6 +665,7 @@ var (
 		OperationsTable,
 		OrdersTable,
 		OrderEventsTable,
+		PostsTable,
 		SettingsTable,
 		TokensTable,
 	}
@@ -599,5 +678,6 @@ func init() {
 	ContactsTable.ForeignKeys[1].RefTable = BotsTable
 	OrdersTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[1].RefTable = BotsTable
+	PostsTable.ForeignKeys[0].RefTable = BotsTable
 	TokensTable.ForeignKeys[0].RefTable = BotsTable
 }

@@ -1,0 +1,46 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+	"github.com/google/uuid"
+)
+
+// Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
+// too, and is decided when it is read (stoa_public in migrate/sql/0011_posts.sql).
+type Post struct{ ent.Schema }
+
+// Mixin of Post.
+func (Post) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, hidden{}} }
+
+// Fields of Post.
+func (Post) Fields() []ent.Field {
+	return []ent.Field{
+		field.UUID("author_id", uuid.UUID{}).Immutable(),
+		field.Enum("kind").NamedValues("Update", "update", "Portfolio", "portfolio").Default("update"),
+		field.Enum("visibility").NamedValues("Private", "private", "Public", "public").Default("private"),
+		field.String("title").Default(""),
+		field.String("text"),
+		field.Time("deleted_at").Optional().Nillable(),
+	}
+}
+
+// Edges of Post.
+func (Post) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("author", Bot.Type).Field("author_id").Unique().Required().Immutable()}
+}
+
+// Indexes of Post. Each serves a list from the index alone: an author's posts, the feed, and the feed of one kind.
+func (Post) Indexes() []ent.Index {
+	const public = "((visibility)::text = 'public'::text) AND (deleted_at IS NULL)"
+	newestFirst := entsql.DescColumns("created_at", "id")
+	return []ent.Index{
+		index.Fields("author_id", "created_at", "id").
+			Annotations(newestFirst, entsql.IncludeColumns("kind", "visibility"), entsql.IndexWhere("deleted_at IS NULL")),
+		index.Fields("created_at", "id").Annotations(newestFirst, entsql.IncludeColumns("author_id"), entsql.IndexWhere(public)),
+		index.Fields("kind", "created_at", "id").Annotations(newestFirst, entsql.IncludeColumns("author_id"), entsql.IndexWhere(public)),
+	}
+}
