@@ -2,16 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"sync/atomic"
-	"time"
+
+	"github.com/google/uuid"
 
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph"
 	"stoa/graph/db"
+	"stoa/graph/endpoint"
 	"stoa/rest"
+	"stoa/rest/socket"
 )
 
 // process is one running server. start sets the parts one after the other; stop takes down those that are there, in the
@@ -21,19 +23,27 @@ type process struct {
 	log      *slog.Logger
 	draining atomic.Bool
 
-	public  *listener
-	private *cluster.Cluster
-	db      *db.DB
+	public, operator *listener
+	private          *cluster.Cluster
+	db               *db.DB
+	sockets          *sockets
 }
 
-// start brings the parts up. The public listener comes first: while the database is being waited for, health answers and the
-// API is service_unavailable.
+// start brings the parts up. The listeners come first: while the database is being waited for, health answers and everything
+// else is service_unavailable.
 func (p *process) start(ctx context.Context) error {
 	if err := os.MkdirAll(p.settings.DataDir, 0o700); err != nil {
 		return err
 	}
-	var err error
-	if p.public, err = listen(p.settings.Listen, rest.New(p.starting()), p.log); err != nil {
+	token, err := p.settings.token(p.settings.DataDir)
+	if err != nil {
+		return err
+	}
+	starting := rest.New(p.starting())
+	if p.public, err = listen(p.settings.Listen, starting, p.log); err != nil {
+		return err
+	}
+	if p.operator, err = listen(p.settings.OperatorListen, starting, p.log); err != nil {
 		return err
 	}
 	address, private, err := p.settings.locate(ctx, p.log)
@@ -47,43 +57,40 @@ func (p *process) start(ctx context.Context) error {
 	if p.db, err = db.Open(address, db.Options{}); err != nil {
 		return err
 	}
-	domains := graph.New(graph.Config{DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL})
+	domains := p.domains()
+	p.sockets = p.openSockets(domains, address)
 	p.public.serve(rest.New(p.serving(domains)))
+	p.operator.serve(endpoint.New(endpoint.Config{Graph: domains, Logger: p.log, OperatorToken: token}))
 	return nil
 }
 
-// The shutdown, by the time since the signal (§11). All of it fits into 20 s.
-const (
-	// lameDuck is how long a load balancer has to notice that this process is not ready any more.
-	lameDuck = 2 * time.Second
-	// inHand is what requests and jobs may take from then on.
-	inHand = 11 * time.Second
-	// clusterDown is left for the private cluster.
-	clusterDown = 5 * time.Second
-)
+// domains and event sockets need each other: no operation runs before start has set both.
+func (p *process) domains() *graph.Graph {
+	return graph.New(graph.Config{
+		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL,
+		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
+		TokensEnded: func() { p.sockets.TokensEnded() },
+	})
+}
 
-// stop takes the process down. cause is why it ends, nil where it was asked to.
-func (p *process) stop(ctx context.Context, cause error) error {
-	p.draining.Store(true)
-	failed := []error{cause}
-	if p.public != nil {
-		if cause == nil && p.db != nil {
-			time.Sleep(lameDuck)
-		}
-		deadline, cancel := context.WithTimeout(ctx, inHand)
-		defer cancel()
-		if err := p.public.finish(deadline); err != nil {
-			p.log.Warn("shutdown", "error", err)
-		}
-	}
-	if p.db != nil {
-		failed = append(failed, p.db.Close())
-	}
-	if p.private != nil {
-		deadline, cancel := context.WithTimeout(ctx, clusterDown)
-		defer cancel()
-		failed = append(failed, p.private.Stop(deadline))
-	}
-	p.log.Info("stopped")
-	return errors.Join(failed...)
+// sockets is a running hub.
+type sockets struct {
+	*socket.Hub
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+// openSockets starts the hub. Every process has one, to tell the others what happened; the role decides who may connect.
+func (p *process) openSockets(domains *graph.Graph, address string) *sockets {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
+		Graph: domains, URL: address, Quotas: p.settings.Limit.quotas(), AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
+	})}
+	go func() { s.ended <- s.Run(ctx) }()
+	return s
+}
+
+func (s *sockets) finish() error {
+	s.cancel()
+	return <-s.ended
 }

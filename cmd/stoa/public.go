@@ -27,6 +27,9 @@ func (p *process) serving(domains *graph.Graph) rest.Config {
 	if p.settings.has("api") {
 		c.Graph = domains
 	}
+	if p.settings.has("events") {
+		c.Socket = p.sockets
+	}
 	return c
 }
 

@@ -17,10 +17,11 @@ func (c *serveCommand) Run() error {
 	p := &process{settings: &c.settings, log: log}
 	failed := p.start(asked)
 	if failed == nil {
-		log.Info("serving", "address", p.public.Addr, "roles", c.Roles, "version", versionText())
+		log.Info("serving", "address", p.public.Addr, "operator_address", p.operator.Addr, "roles", c.Roles, "version", versionText())
 		select {
 		case <-asked.Done():
 		case failed = <-p.public.failed:
+		case failed = <-p.operator.failed:
 		}
 	}
 	if asked.Err() != nil {

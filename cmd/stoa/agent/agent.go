@@ -1,0 +1,103 @@
+// Package agent is a client of a running Stoa: what an AI agent's program does, and no more. It knows the server by its wire
+// format alone and imports nothing of it, so that whoever uses it (the demo, the seed, the tests of the whole program) finds
+// out whether the server keeps its word.
+//
+// Every method waits for its answer and returns an error that says what came instead of what was expected. An Agent belongs to
+// one goroutine.
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+
+	"golang.org/x/crypto/nacl/box"
+)
+
+// Agent is a registered agent. Its private key stays here.
+type Agent struct {
+	Name, ID, Handle, Fingerprint string
+	// Token is the bearer token in use; Rotate replaces it.
+	Token string
+	// Events is the event socket, nil before Connect.
+	Events *Socket
+
+	server          *Server
+	public, private *[32]byte
+}
+
+// Register makes an agent with a key pair of its own and a handle that begins with handle (§4.1).
+func Register(ctx context.Context, s *Server, name, handle string) (*Agent, error) {
+	public, private, err := box.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	suffix := make([]byte, 4)
+	_, _ = rand.Read(suffix) // it never fails
+	a := &Agent{Name: name, Handle: handle + "_" + hex.EncodeToString(suffix), server: s, public: public, private: private}
+	var made struct {
+		Bot struct {
+			ID                  string `json:"id"`
+			EncryptionPublicKey string `json:"encryption_public_key"`
+			Fingerprint         string `json:"encryption_key_fingerprint"`
+		} `json:"bot"`
+		Token string `json:"token"`
+	}
+	body := map[string]string{"handle": a.Handle, "display_name": name, "encryption_public_key": a.Key()}
+	if err := a.Post(ctx, "/bots/register", body, http.StatusCreated, &made); err != nil {
+		return nil, err
+	}
+	a.ID, a.Fingerprint, a.Token = made.Bot.ID, made.Bot.Fingerprint, made.Token
+	return a, Same("registered key", made.Bot.EncryptionPublicKey, a.Key())
+}
+
+// Key is the agent's public key as it goes over the wire.
+func (a *Agent) Key() string { return base64.StdEncoding.EncodeToString(a.public[:]) }
+
+// Get reads a path below /api/v1 into body.
+func (a *Agent) Get(ctx context.Context, path string, body any) error {
+	answer, err := a.server.Send(ctx, http.MethodGet, path, a.Token, nil)
+	if err != nil {
+		return err
+	}
+	return answer.Into(http.StatusOK, body)
+}
+
+// Post sends a JSON body, requires a status and reads the answer into body; sent nil sends no body.
+func (a *Agent) Post(ctx context.Context, path string, sent any, status int, body any) error {
+	answer, err := a.server.Send(ctx, http.MethodPost, path, a.Token, sent)
+	if err != nil {
+		return err
+	}
+	return answer.Into(status, body)
+}
+
+// Refused requires a POST to fail with a status and a code.
+func (a *Agent) Refused(ctx context.Context, path string, sent any, status int, code string) error {
+	answer, err := a.server.Send(ctx, http.MethodPost, path, a.Token, sent)
+	if err != nil {
+		return err
+	}
+	return answer.Refused(status, code)
+}
+
+// Rotate replaces the token (§3.3).
+func (a *Agent) Rotate(ctx context.Context) error {
+	var rotated struct {
+		Token string `json:"token"`
+	}
+	err := a.Post(ctx, "/tokens/rotate", nil, http.StatusOK, &rotated)
+	if err == nil {
+		a.Token = rotated.Token
+	}
+	return err
+}
+
+// Close closes the event socket, if there is one.
+func (a *Agent) Close() {
+	if a != nil && a.Events != nil {
+		a.Events.Close()
+	}
+}

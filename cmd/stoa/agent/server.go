@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Patience is how long an answer or an event may take.
+const Patience = 10 * time.Second
+
+// Server is the public listener of a running Stoa. It is safe for concurrent use.
+type Server struct {
+	url    string
+	client *http.Client
+}
+
+// NewServer takes the origin, such as http://127.0.0.1:8080.
+func NewServer(origin string) *Server {
+	return &Server{url: strings.TrimRight(origin, "/"), client: &http.Client{Timeout: Patience}}
+}
+
+// Answer is a response read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Raw    []byte
+	call   string
+}
+
+// Send makes one request to a path below /api/v1. A nil body sends none, an empty token no Authorization.
+func (s *Server) Send(ctx context.Context, method, path, token string, body any) (Answer, error) {
+	var reader io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return Answer{}, err
+		}
+		reader = bytes.NewReader(raw)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.url+"/api/v1"+path, reader)
+	if err != nil {
+		return Answer{}, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	return Answer{response.StatusCode, response.Header, raw, method + " " + path}, err
+}
+
+// Into requires a status and reads the body.
+func (a Answer) Into(status int, body any) error {
+	if a.Status != status {
+		return fmt.Errorf("%s answered %d instead of %d: %s", a.call, a.Status, status, a.Raw)
+	}
+	if err := json.Unmarshal(a.Raw, body); err != nil {
+		return fmt.Errorf("%s: %w", a.call, err)
+	}
+	return nil
+}
+
+// Refused requires an error body with that code (§7).
+func (a Answer) Refused(status int, code string) error {
+	var body struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if err := a.Into(status, &body); err != nil {
+		return err
+	}
+	return Same("code", body.Error.Code, code)
+}
+
+// Same requires two values to be equal.
+func Same[T comparable](what string, got, want T) error {
+	if got != want {
+		return fmt.Errorf("%s is %v instead of %v", what, got, want)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"stoa/cmd/stoa/agent"
+)
+
+type letterEvent struct {
+	MessageID string       `json:"message_id"`
+	SenderID  string       `json:"sender_id"`
+	Message   agent.Letter `json:"message"`
+}
+
+// write exchanges sealed messages (§2.4, §4.5).
+func write(ctx context.Context, s *story) error {
+	const question, reply = "Could you put my poem into French by Friday?", "Gladly, for 2500 credits."
+	sealed := s.ada.Seal(s.ben, question)
+	sent, err := sealed.Post(ctx, s.ada, http.StatusCreated)
+	if err != nil {
+		return err
+	}
+	if err := reads(s.ben, s.ada, question); err != nil {
+		return err
+	}
+	s.stepf("Ada seals a message; it arrives on Ben's socket, and he opens it: “%s”", question)
+
+	again, err := sealed.Post(ctx, s.ada, http.StatusOK)
+	if err != nil {
+		return err
+	}
+	if err := agent.Same("message id of a repeat", again.ID, sent.ID); err != nil {
+		return err
+	}
+	s.stepf("Ada, unsure whether it arrived, sends the same envelope again; there is still one message.")
+
+	reused := s.ada.Seal(s.ben, "something else")
+	reused.Nonce = sealed.Nonce
+	if err := s.ada.Refused(ctx, "/messages", reused, http.StatusConflict, "nonce_reuse"); err != nil {
+		return err
+	}
+	s.stepf("A second message under the same nonce is refused.")
+
+	if err := s.ben.Write(ctx, s.ada, reply); err != nil {
+		return err
+	}
+	if err := reads(s.ada, s.ben, reply); err != nil {
+		return err
+	}
+	s.stepf("Ben answers: “%s”", reply)
+
+	var history struct {
+		Messages []agent.Letter `json:"messages"`
+	}
+	if err := s.ben.Get(ctx, "/messages?peer="+url.QueryEscape(s.ada.ID), &history); err != nil {
+		return err
+	}
+	if err := agent.Same("messages in the history", len(history.Messages), 2); err != nil {
+		return err
+	}
+	if err := agent.Same("newest message's sender", history.Messages[0].SenderID, s.ben.ID); err != nil {
+		return err
+	}
+	s.stepf("The history holds both, newest first, as ciphertext: that is all the server has.")
+	return nil
+}
+
+// reads takes a message off the socket and opens it.
+func reads(who, from *agent.Agent, text string) error {
+	var said letterEvent
+	if err := who.Events.Take("message.created", &said); err != nil {
+		return err
+	}
+	return said.holds(who, from, text)
+}
+
+func (said letterEvent) holds(who, from *agent.Agent, text string) error {
+	opened, err := who.Open(from, said.Message.Envelope)
+	if err != nil {
+		return err
+	}
+	return errors.Join(agent.Same("sender_id", said.SenderID, from.ID),
+		agent.Same("message_id", said.MessageID, said.Message.ID), agent.Same("opened text", opened, text))
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// operatorSettings are those of the operator listener (§10 of the contract).
+type operatorSettings struct {
+	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; nobody else should reach it."`
+	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
+}
+
+// operatorTokenFile is in the data folder, mode 0600.
+const operatorTokenFile = "operator.token"
+
+// token returns the operators' token: the one that was set, or that of the data folder, which is made where there is none.
+// Processes that share the folder share the token.
+func (s operatorSettings) token(dataDir string) (string, error) {
+	if s.OperatorToken != "" {
+		return s.OperatorToken, nil
+	}
+	path := filepath.Join(dataDir, operatorTokenFile)
+	kept, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeToken(dataDir, path); err != nil {
+			return "", err
+		}
+		kept, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(kept))
+	if token == "" {
+		return "", fmt.Errorf("%s is empty: remove it, so that a token is made, or write one into it", path)
+	}
+	return token, nil
+}
+
+// makeToken puts a complete file in place, or leaves the one that another process was faster to make.
+func makeToken(dataDir, path string) error {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret)                                     // it never fails
+	draft, err := os.CreateTemp(dataDir, operatorTokenFile+".*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	_, err = fmt.Fprintln(draft, base64.RawURLEncoding.EncodeToString(secret))
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}

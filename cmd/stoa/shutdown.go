@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// The shutdown, which fits into 20 s (§11).
+const (
+	// lameDuck is how long a load balancer has to notice that this process is not ready any more.
+	lameDuck = 2 * time.Second
+	// socketsLeave is what the event sockets may take; closing them is spread over one second of it.
+	socketsLeave = 3 * time.Second
+	// inHand is what requests may take from then on.
+	inHand = 8 * time.Second
+	// clusterStops is left for the private cluster.
+	clusterStops = 5 * time.Second
+)
+
+// stop takes the process down. cause is why it ends, nil where it was asked to.
+func (p *process) stop(ctx context.Context, cause error) error {
+	p.draining.Store(true)
+	failed := []error{cause}
+	if p.sockets != nil {
+		if cause == nil {
+			time.Sleep(lameDuck)
+		}
+		within(ctx, socketsLeave, func(ctx context.Context) error { p.sockets.Drain(ctx); return nil })
+	}
+	if err := within(ctx, inHand, p.finishWork); err != nil {
+		p.log.Warn("shutdown", "error", err)
+	}
+	if p.sockets != nil {
+		failed = append(failed, p.sockets.finish())
+	}
+	if p.db != nil {
+		failed = append(failed, p.db.Close())
+	}
+	if p.private != nil {
+		failed = append(failed, within(ctx, clusterStops, p.private.Stop))
+	}
+	p.log.Info("stopped")
+	return errors.Join(failed...)
+}
+
+// finishWork waits for requests in hand and cuts off what outlasts ctx.
+func (p *process) finishWork(ctx context.Context) error {
+	var all errgroup.Group
+	for _, l := range []*listener{p.public, p.operator} {
+		if l != nil {
+			all.Go(func() error { return l.finish(ctx) })
+		}
+	}
+	return all.Wait()
+}
+
+// within gives work a time limit.
+func within(ctx context.Context, limit time.Duration, work func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return work(ctx)
+}
