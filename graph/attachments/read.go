@@ -1,0 +1,114 @@
+package attachments
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"path"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"stoa/graph/fault"
+)
+
+// AttachmentInput names a file.
+type AttachmentInput struct {
+	AttachmentID string `json:"-" path:"attachment_id"`
+}
+
+// Attachment returns the record of a file (§4.8). Anyone may call it; who may not read the file gets not_found. Also invalid_id.
+func (a *API) Attachment(ctx context.Context, in AttachmentInput) (*AttachmentResult, error) {
+	r, granted, err := a.read(ctx, in.AttachmentID)
+	if err != nil {
+		return nil, err
+	}
+	return &AttachmentResult{Attachment: newCard(r, granted)}, nil
+}
+
+// File is bytes that the caller may have.
+type File struct {
+	// Name suits a Content-Disposition; only the owner and an order's participants see the sender's.
+	Name      string
+	MediaType string
+	// Size in bytes.
+	Size int64
+	// Tag is a strong validator of the bytes, without quotes.
+	Tag string
+	// Public tells that the caller has these bytes by a right that everyone has.
+	Public bool
+
+	store *blob.Bucket
+	key   string
+}
+
+// Open returns a reader of the bytes from offset on. not_found when they are gone, service_unavailable when the store is away.
+func (f *File) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
+	reader, err := f.store.NewRangeReader(ctx, f.key, offset, -1, nil)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil, fault.Wrap(fault.NotFound, err)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.ServiceUnavailable, err)
+	}
+	return reader, nil
+}
+
+// AttachmentPreview returns the processed preview, always a JPEG (§2.1). Faults as Attachment's; also not_found once the bytes
+// are gone.
+func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File, error) {
+	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
+	if err != nil {
+		return nil, err
+	}
+	return &File{
+		Name: r.shownName(granted, "-preview", jpeg), MediaType: jpeg, Size: *r.PreviewBytes, Tag: tag(*r.PreviewSha256),
+		Public: granted == ofPublic, store: a.Store, key: previewKey(r.ID),
+	}, nil
+}
+
+// AttachmentDownload returns the original to the owner and to the participants of its order, and the published version to
+// everyone else who may read the file (§2.1). Faults as AttachmentPreview's.
+func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File, error) {
+	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
+	if err != nil {
+		return nil, err
+	}
+	if granted.whole() {
+		return &File{
+			Name: r.FileName, MediaType: *r.MediaType, Size: r.SizeBytes, Tag: tag(r.Sha256), store: a.Store, key: originalKey(r.ID),
+		}, nil
+	}
+	if r.PublishedBytes == nil {
+		return nil, errors.New("attachments: " + r.ID.String() + " is public without a published version")
+	}
+	return &File{
+		Name: r.shownName(granted, "", r.publishedType()), MediaType: r.publishedType(), Size: *r.PublishedBytes,
+		Tag: tag(*r.PublishedSha256), Public: true, store: a.Store, key: publishedKey(r.ID),
+	}, nil
+}
+
+func (a *API) readAvailable(ctx context.Context, id string) (*record, rights, error) {
+	r, granted, err := a.read(ctx, id)
+	if err == nil && !r.available() {
+		err = fault.New(fault.NotFound)
+	}
+	return r, granted, err
+}
+
+// shownName is the name of a made version: the sender's for those who may know it, else the id.
+func (r *record) shownName(granted rights, suffix, media string) string {
+	extension := ".jpg"
+	if media == pdf {
+		extension = ".pdf"
+	}
+	stem := r.ID.String()
+	if granted.whole() {
+		stem = strings.TrimSuffix(r.FileName, path.Ext(r.FileName))
+	}
+	return stem + suffix + extension
+}
+
+func tag(sum []byte) string { return base64.RawURLEncoding.EncodeToString(sum) }

@@ -1,0 +1,171 @@
+package attachments
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"stoa/graph/db"
+)
+
+// How long bytes are kept without need (§8).
+const (
+	unattachedTime = 24 * time.Hour
+	unboundTime    = 30 * 24 * time.Hour
+	// strayTime is how old bytes without a record must be: a younger upload may be about to make its record.
+	strayTime = time.Hour
+)
+
+// sweepBatch is how many records one transaction looks at, and strayBatch how many stored objects one query does.
+const (
+	sweepBatch = 100
+	strayBatch = 500
+)
+
+// Swept is what a sweep did: files whose bytes it gave up, and stored objects without a record that it deleted.
+type Swept struct{ Files, Strays int }
+
+// giveUp ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that
+// came to its end 30 days ago. Open orders, disputes among them, keep theirs.
+const giveUp = `
+UPDATE attachments SET deleted_at = stoa_now() WHERE id IN (
+  SELECT a.id FROM attachments a WHERE a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0 AND CASE
+    WHEN a.bound_id IS NULL AND a.unbound_at IS NULL THEN a.created_at <= stoa_now() - make_interval(secs => $1)
+    WHEN a.bound_id IS NULL THEN a.unbound_at <= stoa_now() - make_interval(secs => $2)
+    WHEN a.bound_kind IN ('order_input', 'order_result') THEN EXISTS (SELECT FROM orders o WHERE o.id = a.bound_id
+      AND o.state IN ('closed', 'cancelled', 'rejected') AND o.updated_at <= stoa_now() - make_interval(secs => $2))
+    ELSE false END
+  ORDER BY a.id LIMIT $3 FOR UPDATE SKIP LOCKED)`
+
+// givenUp are files whose bytes still count although nobody may have them any more.
+const givenUp = `SELECT id FROM attachments WHERE deleted_at IS NOT NULL AND reserved_bytes > 0 ORDER BY id LIMIT $1`
+
+const freeBudget = `UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY ($1::uuid[]) AND deleted_at IS NOT NULL`
+
+// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. Bytes go before the budget
+// does, so a sweep that is stopped or fails half-way goes on where the next one begins. It is a job's.
+func (a *API) Sweep(ctx context.Context) (Swept, error) {
+	var done Swept
+	for {
+		result, err := a.DB.SQL.ExecContext(ctx, giveUp, unattachedTime.Seconds(), unboundTime.Seconds(), sweepBatch)
+		if err != nil {
+			return done, err
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return done, err
+		}
+		if n < sweepBatch {
+			break
+		}
+	}
+	for {
+		freed, err := a.free(ctx)
+		done.Files += freed
+		if err != nil {
+			return done, err
+		}
+		if freed < sweepBatch {
+			break
+		}
+	}
+	strays, err := a.sweepStrays(ctx)
+	done.Strays = strays
+	return done, err
+}
+
+// free deletes the bytes of a batch of files and frees their budgets.
+func (a *API) free(ctx context.Context) (int, error) {
+	gone, err := ids(a.DB.SQL.QueryContext(ctx, givenUp, sweepBatch))
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range gone {
+		if err := a.remove(ctx, id); err != nil {
+			return 0, err
+		}
+	}
+	if len(gone) == 0 {
+		return 0, nil
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := lock(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.SQL.ExecContext(ctx, freeBudget, pq.Array(texts(gone)))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(gone), nil
+}
+
+// sweepStrays deletes stored objects that no living record speaks for: what a crash left between store and database.
+func (a *API) sweepStrays(ctx context.Context) (int, error) {
+	var now time.Time
+	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {
+		return 0, err
+	}
+	var (
+		deleted int
+		old     []string
+	)
+	listed := a.Store.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		object, err := listed.Next(ctx)
+		end := errors.Is(err, io.EOF)
+		if err != nil && !end {
+			return deleted, err
+		}
+		if !end && object.ModTime.Before(now.Add(-strayTime)) {
+			old = append(old, object.Key)
+		}
+		if end || len(old) == strayBatch {
+			n, err := a.deleteStrays(ctx, old)
+			deleted += n
+			if end || err != nil {
+				return deleted, err
+			}
+			old = old[:0]
+		}
+	}
+}
+
+const livingOf = `SELECT id FROM attachments WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`
+
+func (a *API) deleteStrays(ctx context.Context, keys []string) (int, error) {
+	var named []uuid.UUID
+	for _, key := range keys {
+		if id, err := ownerOfKey(key); err == nil {
+			named = append(named, id)
+		}
+	}
+	living, err := ids(a.DB.SQL.QueryContext(ctx, livingOf, pq.Array(texts(named))))
+	if err != nil {
+		return 0, err
+	}
+	kept := make(map[string]bool, len(keysOf(uuid.Nil))*len(living))
+	for _, id := range living {
+		for _, key := range keysOf(id) {
+			kept[key] = true
+		}
+	}
+	var deleted int
+	for _, key := range keys {
+		if kept[key] {
+			continue
+		}
+		if err := a.Store.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return deleted, err
+		}
+		deleted++
+	}
+	return deleted, nil
+}
