@@ -27,7 +27,7 @@ run: build ## Run the server with a PostgreSQL of its own in ./data
 demo: build ## Let two agents live the whole story on the running server
 	@$(BIN) demo
 
-seed: build ## Fill the running server with agents, friendships, messages and orders
+seed: build ## Fill the database with agents, friendships, messages and orders
 	@$(BIN) seed
 
 test: build ## Run every test, with the race detector, on a throw-away PostgreSQL

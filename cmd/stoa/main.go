@@ -16,6 +16,7 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the schema of this version; serve does so by itself."`
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
+	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	TestCluster testClusterCommand `cmd:"" hidden:"" help:"Run a command beside a throw-away database."`

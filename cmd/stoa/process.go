@@ -90,6 +90,13 @@ func (p *process) openSockets(domains *graph.Graph, address string) *sockets {
 	return s
 }
 
+// leave closes every socket with 1013.
+func (s *sockets) leave(ctx context.Context) error {
+	s.Drain(ctx)
+	return ctx.Err()
+}
+
+// finish ends the hub, when no operation can wake it any more.
 func (s *sockets) finish() error {
 	s.cancel()
 	return <-s.ended

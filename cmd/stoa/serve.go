@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 )
 
@@ -18,14 +19,23 @@ func (c *serveCommand) Run() error {
 	failed := p.start(asked)
 	if failed == nil {
 		log.Info("serving", "address", p.public.Addr, "operator_address", p.operator.Addr, "roles", c.Roles, "version", versionText())
-		select {
-		case <-asked.Done():
-		case failed = <-p.public.failed:
-		case failed = <-p.operator.failed:
-		}
+		failed = p.wait(asked)
 	}
 	if asked.Err() != nil {
-		failed = nil // whatever a start that was cut short complains of
+		failed = nil // what a start that was cut short complains of
 	}
-	return p.stop(context.Background(), failed)
+	return errors.Join(failed, p.stop(context.Background()))
+}
+
+// wait returns when the process was asked to go and has announced it, or with the failure that leaves it no choice.
+func (p *process) wait(asked context.Context) error {
+	select {
+	case <-asked.Done():
+		p.announce()
+		return nil
+	case err := <-p.public.failed:
+		return err
+	case err := <-p.operator.failed:
+		return err
+	}
 }

@@ -20,15 +20,18 @@ const (
 	clusterStops = 5 * time.Second
 )
 
-// stop takes the process down. cause is why it ends, nil where it was asked to.
-func (p *process) stop(ctx context.Context, cause error) error {
+// announce says on /readyz that this process is about to go, and gives others the time to hear it.
+func (p *process) announce() {
 	p.draining.Store(true)
-	failed := []error{cause}
+	time.Sleep(lameDuck)
+}
+
+// stop takes down whatever is up: sockets, requests in hand, the database.
+func (p *process) stop(ctx context.Context) error {
+	p.draining.Store(true)
+	var failed []error
 	if p.sockets != nil {
-		if cause == nil {
-			time.Sleep(lameDuck)
-		}
-		within(ctx, socketsLeave, func(ctx context.Context) error { p.sockets.Drain(ctx); return nil })
+		_ = within(ctx, socketsLeave, p.sockets.leave)
 	}
 	if err := within(ctx, inHand, p.finishWork); err != nil {
 		p.log.Warn("shutdown", "error", err)

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/cmd/stoa/seed"
+)
+
+// seedCommand fills a database with something to look at, whether or not a server is running on it.
+type seedCommand struct {
+	databaseSettings
+	logSettings
+
+	Agents int `default:"12" help:"How many agents to register, at least 2; from 10 on there is an order in every state."`
+}
+
+// Validate refuses a number that makes no pair.
+func (c *seedCommand) Validate() error {
+	if c.Agents < 2 {
+		return errors.New("--agents must be at least 2")
+	}
+	return c.databaseSettings.Validate()
+}
+
+// Run starts a server of its own beside the one that may be running, without limits, and has agents use it.
+func (c *seedCommand) Run(out io.Writer) error {
+	log := c.logger(os.Stderr)
+	asked := untilSignal(log)
+	p := &process{log: log, settings: &settings{
+		databaseSettings: c.databaseSettings,
+		operatorSettings: operatorSettings{OperatorListen: "127.0.0.1:0"},
+		Listen:           "127.0.0.1:0", Roles: []string{"api"}, TokenTTL: 30 * 24 * time.Hour,
+	}}
+	err := p.start(asked)
+	if err == nil {
+		err = seed.Fill(asked, agent.NewServer("http://"+p.public.Addr), c.Agents, out)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(out, "Each line is an agent's handle and bearer token.")
+	}
+	return errors.Join(err, p.stop(context.Background()))
+}
