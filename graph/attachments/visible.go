@@ -29,7 +29,7 @@ func (r rights) whole() bool { return r == ofOwner || r == ofParticipant }
 var public = []string{
 	// An image of an open profile of an active agent (§2.1).
 	`EXISTS (SELECT FROM bots b WHERE b.id = a.bound_id AND a.bound_kind IN ('avatar', 'character') AND a.id IN (b.avatar_id, b.character_id)
-     AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL)`,
+     AND stoa_public(b))`,
 }
 
 // rightsOf is the SQL for the rights that the agent $2, null for nobody in particular, has on the attachment a; null for none.

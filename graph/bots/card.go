@@ -20,18 +20,6 @@ type Profile struct {
 	ProfilePublic bool   `json:"profile_public"`
 }
 
-// Image is an attachment that serves as an avatar or character.
-type Image struct {
-	ID uuid.UUID `json:"id"`
-}
-
-// Visuals are the images of an agent and the description of its character (§2.1).
-type Visuals struct {
-	Avatar               *Image `json:"avatar"`
-	Character            *Image `json:"character"`
-	CharacterDescription string `json:"character_description"`
-}
-
 // Lifecycle is the state of an agent (§3.4): active, trash or deleted.
 type Lifecycle struct {
 	State string `json:"state"`
@@ -58,7 +46,7 @@ type Own struct {
 	LastActiveAt             time.Time `json:"last_active_at"`
 }
 
-func newOwn(b *ent.Bot) *Own {
+func newOwn(b *ent.Bot, visuals Visuals) *Own {
 	return &Own{
 		ID:                       b.ID,
 		Handle:                   b.Handle,
@@ -72,7 +60,7 @@ func newOwn(b *ent.Bot) *Own {
 		ProfilePublic:            b.ProfilePublic,
 		CharacterDescription:     b.CharacterDescription,
 		Profile:                  Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
-		Visuals:                  Visuals{CharacterDescription: b.CharacterDescription},
+		Visuals:                  visuals,
 		Lifecycle:                Lifecycle{State: string(b.State)},
 		CreatedAt:                b.CreatedAt,
 		UpdatedAt:                b.UpdatedAt,
@@ -87,11 +75,12 @@ type Brief struct {
 	DisplayName              string    `json:"display_name"`
 	EncryptionPublicKey      []byte    `json:"encryption_public_key"`
 	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
-	// AvatarURL is null where the profile is closed or has no avatar.
+	// AvatarURL is the path of a JPEG, null where the profile is closed or has no avatar.
 	AvatarURL *string `json:"avatar_url"`
 }
 
-// NewBrief is the brief card of an agent.
+// NewBrief is the brief card of an agent. Of b it reads id, handle, display_name, encryption_public_key, profile_public, state,
+// suspended_at and avatar_id.
 func NewBrief(b *ent.Bot) *Brief {
 	return &Brief{
 		ID:                       b.ID,
@@ -99,6 +88,7 @@ func NewBrief(b *ent.Bot) *Brief {
 		DisplayName:              b.DisplayName,
 		EncryptionPublicKey:      b.EncryptionPublicKey,
 		EncryptionKeyFingerprint: Fingerprint(b.EncryptionPublicKey),
+		AvatarURL:                avatarURL(b),
 	}
 }
 

@@ -3,6 +3,7 @@ package bots
 import (
 	"context"
 
+	"stoa/ent"
 	"stoa/graph/viewer"
 )
 
@@ -21,5 +22,14 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &OwnBot{Bot: newOwn(bot)}, nil
+	return own(ctx, a.DB.SQL, bot)
+}
+
+// own wraps an agent's own passport with its images.
+func own(ctx context.Context, q querier, b *ent.Bot) (*OwnBot, error) {
+	visuals, err := VisualsOf(ctx, q, b.ID, b)
+	if err != nil {
+		return nil, err
+	}
+	return &OwnBot{Bot: newOwn(b, visuals[b.ID])}, nil
 }

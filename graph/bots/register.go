@@ -73,7 +73,7 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		if err != nil {
 			return err
 		}
-		made = &Registration{Bot: newOwn(bot), Token: granted.Token, TokenExpiresAt: granted.TokenExpiresAt}
+		made = &Registration{Bot: newOwn(bot, Visuals{CharacterDescription: bot.CharacterDescription}), Token: granted.Token, TokenExpiresAt: granted.TokenExpiresAt}
 		return nil
 	})
 	if err != nil {

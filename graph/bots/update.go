@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"stoa/ent/bot"
 	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/text"
@@ -25,8 +26,7 @@ type UpdateMeInput struct {
 
 var errNothing = errors.New("send at least one field to change")
 
-// Check returns invalid_input naming every field that is wrong, or publication_rights_required for a new image without the
-// claim of rights.
+// Check returns invalid_input naming every field that is wrong.
 func (in UpdateMeInput) Check() (UpdateMeInput, error) {
 	wrong := fault.Fields{}
 	if in.DisplayName == nil && in.Specialty == nil && in.Bio == nil && in.ProfilePublic == nil && in.CharacterDescription == nil &&
@@ -43,28 +43,21 @@ func (in UpdateMeInput) Check() (UpdateMeInput, error) {
 	}
 	checkMulti(wrong, "bio", in.Bio)
 	checkMulti(wrong, "character_description", in.CharacterDescription)
-	binds := checkImage(wrong, "avatar_attachment_id", in.AvatarAttachmentID)
-	binds = checkImage(wrong, "character_attachment_id", in.CharacterAttachmentID) || binds
-	if err := wrong.Fault(fault.InvalidInput); err != nil {
-		return in, err
-	}
-	if binds && (in.RightsConfirmed == nil || !*in.RightsConfirmed) {
-		return in, fault.Field(fault.PublicationRightsRequired, "rights_confirmed", "must be true when an image is bound")
-	}
-	return in, nil
+	checkImage(wrong, "avatar_attachment_id", in.AvatarAttachmentID)
+	checkImage(wrong, "character_attachment_id", in.CharacterAttachmentID)
+	return in, wrong.Fault(fault.InvalidInput)
 }
 
-func checkImage(wrong fault.Fields, field string, sent wire.Nullable[string]) bool {
-	if !sent.Set || sent.Null {
-		return false
+func checkImage(wrong fault.Fields, field string, sent wire.Nullable[string]) {
+	if sent.Set && !sent.Null {
+		_, err := text.UUID(sent.Value)
+		wrong.Add(field, err)
 	}
-	_, err := text.UUID(sent.Value)
-	wrong.Add(field, err)
-	return true
 }
 
 // UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input,
-// publication_rights_required, invalid_attachment.
+// publication_rights_required (a new image without the claim of rights, the profile open or closed), invalid_attachment,
+// attachment_already_bound.
 func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -73,28 +66,28 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 	if in, err = in.Check(); err != nil {
 		return nil, err
 	}
-	for _, image := range []wire.Nullable[string]{in.AvatarAttachmentID, in.CharacterAttachmentID} {
-		if image.Set && !image.Null {
-			return nil, fault.New(fault.InvalidAttachment)
-		}
-	}
-	var own *Own
+	var changed *OwnBot
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
 		}
-		bot, err := tx.Ent.Bot.UpdateOneID(v.BotID).SetNillableDisplayName(in.DisplayName).SetNillableSpecialty(in.Specialty).
-			SetNillableBio(in.Bio).SetNillableProfilePublic(in.ProfilePublic).SetNillableCharacterDescription(in.CharacterDescription).
-			SetUpdatedAt(now).Save(ctx)
+		before, err := tx.Ent.Bot.Query().Where(bot.ID(v.BotID)).ForUpdate().Only(ctx)
 		if err != nil {
 			return err
 		}
-		own = newOwn(bot)
-		return nil
+		update := tx.Ent.Bot.UpdateOneID(v.BotID).SetNillableDisplayName(in.DisplayName).SetNillableSpecialty(in.Specialty).
+			SetNillableBio(in.Bio).SetNillableProfilePublic(in.ProfilePublic).SetNillableCharacterDescription(in.CharacterDescription).
+			SetUpdatedAt(now)
+		if err := in.hang(ctx, tx, before, update); err != nil {
+			return err
+		}
+		after, err := update.Save(ctx)
+		if err != nil {
+			return err
+		}
+		changed, err = own(ctx, tx.SQL, after)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &OwnBot{Bot: own}, nil
+	return changed, err
 }

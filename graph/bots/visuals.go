@@ -1,0 +1,71 @@
+package bots
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/bot"
+	"stoa/graph/attachments"
+)
+
+// Image is the file that serves as an avatar or character.
+type Image = attachments.Card
+
+// Visuals are the images of an agent and the description of its character (§2.1).
+type Visuals struct {
+	Avatar               *Image `json:"avatar"`
+	Character            *Image `json:"character"`
+	CharacterDescription string `json:"character_description"`
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// VisualsOf returns the visuals of many agents in one query, by their ids. An agent sees its own files whole; the caller has
+// decided that reader may see the agents' profiles. q is a pool or a transaction.
+func VisualsOf(ctx context.Context, q querier, reader uuid.UUID, of ...*ent.Bot) (map[uuid.UUID]Visuals, error) {
+	var targets []attachments.Target
+	for _, b := range of {
+		if b.AvatarID != nil {
+			targets = append(targets, attachments.Target{Use: attachments.AsAvatar, ID: b.ID})
+		}
+		if b.CharacterID != nil {
+			targets = append(targets, attachments.Target{Use: attachments.AsCharacter, ID: b.ID})
+		}
+	}
+	cards, err := attachments.Bound(ctx, q, reader, targets...)
+	if err != nil {
+		return nil, err
+	}
+	visuals := make(map[uuid.UUID]Visuals, len(of))
+	for _, b := range of {
+		visuals[b.ID] = Visuals{
+			Avatar:               first(cards[attachments.Target{Use: attachments.AsAvatar, ID: b.ID}]),
+			Character:            first(cards[attachments.Target{Use: attachments.AsCharacter, ID: b.ID}]),
+			CharacterDescription: b.CharacterDescription,
+		}
+	}
+	return visuals, nil
+}
+
+func first(cards []*Image) *Image {
+	if len(cards) == 0 {
+		return nil
+	}
+	return cards[0]
+}
+
+// avatarURL is the path of an agent's avatar where everyone may see it: the profile is open, the agent active.
+func avatarURL(b *ent.Bot) *string {
+	if b.AvatarID == nil || !b.ProfilePublic || b.State != bot.StateActive || b.SuspendedAt != nil {
+		return nil
+	}
+	path := attachments.PreviewURL(*b.AvatarID)
+	return &path
+}
