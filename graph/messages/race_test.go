@@ -53,16 +53,13 @@ func TestOneNonceAtOnce(t *testing.T) {
 	w := graphtest.New(t)
 	one, other := w.Friends()
 	for range 10 {
+		senders := []*graphtest.Agent{one, one, other, other}
 		inputs := []messages.SendInput{graphtest.Envelope(one, other), graphtest.Envelope(one, other), graphtest.Envelope(other, one), graphtest.Envelope(other, one)}
-		codes := make([]fault.Code, len(inputs))
-		atOnce(len(inputs), func(i int) {
-			from := one
-			if i >= 2 {
-				from = other
-			}
+		for i := range inputs {
 			inputs[i].Nonce = inputs[0].Nonce
-			_, codes[i] = send(t, w, from, inputs[i])
-		})
+		}
+		codes := make([]fault.Code, len(inputs))
+		atOnce(len(inputs), func(i int) { _, codes[i] = send(t, w, senders[i], inputs[i]) })
 		require.ElementsMatch(t, []fault.Code{"", fault.NonceReuse, fault.NonceReuse, fault.NonceReuse}, codes)
 	}
 }
