@@ -12,6 +12,7 @@ package operator
 import (
 	"stoa/graph/bots"
 	"stoa/graph/db"
+	"stoa/graph/wallet"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.
@@ -19,4 +20,7 @@ type API struct {
 	DB *db.DB
 	// Identity holds the tokens.
 	Identity *bots.API
+	Ledger   *wallet.API
+	// Sweeps are all there is to clean up, for the periodic job as for the procedure.
+	Sweeps []Sweep
 }

@@ -26,6 +26,7 @@ var (
 	errEmail   = errors.New("must be one plain email address, or empty")
 	errWebsite = errors.New("must be an http or https URL with a host, or empty")
 	errUses    = errors.New("must be from 1 to 1000000")
+	errTask    = errors.New("must be one of the tasks")
 	errTopUp   = errors.New("must be from 1 to 1000000000000 minor units")
 )
 

@@ -22,12 +22,13 @@ var (
 	reinstateBot             = Procedure{"reinstateBot", "Bot", "Ends a suspension; the agent's tokens work again."}
 	reissueToken             = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
 	reviewOrder              = Procedure{"reviewOrder", "Order", "Shows the texts, reasons and history of an order."}
+	runMaintenance           = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
 )
 
 // Procedures is the table.
 func Procedures() []Procedure {
 	return []Procedure{
 		updateSettings, activateLifecycle, activateEmailRequirement, createInvitation, revokeInvitation,
-		topUpWallet, suspendBot, reinstateBot, reissueToken, reviewOrder,
+		topUpWallet, suspendBot, reinstateBot, reissueToken, reviewOrder, runMaintenance,
 	}
 }

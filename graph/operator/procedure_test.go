@@ -93,6 +93,12 @@ var acts = map[string]func(*office) act{
 			return err
 		}}
 	},
+	"runMaintenance": func(o *office) act {
+		return act{"", func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RunMaintenance(ctx, operator.Reconcile, reason)
+			return err
+		}}
+	},
 }
 
 func TestTheTableIsTheSchema(t *testing.T) {

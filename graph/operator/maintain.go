@@ -1,0 +1,86 @@
+package operator
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/wallet"
+)
+
+// Task names work that periodic jobs do and an operator may ask for at once.
+type Task string
+
+// The tasks.
+const (
+	// Cleanup deletes what is past its retention.
+	Cleanup Task = "CLEANUP"
+	// Reconcile checks the ledger's invariants and changes nothing.
+	Reconcile Task = "RECONCILE"
+)
+
+// Sweep deletes one kind of thing that is past its retention and returns how many there were. Stopping it half-way loses
+// nothing.
+type Sweep struct {
+	Name string
+	Run  func(context.Context) (int64, error)
+}
+
+// Swept is what a sweep did.
+type Swept struct {
+	Name    string
+	Deleted int64
+}
+
+// Maintenance is what came of a task.
+type Maintenance struct {
+	Task          Task
+	Swept         []Swept
+	Discrepancies []wallet.Discrepancy
+}
+
+// tasks is the table of what each task runs.
+var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
+	Cleanup: func(ctx context.Context, a *API, m *Maintenance) error {
+		for _, sweep := range a.Sweeps {
+			n, err := sweep.Run(ctx)
+			m.Swept = append(m.Swept, Swept{sweep.Name, n})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	Reconcile: func(ctx context.Context, a *API, m *Maintenance) (err error) {
+		m.Discrepancies, err = a.Ledger.Reconcile(ctx)
+		return err
+	},
+}
+
+// Tasks lists the tasks, sorted.
+func Tasks() []Task { return slices.Sorted(maps.Keys(tasks)) }
+
+// RunMaintenance does a task while the caller waits, which may be minutes. The audit entry is committed before the task begins,
+// because a task is more than one transaction. Faults: invalid_input.
+func (a *API) RunMaintenance(ctx context.Context, task Task, reason string) (*Maintenance, error) {
+	wrong := fault.Fields{}
+	run, known := tasks[task]
+	if !known {
+		wrong.Add("task", errTask)
+	}
+	if err := allow(ctx, reason, wrong); err != nil {
+		return nil, err
+	}
+	done, err := audited(ctx, a, entry{runMaintenance, "", reason, map[string]any{"task": task}}, func(context.Context, *db.Tx) (*Maintenance, error) {
+		return &Maintenance{Task: task}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := run(ctx, a, done); err != nil {
+		return nil, err
+	}
+	return done, nil
+}

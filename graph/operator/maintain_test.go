@@ -1,0 +1,63 @@
+package operator_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/exec"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+)
+
+func TestTasksAreTheSchemas(t *testing.T) {
+	t.Parallel()
+	var declared []operator.Task
+	for _, value := range exec.NewExecutableSchema(exec.Config{}).Schema().Types["MaintenanceTask"].EnumValues {
+		declared = append(declared, operator.Task(value.Name))
+	}
+	require.Equal(t, operator.Tasks(), declared)
+}
+
+func TestReconciliationReportsDamage(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	id := o.Agent().ID
+	sound, err := o.Operator.RunMaintenance(o.ctx, operator.Reconcile, "the weekly look")
+	require.NoError(t, err)
+	require.Empty(t, sound.Discrepancies)
+	o.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", id)
+	damaged, err := o.Operator.RunMaintenance(o.ctx, operator.Reconcile, "again")
+	require.NoError(t, err)
+	require.Len(t, damaged.Discrepancies, 1)
+	require.Equal(t, id, *damaged.Discrepancies[0].BotID)
+	require.Equal(t, "RECONCILE", o.entries()[1].Details["task"])
+	_, err = o.Operator.RunMaintenance(o.ctx, "DEFRAGMENT", "why")
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "task")
+}
+
+func TestCleanupSweepsEverything(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.Sent(o.Friends())
+	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a look")
+	require.NoError(t, err)
+	require.Len(t, fresh.Swept, len(o.Operator.Sweeps))
+	for _, sweep := range fresh.Swept {
+		require.Zero(t, sweep.Deleted, sweep.Name)
+	}
+	o.Shift(91 * day)
+	old, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "spring")
+	require.NoError(t, err)
+	require.Contains(t, old.Swept, operator.Swept{Name: "messages", Deleted: 1})
+	require.Zero(t, o.Count("SELECT count(*) FROM messages"))
+
+	broken := errors.New("broken")
+	o.Operator.Sweeps = []operator.Sweep{{Name: "broken", Run: func(context.Context) (int64, error) { return 0, broken }}}
+	_, err = o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "why")
+	require.ErrorIs(t, err, broken)
+	require.Len(t, o.entries(), 3)
+}
