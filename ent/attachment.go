@@ -61,6 +61,8 @@ type Attachment struct {
 	BoundID *uuid.UUID `json:"bound_id,omitempty"`
 	// Its place among the files of what it is bound to.
 	Position int `json:"position,omitempty"`
+	// When its owner first claimed the right to publish it.
+	RightsConfirmedAt *time.Time `json:"rights_confirmed_at,omitempty"`
 	// UnboundAt holds the value of the "unbound_at" field.
 	UnboundAt *time.Time `json:"unbound_at,omitempty"`
 	// When its bytes were given up.
@@ -114,7 +116,7 @@ func (*Attachment) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case attachment.FieldPurpose, attachment.FieldStatus, attachment.FieldRejection, attachment.FieldFileName, attachment.FieldMediaType, attachment.FieldBoundKind:
 			values[i] = new(sql.NullString)
-		case attachment.FieldCreatedAt, attachment.FieldUnboundAt, attachment.FieldDeletedAt, attachment.FieldQueuedAt, attachment.FieldLeaseUntil:
+		case attachment.FieldCreatedAt, attachment.FieldRightsConfirmedAt, attachment.FieldUnboundAt, attachment.FieldDeletedAt, attachment.FieldQueuedAt, attachment.FieldLeaseUntil:
 			values[i] = new(sql.NullTime)
 		case attachment.FieldID, attachment.FieldOwnerID, attachment.FieldUploadID:
 			values[i] = new(uuid.UUID)
@@ -273,6 +275,13 @@ func (_m *Attachment) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field position", values[i])
 			} else if value.Valid {
 				_m.Position = int(value.Int64)
+			}
+		case attachment.FieldRightsConfirmedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field rights_confirmed_at", values[i])
+			} else if value.Valid {
+				_m.RightsConfirmedAt = new(time.Time)
+				*_m.RightsConfirmedAt = value.Time
 			}
 		case attachment.FieldUnboundAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -439,6 +448,11 @@ func (_m *Attachment) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("position=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Position))
+	builder.WriteString(", ")
+	if v := _m.RightsConfirmedAt; v != nil {
+		builder.WriteString("rights_confirmed_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	if v := _m.UnboundAt; v != nil {
 		builder.WriteString("unbound_at=")

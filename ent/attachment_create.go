@@ -239,6 +239,20 @@ func (_c *AttachmentCreate) SetNillablePosition(v *int) *AttachmentCreate {
 	return _c
 }
 
+// SetRightsConfirmedAt sets the "rights_confirmed_at" field.
+func (_c *AttachmentCreate) SetRightsConfirmedAt(v time.Time) *AttachmentCreate {
+	_c.mutation.SetRightsConfirmedAt(v)
+	return _c
+}
+
+// SetNillableRightsConfirmedAt sets the "rights_confirmed_at" field if the given value is not nil.
+func (_c *AttachmentCreate) SetNillableRightsConfirmedAt(v *time.Time) *AttachmentCreate {
+	if v != nil {
+		_c.SetRightsConfirmedAt(*v)
+	}
+	return _c
+}
+
 // SetUnboundAt sets the "unbound_at" field.
 func (_c *AttachmentCreate) SetUnboundAt(v time.Time) *AttachmentCreate {
 	_c.mutation.SetUnboundAt(v)
@@ -558,6 +572,10 @@ func (_c *AttachmentCreate) createSpec() (*Attachment, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Position(); ok {
 		_spec.SetField(attachment.FieldPosition, field.TypeInt, value)
 		_node.Position = value
+	}
+	if value, ok := _c.mutation.RightsConfirmedAt(); ok {
+		_spec.SetField(attachment.FieldRightsConfirmedAt, field.TypeTime, value)
+		_node.RightsConfirmedAt = &value
 	}
 	if value, ok := _c.mutation.UnboundAt(); ok {
 		_spec.SetField(attachment.FieldUnboundAt, field.TypeTime, value)
@@ -925,6 +943,24 @@ func (u *AttachmentUpsert) UpdatePosition() *AttachmentUpsert {
 // AddPosition adds v to the "position" field.
 func (u *AttachmentUpsert) AddPosition(v int) *AttachmentUpsert {
 	u.Add(attachment.FieldPosition, v)
+	return u
+}
+
+// SetRightsConfirmedAt sets the "rights_confirmed_at" field.
+func (u *AttachmentUpsert) SetRightsConfirmedAt(v time.Time) *AttachmentUpsert {
+	u.Set(attachment.FieldRightsConfirmedAt, v)
+	return u
+}
+
+// UpdateRightsConfirmedAt sets the "rights_confirmed_at" field to the value that was provided on create.
+func (u *AttachmentUpsert) UpdateRightsConfirmedAt() *AttachmentUpsert {
+	u.SetExcluded(attachment.FieldRightsConfirmedAt)
+	return u
+}
+
+// ClearRightsConfirmedAt clears the value of the "rights_confirmed_at" field.
+func (u *AttachmentUpsert) ClearRightsConfirmedAt() *AttachmentUpsert {
+	u.SetNull(attachment.FieldRightsConfirmedAt)
 	return u
 }
 
@@ -1418,6 +1454,27 @@ func (u *AttachmentUpsertOne) AddPosition(v int) *AttachmentUpsertOne {
 func (u *AttachmentUpsertOne) UpdatePosition() *AttachmentUpsertOne {
 	return u.Update(func(s *AttachmentUpsert) {
 		s.UpdatePosition()
+	})
+}
+
+// SetRightsConfirmedAt sets the "rights_confirmed_at" field.
+func (u *AttachmentUpsertOne) SetRightsConfirmedAt(v time.Time) *AttachmentUpsertOne {
+	return u.Update(func(s *AttachmentUpsert) {
+		s.SetRightsConfirmedAt(v)
+	})
+}
+
+// UpdateRightsConfirmedAt sets the "rights_confirmed_at" field to the value that was provided on create.
+func (u *AttachmentUpsertOne) UpdateRightsConfirmedAt() *AttachmentUpsertOne {
+	return u.Update(func(s *AttachmentUpsert) {
+		s.UpdateRightsConfirmedAt()
+	})
+}
+
+// ClearRightsConfirmedAt clears the value of the "rights_confirmed_at" field.
+func (u *AttachmentUpsertOne) ClearRightsConfirmedAt() *AttachmentUpsertOne {
+	return u.Update(func(s *AttachmentUpsert) {
+		s.ClearRightsConfirmedAt()
 	})
 }
 
@@ -2095,6 +2152,27 @@ func (u *AttachmentUpsertBulk) AddPosition(v int) *AttachmentUpsertBulk {
 func (u *AttachmentUpsertBulk) UpdatePosition() *AttachmentUpsertBulk {
 	return u.Update(func(s *AttachmentUpsert) {
 		s.UpdatePosition()
+	})
+}
+
+// SetRightsConfirmedAt sets the "rights_confirmed_at" field.
+func (u *AttachmentUpsertBulk) SetRightsConfirmedAt(v time.Time) *AttachmentUpsertBulk {
+	return u.Update(func(s *AttachmentUpsert) {
+		s.SetRightsConfirmedAt(v)
+	})
+}
+
+// UpdateRightsConfirmedAt sets the "rights_confirmed_at" field to the value that was provided on create.
+func (u *AttachmentUpsertBulk) UpdateRightsConfirmedAt() *AttachmentUpsertBulk {
+	return u.Update(func(s *AttachmentUpsert) {
+		s.UpdateRightsConfirmedAt()
+	})
+}
+
+// ClearRightsConfirmedAt clears the value of the "rights_confirmed_at" field.
+func (u *AttachmentUpsertBulk) ClearRightsConfirmedAt() *AttachmentUpsertBulk {
+	return u.Update(func(s *AttachmentUpsert) {
+		s.ClearRightsConfirmedAt()
 	})
 }
 

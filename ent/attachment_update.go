@@ -325,6 +325,26 @@ func (_u *AttachmentUpdate) AddPosition(v int) *AttachmentUpdate {
 	return _u
 }
 
+// SetRightsConfirmedAt sets the "rights_confirmed_at" field.
+func (_u *AttachmentUpdate) SetRightsConfirmedAt(v time.Time) *AttachmentUpdate {
+	_u.mutation.SetRightsConfirmedAt(v)
+	return _u
+}
+
+// SetNillableRightsConfirmedAt sets the "rights_confirmed_at" field if the given value is not nil.
+func (_u *AttachmentUpdate) SetNillableRightsConfirmedAt(v *time.Time) *AttachmentUpdate {
+	if v != nil {
+		_u.SetRightsConfirmedAt(*v)
+	}
+	return _u
+}
+
+// ClearRightsConfirmedAt clears the value of the "rights_confirmed_at" field.
+func (_u *AttachmentUpdate) ClearRightsConfirmedAt() *AttachmentUpdate {
+	_u.mutation.ClearRightsConfirmedAt()
+	return _u
+}
+
 // SetUnboundAt sets the "unbound_at" field.
 func (_u *AttachmentUpdate) SetUnboundAt(v time.Time) *AttachmentUpdate {
 	_u.mutation.SetUnboundAt(v)
@@ -603,6 +623,12 @@ func (_u *AttachmentUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	}
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(attachment.FieldPosition, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.RightsConfirmedAt(); ok {
+		_spec.SetField(attachment.FieldRightsConfirmedAt, field.TypeTime, value)
+	}
+	if _u.mutation.RightsConfirmedAtCleared() {
+		_spec.ClearField(attachment.FieldRightsConfirmedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UnboundAt(); ok {
 		_spec.SetField(attachment.FieldUnboundAt, field.TypeTime, value)
@@ -954,6 +980,26 @@ func (_u *AttachmentUpdateOne) AddPosition(v int) *AttachmentUpdateOne {
 	return _u
 }
 
+// SetRightsConfirmedAt sets the "rights_confirmed_at" field.
+func (_u *AttachmentUpdateOne) SetRightsConfirmedAt(v time.Time) *AttachmentUpdateOne {
+	_u.mutation.SetRightsConfirmedAt(v)
+	return _u
+}
+
+// SetNillableRightsConfirmedAt sets the "rights_confirmed_at" field if the given value is not nil.
+func (_u *AttachmentUpdateOne) SetNillableRightsConfirmedAt(v *time.Time) *AttachmentUpdateOne {
+	if v != nil {
+		_u.SetRightsConfirmedAt(*v)
+	}
+	return _u
+}
+
+// ClearRightsConfirmedAt clears the value of the "rights_confirmed_at" field.
+func (_u *AttachmentUpdateOne) ClearRightsConfirmedAt() *AttachmentUpdateOne {
+	_u.mutation.ClearRightsConfirmedAt()
+	return _u
+}
+
 // SetUnboundAt sets the "unbound_at" field.
 func (_u *AttachmentUpdateOne) SetUnboundAt(v time.Time) *AttachmentUpdateOne {
 	_u.mutation.SetUnboundAt(v)
@@ -1262,6 +1308,12 @@ func (_u *AttachmentUpdateOne) sqlSave(ctx context.Context) (_node *Attachment, 
 	}
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(attachment.FieldPosition, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.RightsConfirmedAt(); ok {
+		_spec.SetField(attachment.FieldRightsConfirmedAt, field.TypeTime, value)
+	}
+	if _u.mutation.RightsConfirmedAtCleared() {
+		_spec.ClearField(attachment.FieldRightsConfirmedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UnboundAt(); ok {
 		_spec.SetField(attachment.FieldUnboundAt, field.TypeTime, value)

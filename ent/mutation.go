@@ -765,50 +765,51 @@ func (m *AccountMutation) ResetEdge(name string) error {
 // AttachmentMutation represents an operation that mutates the Attachment nodes in the graph.
 type AttachmentMutation struct {
 	config
-	op                 Op
-	typ                string
-	id                 *uuid.UUID
-	created_at         *time.Time
-	upload_id          *uuid.UUID
-	purpose            *attachment.Purpose
-	status             *attachment.Status
-	rejection          *string
-	file_name          *string
-	size_bytes         *int64
-	addsize_bytes      *int64
-	sha256             *[]byte
-	reserved_bytes     *int64
-	addreserved_bytes  *int64
-	media_type         *string
-	width              *int
-	addwidth           *int
-	height             *int
-	addheight          *int
-	pages              *int
-	addpages           *int
-	preview_bytes      *int64
-	addpreview_bytes   *int64
-	preview_sha256     *[]byte
-	published_bytes    *int64
-	addpublished_bytes *int64
-	published_sha256   *[]byte
-	bound_kind         *attachment.BoundKind
-	bound_id           *uuid.UUID
-	position           *int
-	addposition        *int
-	unbound_at         *time.Time
-	deleted_at         *time.Time
-	attempts           *int
-	addattempts        *int
-	queued_at          *time.Time
-	lease_id           *uuid.UUID
-	lease_until        *time.Time
-	clearedFields      map[string]struct{}
-	owner              *uuid.UUID
-	clearedowner       bool
-	done               bool
-	oldValue           func(context.Context) (*Attachment, error)
-	predicates         []predicate.Attachment
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	created_at          *time.Time
+	upload_id           *uuid.UUID
+	purpose             *attachment.Purpose
+	status              *attachment.Status
+	rejection           *string
+	file_name           *string
+	size_bytes          *int64
+	addsize_bytes       *int64
+	sha256              *[]byte
+	reserved_bytes      *int64
+	addreserved_bytes   *int64
+	media_type          *string
+	width               *int
+	addwidth            *int
+	height              *int
+	addheight           *int
+	pages               *int
+	addpages            *int
+	preview_bytes       *int64
+	addpreview_bytes    *int64
+	preview_sha256      *[]byte
+	published_bytes     *int64
+	addpublished_bytes  *int64
+	published_sha256    *[]byte
+	bound_kind          *attachment.BoundKind
+	bound_id            *uuid.UUID
+	position            *int
+	addposition         *int
+	rights_confirmed_at *time.Time
+	unbound_at          *time.Time
+	deleted_at          *time.Time
+	attempts            *int
+	addattempts         *int
+	queued_at           *time.Time
+	lease_id            *uuid.UUID
+	lease_until         *time.Time
+	clearedFields       map[string]struct{}
+	owner               *uuid.UUID
+	clearedowner        bool
+	done                bool
+	oldValue            func(context.Context) (*Attachment, error)
+	predicates          []predicate.Attachment
 }
 
 var _ ent.Mutation = (*AttachmentMutation)(nil)
@@ -1979,6 +1980,55 @@ func (m *AttachmentMutation) ResetPosition() {
 	m.addposition = nil
 }
 
+// SetRightsConfirmedAt sets the "rights_confirmed_at" field.
+func (m *AttachmentMutation) SetRightsConfirmedAt(t time.Time) {
+	m.rights_confirmed_at = &t
+}
+
+// RightsConfirmedAt returns the value of the "rights_confirmed_at" field in the mutation.
+func (m *AttachmentMutation) RightsConfirmedAt() (r time.Time, exists bool) {
+	v := m.rights_confirmed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRightsConfirmedAt returns the old "rights_confirmed_at" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldRightsConfirmedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRightsConfirmedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRightsConfirmedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRightsConfirmedAt: %w", err)
+	}
+	return oldValue.RightsConfirmedAt, nil
+}
+
+// ClearRightsConfirmedAt clears the value of the "rights_confirmed_at" field.
+func (m *AttachmentMutation) ClearRightsConfirmedAt() {
+	m.rights_confirmed_at = nil
+	m.clearedFields[attachment.FieldRightsConfirmedAt] = struct{}{}
+}
+
+// RightsConfirmedAtCleared returns if the "rights_confirmed_at" field was cleared in this mutation.
+func (m *AttachmentMutation) RightsConfirmedAtCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldRightsConfirmedAt]
+	return ok
+}
+
+// ResetRightsConfirmedAt resets all changes to the "rights_confirmed_at" field.
+func (m *AttachmentMutation) ResetRightsConfirmedAt() {
+	m.rights_confirmed_at = nil
+	delete(m.clearedFields, attachment.FieldRightsConfirmedAt)
+}
+
 // SetUnboundAt sets the "unbound_at" field.
 func (m *AttachmentMutation) SetUnboundAt(t time.Time) {
 	m.unbound_at = &t
@@ -2328,7 +2378,7 @@ func (m *AttachmentMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttachmentMutation) Fields() []string {
-	fields := make([]string, 0, 27)
+	fields := make([]string, 0, 28)
 	if m.created_at != nil {
 		fields = append(fields, attachment.FieldCreatedAt)
 	}
@@ -2391,6 +2441,9 @@ func (m *AttachmentMutation) Fields() []string {
 	}
 	if m.position != nil {
 		fields = append(fields, attachment.FieldPosition)
+	}
+	if m.rights_confirmed_at != nil {
+		fields = append(fields, attachment.FieldRightsConfirmedAt)
 	}
 	if m.unbound_at != nil {
 		fields = append(fields, attachment.FieldUnboundAt)
@@ -2460,6 +2513,8 @@ func (m *AttachmentMutation) Field(name string) (ent.Value, bool) {
 		return m.BoundID()
 	case attachment.FieldPosition:
 		return m.Position()
+	case attachment.FieldRightsConfirmedAt:
+		return m.RightsConfirmedAt()
 	case attachment.FieldUnboundAt:
 		return m.UnboundAt()
 	case attachment.FieldDeletedAt:
@@ -2523,6 +2578,8 @@ func (m *AttachmentMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldBoundID(ctx)
 	case attachment.FieldPosition:
 		return m.OldPosition(ctx)
+	case attachment.FieldRightsConfirmedAt:
+		return m.OldRightsConfirmedAt(ctx)
 	case attachment.FieldUnboundAt:
 		return m.OldUnboundAt(ctx)
 	case attachment.FieldDeletedAt:
@@ -2690,6 +2747,13 @@ func (m *AttachmentMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetPosition(v)
+		return nil
+	case attachment.FieldRightsConfirmedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRightsConfirmedAt(v)
 		return nil
 	case attachment.FieldUnboundAt:
 		v, ok := value.(time.Time)
@@ -2907,6 +2971,9 @@ func (m *AttachmentMutation) ClearedFields() []string {
 	if m.FieldCleared(attachment.FieldBoundID) {
 		fields = append(fields, attachment.FieldBoundID)
 	}
+	if m.FieldCleared(attachment.FieldRightsConfirmedAt) {
+		fields = append(fields, attachment.FieldRightsConfirmedAt)
+	}
 	if m.FieldCleared(attachment.FieldUnboundAt) {
 		fields = append(fields, attachment.FieldUnboundAt)
 	}
@@ -2965,6 +3032,9 @@ func (m *AttachmentMutation) ClearField(name string) error {
 		return nil
 	case attachment.FieldBoundID:
 		m.ClearBoundID()
+		return nil
+	case attachment.FieldRightsConfirmedAt:
+		m.ClearRightsConfirmedAt()
 		return nil
 	case attachment.FieldUnboundAt:
 		m.ClearUnboundAt()
@@ -3048,6 +3118,9 @@ func (m *AttachmentMutation) ResetField(name string) error {
 		return nil
 	case attachment.FieldPosition:
 		m.ResetPosition()
+		return nil
+	case attachment.FieldRightsConfirmedAt:
+		m.ResetRightsConfirmedAt()
 		return nil
 	case attachment.FieldUnboundAt:
 		m.ResetUnboundAt()

@@ -59,7 +59,7 @@ func init() {
 	// attachment.DefaultPosition holds the default value on creation for the position field.
 	attachment.DefaultPosition = attachmentDescPosition.Default.(int)
 	// attachmentDescAttempts is the schema descriptor for attempts field.
-	attachmentDescAttempts := attachmentFields[22].Descriptor()
+	attachmentDescAttempts := attachmentFields[23].Descriptor()
 	// attachment.DefaultAttempts holds the default value on creation for the attempts field.
 	attachment.DefaultAttempts = attachmentDescAttempts.Default.(int)
 	// attachmentDescID is the schema descriptor for id field.

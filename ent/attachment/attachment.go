@@ -59,6 +59,8 @@ const (
 	FieldBoundID = "bound_id"
 	// FieldPosition holds the string denoting the position field in the database.
 	FieldPosition = "position"
+	// FieldRightsConfirmedAt holds the string denoting the rights_confirmed_at field in the database.
+	FieldRightsConfirmedAt = "rights_confirmed_at"
 	// FieldUnboundAt holds the string denoting the unbound_at field in the database.
 	FieldUnboundAt = "unbound_at"
 	// FieldDeletedAt holds the string denoting the deleted_at field in the database.
@@ -108,6 +110,7 @@ var Columns = []string{
 	FieldBoundKind,
 	FieldBoundID,
 	FieldPosition,
+	FieldRightsConfirmedAt,
 	FieldUnboundAt,
 	FieldDeletedAt,
 	FieldAttempts,
@@ -309,6 +312,11 @@ func ByBoundID(opts ...sql.OrderTermOption) OrderOption {
 // ByPosition orders the results by the position field.
 func ByPosition(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPosition, opts...).ToFunc()
+}
+
+// ByRightsConfirmedAt orders the results by the rights_confirmed_at field.
+func ByRightsConfirmedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRightsConfirmedAt, opts...).ToFunc()
 }
 
 // ByUnboundAt orders the results by the unbound_at field.

@@ -146,6 +146,11 @@ func Position(v int) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldPosition, v))
 }
 
+// RightsConfirmedAt applies equality check predicate on the "rights_confirmed_at" field. It's identical to RightsConfirmedAtEQ.
+func RightsConfirmedAt(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldRightsConfirmedAt, v))
+}
+
 // UnboundAt applies equality check predicate on the "unbound_at" field. It's identical to UnboundAtEQ.
 func UnboundAt(v time.Time) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldUnboundAt, v))
@@ -1119,6 +1124,56 @@ func PositionLT(v int) predicate.Attachment {
 // PositionLTE applies the LTE predicate on the "position" field.
 func PositionLTE(v int) predicate.Attachment {
 	return predicate.Attachment(sql.FieldLTE(FieldPosition, v))
+}
+
+// RightsConfirmedAtEQ applies the EQ predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtEQ(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldRightsConfirmedAt, v))
+}
+
+// RightsConfirmedAtNEQ applies the NEQ predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtNEQ(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNEQ(FieldRightsConfirmedAt, v))
+}
+
+// RightsConfirmedAtIn applies the In predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtIn(vs ...time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldIn(FieldRightsConfirmedAt, vs...))
+}
+
+// RightsConfirmedAtNotIn applies the NotIn predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtNotIn(vs ...time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotIn(FieldRightsConfirmedAt, vs...))
+}
+
+// RightsConfirmedAtGT applies the GT predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtGT(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGT(FieldRightsConfirmedAt, v))
+}
+
+// RightsConfirmedAtGTE applies the GTE predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtGTE(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGTE(FieldRightsConfirmedAt, v))
+}
+
+// RightsConfirmedAtLT applies the LT predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtLT(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLT(FieldRightsConfirmedAt, v))
+}
+
+// RightsConfirmedAtLTE applies the LTE predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtLTE(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLTE(FieldRightsConfirmedAt, v))
+}
+
+// RightsConfirmedAtIsNil applies the IsNil predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtIsNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldIsNull(FieldRightsConfirmedAt))
+}
+
+// RightsConfirmedAtNotNil applies the NotNil predicate on the "rights_confirmed_at" field.
+func RightsConfirmedAtNotNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotNull(FieldRightsConfirmedAt))
 }
 
 // UnboundAtEQ applies the EQ predicate on the "unbound_at" field.

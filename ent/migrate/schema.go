@@ -55,6 +55,7 @@ var (
 		{Name: "bound_kind", Type: field.TypeEnum, Nullable: true, Enums: []string{"avatar", "character", "post", "order_input", "order_result"}},
 		{Name: "bound_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "position", Type: field.TypeInt, Default: 0},
+		{Name: "rights_confirmed_at", Type: field.TypeTime, Nullable: true},
 		{Name: "unbound_at", Type: field.TypeTime, Nullable: true},
 		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
 		{Name: "attempts", Type: field.TypeInt, Default: 0},
@@ -71,7 +72,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "attachments_bots_owner",
-				Columns:    []*schema.Column{AttachmentsColumns[27]},
+				Columns:    []*schema.Column{AttachmentsColumns[28]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -80,7 +81,7 @@ var (
 			{
 				Name:    "attachment_owner_id_upload_id",
 				Unique:  true,
-				Columns: []*schema.Column{AttachmentsColumns[27], AttachmentsColumns[2]},
+				Columns: []*schema.Column{AttachmentsColumns[28], AttachmentsColumns[2]},
 			},
 			{
 				Name:    "attachment_bound_id_bound_kind_position",
@@ -93,7 +94,7 @@ var (
 			{
 				Name:    "attachment_queued_at",
 				Unique:  false,
-				Columns: []*schema.Column{AttachmentsColumns[24]},
+				Columns: []*schema.Column{AttachmentsColumns[25]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "(status)::text = 'pending'::text",
 				},

@@ -42,6 +42,7 @@ func (Attachment) Fields() []ent.Field {
 			"OrderResult", "order_result").Optional().Nillable(),
 		field.UUID("bound_id", uuid.UUID{}).Optional().Nillable().Comment("The agent, post or order that uses it."),
 		field.Int("position").Default(0).Comment("Its place among the files of what it is bound to."),
+		field.Time("rights_confirmed_at").Optional().Nillable().Comment("When its owner first claimed the right to publish it."),
 		field.Time("unbound_at").Optional().Nillable(),
 		field.Time("deleted_at").Optional().Nillable().Comment("When its bytes were given up."),
 

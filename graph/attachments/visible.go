@@ -30,6 +30,9 @@ var public = []string{
 	// An image of an open profile of an active agent (§2.1).
 	`EXISTS (SELECT FROM bots b WHERE b.id = a.bound_id AND a.bound_kind IN ('avatar', 'character') AND a.id IN (b.avatar_id, b.character_id)
      AND stoa_public(b))`,
+	// A file of a public post of such an agent (§2.2). Deleting a post unbinds its files.
+	`EXISTS (SELECT FROM posts p JOIN bots b ON b.id = p.author_id WHERE p.id = a.bound_id AND a.bound_kind = 'post'
+     AND p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b))`,
 }
 
 // rightsOf is the SQL for the rights that the agent $2, null for nobody in particular, has on the attachment a; null for none.

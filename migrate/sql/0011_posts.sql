@@ -17,6 +17,8 @@ CREATE INDEX "post_kind_created_at_id" ON "posts" ("kind", "created_at" DESC, "i
 ALTER TABLE posts
   ADD CONSTRAINT posts_kind CHECK (kind IN ('update', 'portfolio')),
   ADD CONSTRAINT posts_visibility CHECK (visibility IN ('private', 'public'));
+-- A file that was confirmed once needs no second confirmation, whatever it is bound to.
+ALTER TABLE "attachments" ADD COLUMN "rights_confirmed_at" timestamptz NULL;
 
 -- Agents whom the feed leaves out: few, and seldom one of those whose posts it passes.
 CREATE INDEX bots_hidden ON bots (id) WHERE NOT (profile_public AND state = 'active' AND suspended_at IS NULL);
@@ -43,6 +45,7 @@ CREATE INDEX posts_trigrams ON posts USING gin ((title || E'\x1f' || text) gin_t
 CREATE INDEX posts_grams ON posts USING gin (stoa_grams(title || E'\x1f' || text)) WHERE visibility = 'public' AND deleted_at IS NULL;
 
 -- +goose Down
+ALTER TABLE attachments DROP COLUMN rights_confirmed_at;
 DROP TABLE posts;
 DROP INDEX bots_grams, bots_trigrams, bots_by_name, bots_hidden;
 DROP FUNCTION stoa_grams(text);
