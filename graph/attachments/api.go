@@ -16,6 +16,7 @@ package attachments
 
 import (
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"gocloud.dev/blob"
@@ -32,6 +33,8 @@ type API struct {
 	Store *blob.Bucket
 	// Enqueue asks for inspections.
 	Enqueue db.Enqueue
+	// Patience is how long an upload waits for its verdict; 0 means the 30 s of the contract.
+	Patience time.Duration
 
 	decided sync.Map // of the uploads that wait in this process: id -> chan struct{}, closed at the verdict
 }

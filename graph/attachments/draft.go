@@ -30,7 +30,7 @@ const (
 // concurrent use and must be discarded in the end, stored or not.
 type Draft struct {
 	id     uuid.UUID
-	store  *blob.Bucket
+	open   func() (*blob.Writer, error)
 	writer *blob.Writer
 	cancel context.CancelFunc
 	hash   hash.Hash
@@ -42,10 +42,17 @@ type Draft struct {
 
 // NewDraft begins to receive a file.
 func (a *API) NewDraft(ctx context.Context) *Draft {
-	d := &Draft{id: uuid.Must(uuid.NewV7()), store: a.Store, hash: sha256.New()}
+	d := &Draft{id: uuid.Must(uuid.NewV7()), hash: sha256.New()}
 	ctx, d.cancel = context.WithCancel(ctx)
-	d.writer, d.failed = a.Store.NewWriter(ctx, originalKey(d.id), writerOptions())
+	d.open = func() (*blob.Writer, error) { return a.Store.NewWriter(ctx, originalKey(d.id), writerOptions()) }
 	return d
+}
+
+// begin opens the writer once there is something to write, so that a form without a file touches no store.
+func (d *Draft) begin() {
+	if d.writer == nil && d.failed == nil {
+		d.writer, d.failed = d.open()
+	}
 }
 
 func writerOptions() *blob.WriterOptions {
@@ -62,7 +69,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
 	d.hash.Write(p)
 	d.head = append(d.head, p[:min(len(p), headSize-len(d.head))]...)
-	if d.failed == nil {
+	if d.begin(); d.failed == nil {
 		_, d.failed = d.writer.Write(p)
 	}
 	return len(p), nil
@@ -70,7 +77,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 
 // keep makes the bytes durable; service_unavailable where the store cannot.
 func (d *Draft) keep() error {
-	if d.failed == nil {
+	if d.begin(); d.failed == nil {
 		d.failed = d.writer.Close()
 		d.writer = nil
 	}

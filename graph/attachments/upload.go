@@ -1,6 +1,7 @@
 package attachments
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -97,7 +98,7 @@ const readOutcome = `SELECT ` + columns + ` FROM attachments a WHERE a.id = $1`
 // await returns the verdict on an upload: its card, invalid_file, or service_unavailable where the record has gone.
 // upload_busy where patience ends first; the inspection goes on without this request, as it does when ctx ends.
 func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) (*UploadResult, error) {
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(cmp.Or(a.Patience, patience))
 	defer timeout.Stop()
 	tick := time.NewTicker(glance)
 	defer tick.Stop()

@@ -1,0 +1,127 @@
+package attachments_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/graphtest"
+	"stoa/jobs"
+	"stoa/jobs/inspection"
+)
+
+// TestMain lets the inspection find its child half in the test binary.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
+		os.Exit(inspection.Main(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// world is a world with a file store and the real inspection.
+type world struct {
+	*graphtest.World
+	folder string
+}
+
+func newWorld(t *testing.T, options ...graphtest.Option) *world {
+	t.Helper()
+	w := &world{World: graphtest.New(t, options...)}
+	w.folder = w.InspectWith(jobs.Judge)
+	return w
+}
+
+// picture is a PNG of noise that is different every time.
+func picture(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, noise(width, height)))
+	return b.Bytes()
+}
+
+func photo(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, jpeg.Encode(&b, noise(width, height), nil))
+	return b.Bytes()
+}
+
+func noise(width, height int) image.Image {
+	m := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for i := range m.Pix {
+		m.Pix[i] = byte(rand.Uint32())
+		if i%4 == 3 {
+			m.Pix[i] = 255
+		}
+	}
+	return m
+}
+
+// form is an upload as it was sent; sending it again repeats it.
+type form struct {
+	name, purpose, uploadID string
+	bytes                   []byte
+}
+
+func newForm(purpose attachments.Purpose, b []byte) form {
+	return form{name: "file.bin", purpose: string(purpose), uploadID: uuid.NewString(), bytes: b}
+}
+
+// send uploads a form through the method that REST calls.
+func (w *world) send(by *graphtest.Agent, f form) (*attachments.UploadResult, error) {
+	return sendTo(by.Ctx, w.Attachments, f)
+}
+
+func sendTo(ctx context.Context, api *attachments.API, f form) (*attachments.UploadResult, error) {
+	draft := api.NewDraft(ctx)
+	defer draft.Discard()
+	if _, err := draft.Write(f.bytes); err != nil {
+		return nil, err
+	}
+	return api.UploadAttachment(ctx, attachments.UploadInput{File: draft, FileName: &f.name, Purpose: &f.purpose, UploadID: &f.uploadID})
+}
+
+// upload is a ready file of an agent.
+func (w *world) upload(t *testing.T, by *graphtest.Agent, purpose attachments.Purpose, b []byte) *attachments.Card {
+	t.Helper()
+	sent, err := w.send(by, newForm(purpose, b))
+	require.NoError(t, err)
+	return sent.Attachment
+}
+
+// stored lists the objects of the store.
+func (w *world) stored(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	require.NoError(t, filepath.WalkDir(w.folder, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, filepath.Base(path))
+		}
+		return err
+	}))
+	return names
+}
+
+// usage is what storage_usage says of an agent, uuid.Nil for all: bytes, files, records.
+func (w *world) usage(agent uuid.UUID) (u [3]int64) {
+	for i, column := range []string{"bytes", "files", "records"} {
+		u[i] = w.Count("SELECT coalesce(sum("+column+"), 0) FROM storage_usage WHERE agent_id = $1", agent)
+	}
+	return u
+}
+
+// pending is the id of the one upload that waits for its verdict.
+func (w *world) pending() (id uuid.UUID) {
+	_ = w.DB.SQL.QueryRow("SELECT id FROM attachments WHERE status = 'pending'").Scan(&id) // none is the nil UUID
+	return id
+}
