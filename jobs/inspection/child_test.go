@@ -1,0 +1,176 @@
+package inspection
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// misdeeds are what a child could do once a file has taken it over: each stands in for judging, in a child that is confined
+// as always, and is started by its name in place of a purpose.
+var misdeeds = map[string]func(){
+	"spin": func() {
+		for { //nolint:staticcheck // the point is that it never ends
+		}
+	},
+	"hang": func() { select {} },
+	"hoard": func() {
+		var held [][]byte
+		for {
+			held = append(held, bytes.Repeat([]byte{1}, mebibyte))
+		}
+	},
+	"crash": func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSEGV) },
+	"fill": func() {
+		_ = os.WriteFile(previewName, make([]byte, maxWritten+1), 0o600)
+		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`)
+	},
+	"flood": func() {
+		for range 1000 {
+			fmt.Fprint(os.Stderr, strings.Repeat("x", mebibyte/4))
+			fmt.Print(strings.Repeat("x", mebibyte/4))
+		}
+	},
+	"boast": func() { fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`) },
+	"exaggerate": func() {
+		_ = os.WriteFile(previewName, jpegMagic, 0o600)
+		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1000000,"height":1000000}`)
+	},
+	"link": func() {
+		_ = os.Symlink("/etc/passwd", previewName)
+		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`)
+	},
+	"pipe": func() {
+		_ = unix.Mkfifo(previewName, 0o600)
+		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`)
+	},
+	"script": func() {
+		_ = os.WriteFile(previewName, []byte("<script>"), 0o600)
+		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`)
+	},
+	"litter": func() {
+		for i := range 100 {
+			_ = os.MkdirAll(fmt.Sprintf("a/b/c/%d", i), 0o700)
+		}
+	},
+	"fail": func() { os.Exit(exitUnable) },
+	"confess": func() {
+		var held []string
+		for _, limit := range resourceLimits {
+			var is unix.Rlimit
+			_ = unix.Getrlimit(limit.resource, &is)
+			held = append(held, fmt.Sprint(is.Cur == limit.most && is.Max == limit.most))
+		}
+		_, secret := os.ReadFile("/etc/shadow")
+		_, above := os.ReadDir("..")
+		session, _ := unix.Getsid(0)
+		fmt.Printf(`{"reason":"limits %v, root %v, leader %v, environment %d, reads shadow %v, reads above %v"}`,
+			!strings.Contains(strings.Join(held, " "), "false"), os.Getuid() == 0 || os.Getgid() == 0,
+			session == os.Getpid(), len(os.Environ()), secret == nil, above == nil)
+	},
+}
+
+// misbehave runs a misdeed in a child that Run's own half started.
+func misbehave(name string) int {
+	if err := confine(); err != nil {
+		return exitUnable
+	}
+	fmt.Print(ready)
+	misdeeds[name]()
+	return 0
+}
+
+// TestMisdeeds: whatever a child does, the parent refuses the file within its time, believes nothing, follows nothing, and
+// leaves nothing behind.
+func TestMisdeeds(t *testing.T) {
+	t.Parallel()
+	for name := range misdeeds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder, err := os.MkdirTemp(t.TempDir(), "")
+			require.NoError(t, err)
+			original, err := os.Open(file(t, []byte("x")))
+			require.NoError(t, err)
+			defer original.Close()
+			before := time.Now()
+			report, state, err := inspect(t.Context(), folder, original, Purpose(name))
+			require.Less(t, time.Since(before), wallTime+5*time.Second)
+			within(t, state)
+			if name == "fail" {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			require.False(t, report.Accepted)
+			require.Empty(t, report.Preview)
+			if name == "confess" {
+				root := os.Geteuid() == 0
+				require.Equal(t, fmt.Sprintf("limits true, root false, leader true, environment %d, reads shadow false, reads above %v",
+					len(environment), !root), report.Reason)
+			} else {
+				require.Equal(t, string(refusedLimits), report.Reason)
+			}
+			_, err = os.Stat(filepath.Join(folder, "work"))
+			require.ErrorIs(t, err, os.ErrNotExist)
+			require.NoError(t, report.Remove())
+			require.NoDirExists(t, folder)
+		})
+	}
+}
+
+// TestUnable: what is not the file's fault is an error, and leaves nothing behind.
+func TestUnable(t *testing.T) {
+	t.Parallel()
+	scratch := t.TempDir()
+	good := file(t, jpegOf(t, plain(8, 8, red)))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, row := range map[string]struct {
+		ctx     context.Context
+		request Request
+		want    error
+	}{
+		"no original": {t.Context(), Request{Path: good + "x", Purpose: Avatar, Scratch: scratch}, os.ErrNotExist},
+		"no scratch":  {t.Context(), Request{Path: good, Purpose: Avatar, Scratch: scratch + "x"}, os.ErrNotExist},
+		"cancelled":   {ended, Request{Path: good, Purpose: Avatar, Scratch: scratch}, context.Canceled},
+		"a folder":    {t.Context(), Request{Path: scratch, Purpose: Avatar, Scratch: scratch}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Run(row.ctx, row.request)
+			require.Error(t, err)
+			if row.want != nil {
+				require.ErrorIs(t, err, row.want)
+			}
+			left, err := os.ReadDir(scratch)
+			require.NoError(t, err)
+			require.Empty(t, left)
+		})
+	}
+}
+
+// TestUnreachable: neither the original nor the scratch folder need be reachable for the user the child becomes.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	private := filepath.Join(t.TempDir(), "private")
+	require.NoError(t, os.Mkdir(private, 0o700))
+	path := filepath.Join(private, "original")
+	require.NoError(t, os.WriteFile(path, jpegOf(t, plain(8, 8, red)), 0o400))
+	report, err := Run(t.Context(), Request{Path: path, Purpose: Avatar, Scratch: private})
+	require.NoError(t, err)
+	require.True(t, report.Accepted, report.Reason)
+	for _, made := range []string{report.Preview, report.Published} {
+		info, err := os.Stat(made)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+	}
+	require.NoError(t, report.Remove())
+}

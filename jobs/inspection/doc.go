@@ -1,0 +1,17 @@
+// Package inspection judges an uploaded file and makes what may be shown of it: a preview and, for a purpose whose files can
+// become public, a published version (§2.7, §4.8, §8).
+//
+// Run, the parent half, starts this same binary with Subcommand; Main, the child half, does everything that touches the bytes.
+// It is the only package that knows libvips, bimg and pdfcpu.
+//
+// Invariants. The child is confined before it reads a byte: no root, bounded memory, processor time and file size, an
+// environment without secrets, a folder of its own. It scans headers and structure with code of this package first
+// (scan_jpeg.go, scan_png.go, scan_pdf.go), and only what passes reaches a library; of libvips only the one loader of the
+// recognised type is open. Nothing is accepted that was not decoded without complaint and rendered.
+//
+// Failure. What the bytes cause is a verdict, never an error: a refusal found by the scan, a decoder that aborts, a limit
+// reached, a result that makes no sense. An error means that this machine could not judge (no child, no space, a cancelled
+// context); the same file may be tried again.
+//
+// Concurrency. Runs share nothing and may overlap; how many do is the caller's affair (§8 grants two).
+package inspection

@@ -1,0 +1,198 @@
+package inspection
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// jpegOf encodes a picture and puts segments right behind the start marker.
+func jpegOf(t *testing.T, m image.Image, segments ...[]byte) []byte {
+	var b bytes.Buffer
+	require.NoError(t, jpeg.Encode(&b, m, &jpeg.Options{Quality: 95}))
+	whole := append([]byte{}, b.Bytes()[:2]...)
+	for _, s := range segments {
+		whole = append(whole, s...)
+	}
+	return append(whole, b.Bytes()[2:]...)
+}
+
+func pngOf(t *testing.T, m image.Image) []byte {
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, m))
+	return b.Bytes()
+}
+
+// chunk makes a PNG chunk with its right checksum.
+func chunk(kind string, data ...byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	b = append(append(b, kind...), data...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
+}
+
+// header makes a PNG's IHDR of 8 bits a sample.
+func header(width, height uint32, colour byte) []byte {
+	data := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
+	return chunk("IHDR", append(data, 8, colour, 0, 0, 0)...)
+}
+
+// pngFrom joins chunks behind the signature.
+func pngFrom(chunks ...[]byte) []byte {
+	return append(append([]byte{}, pngMagic...), bytes.Join(chunks, nil)...)
+}
+
+func deflate(data []byte) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// bomb is n mebibytes of one byte, deflated so many times over, without ever holding them.
+func bomb(t *testing.T, n, times int, fill byte) []byte {
+	var b bytes.Buffer
+	var w io.Writer = &b
+	var layers []io.Closer
+	for range times {
+		layer := zlib.NewWriter(w)
+		w, layers = layer, append(layers, layer)
+	}
+	block := bytes.Repeat([]byte{fill}, mebibyte)
+	for range n {
+		_, err := w.Write(block)
+		require.NoError(t, err)
+	}
+	for i := range layers {
+		require.NoError(t, layers[len(layers)-1-i].Close())
+	}
+	return b.Bytes()
+}
+
+func zipOf(t *testing.T) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.Create("evil.txt")
+	require.NoError(t, err)
+	_, err = f.Write([]byte("not an image"))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+// plain is a small picture of one colour.
+func plain(width, height int, c color.Color) image.Image {
+	m := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			m.Set(x, y, c)
+		}
+	}
+	return m
+}
+
+// page is a PDF's objects 1 to 3: a catalog, a page tree and one page, with more entries for the first and the last.
+func page(catalog, leaf string) []string {
+	return []string{
+		"<</Type/Catalog/Pages 2 0 R" + catalog + ">>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]" + leaf + ">>",
+	}
+}
+
+// stream is a PDF stream object with entries of its own.
+func stream(entries string, data []byte) string {
+	return fmt.Sprintf("<<%s/Length %d>>\nstream\n%s\nendstream", entries, len(data), data)
+}
+
+// pdfOf writes numbered objects with a right cross-reference; object 1 is the catalog.
+func pdfOf(trailer string, objects ...string) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")
+	var offsets []int
+	for i, o := range objects {
+		offsets = append(offsets, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	at := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, trailer, at)
+	return b.Bytes()
+}
+
+// file puts bytes where an original could lie.
+func file(t *testing.T, content []byte) string {
+	path := filepath.Join(t.TempDir(), "original")
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+	return path
+}
+
+// inspected runs one inspection of bytes, and sees to it that nothing is left once the report is removed.
+func inspected(t *testing.T, content []byte, p Purpose) Report {
+	scratch := t.TempDir()
+	report, state, err := run(t.Context(), Request{Path: file(t, content), Purpose: p, Scratch: scratch})
+	require.NoError(t, err)
+	within(t, state)
+	t.Cleanup(func() {
+		require.NoError(t, report.Remove())
+		left, err := os.ReadDir(scratch)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	})
+	if !report.Accepted {
+		require.NotEmpty(t, report.Reason)
+		require.Empty(t, report.Preview+report.Published)
+	}
+	return report
+}
+
+// shown decodes a preview or a published image, whose every segment but those a decoder needs would be metadata.
+func shown(t *testing.T, path string) image.Image {
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for at := 2; ; {
+		marker, body, next, err := segment(content, at)
+		require.NoError(t, err)
+		at = next
+		if marker == markerScan {
+			break
+		}
+		metadata := marker == 0xFE || marker >= 0xE0 && marker <= 0xEF && !strings.HasPrefix(string(body), "JFIF")
+		require.False(t, metadata, "segment %X %q", marker, body)
+	}
+	m, err := jpeg.Decode(bytes.NewReader(content))
+	require.NoError(t, err)
+	return m
+}
+
+// near wants a pixel's colour, give or take what JPEG costs.
+func near(t *testing.T, want color.RGBA, m image.Image, x, y int) {
+	got := color.RGBAModel.Convert(m.At(x, y)).(color.RGBA)
+	require.InDelta(t, want.R, got.R, 20, "%v", got)
+	require.InDelta(t, want.G, got.G, 20, "%v", got)
+	require.InDelta(t, want.B, got.B, 20, "%v", got)
+}
+
+var (
+	red   = color.RGBA{255, 0, 0, 255}
+	green = color.RGBA{0, 255, 0, 255}
+	blue  = color.RGBA{0, 0, 255, 255}
+	white = color.RGBA{255, 255, 255, 255}
+)

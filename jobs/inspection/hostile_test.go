@@ -1,0 +1,96 @@
+package inspection
+
+import (
+	"bytes"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// within wants a child to have cost no more than it may. The kernel counts towards the child's peak what this process held
+// when it forked, so the bound is the stricter for it.
+func within(t *testing.T, state *os.ProcessState) {
+	require.Less(t, state.UserTime()+state.SystemTime(), (cpuTime+1)*time.Second)
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	require.True(t, ok)
+	require.Less(t, usage.Maxrss, int64(maxMemory/1024))
+}
+
+// TestHostile sends images made to hurt; every one is refused within the bounds (inspected looks).
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		file []byte
+		want refusal
+	}{
+		"empty":                      {nil, refusedEmpty},
+		"larger than 20 MiB":         {append(slices.Clone(jpegMagic), make([]byte, maxFile)...), refusedSize},
+		"PNG bomb":                   {pngFrom(header(20000, 20000, 2), chunk("IDAT", bomb(t, 64, 1, 0)...), chunk("IEND")), refusedPixels},
+		"more data than pixels":      {pngFrom(header(4, 4, 2), chunk("IDAT", bomb(t, 64, 1, 0)...), chunk("IEND")), "?"},
+		"fewer data than pixels":     {pngFrom(header(4000, 4000, 2), chunk("IDAT", deflate(make([]byte, 1000))...), chunk("IEND")), refusedUndecodable},
+		"data that are not deflated": {pngFrom(header(4, 4, 2), chunk("IDAT", 1, 2, 3, 4, 5, 6), chunk("IEND")), refusedUndecodable},
+		"text that expands":          {pngFrom(header(1, 1, 2), chunk("zTXt", append([]byte("a\x00\x00"), bomb(t, 256, 1, 0)...)...), chunk("IDAT", deflate(make([]byte, 4))...), chunk("IEND")), "?"},
+		"profile that expands":       {pngFrom(header(1, 1, 2), chunk("iCCP", append([]byte("a\x00\x00"), bomb(t, 256, 1, 0)...)...), chunk("IDAT", deflate(make([]byte, 4))...), chunk("IEND")), "?"},
+		"JPEG and archive":           {append(jpegOf(t, plain(8, 8, red)), zipOf(t)...), refusedArchive},
+		"many scans":                 {manyScans(t), refusedMalformed},
+		"page as an image":           {[]byte("<html><img src=x></html>"), refusedUnknown},
+		"SVG":                        {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), refusedUnknown},
+		"script in a comment":        {jpegOf(t, plain(8, 8, red), appSegment(0xFE, []byte("<?php phpinfo(); ?>"))), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := inspected(t, row.file, Avatar)
+			if row.want != "?" {
+				require.Equal(t, string(row.want), report.Reason)
+			}
+		})
+	}
+}
+
+// manyScans repeats a JPEG's scan more often than a progressive picture needs.
+func manyScans(t *testing.T) []byte {
+	whole := jpegOf(t, plain(8, 8, red))
+	scan := bytes.Index(whole, []byte{0xFF, markerScan})
+	return slices.Concat(whole[:scan], bytes.Repeat(whole[scan:len(whole)-2], maxScans+1), whole[len(whole)-2:])
+}
+
+// TestCut cuts one file of each type at every sixteenth of its length: no piece is accepted.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	m := image.NewRGBA(image.Rect(0, 0, 64, 64))
+	for i := range m.Pix {
+		m.Pix[i] = byte(i * i >> 3)
+	}
+	for name, whole := range map[string][]byte{
+		"JPEG": jpegOf(t, m),
+		"PNG":  pngOf(t, m),
+		"PDF":  pdfOf("", append(page("", "/Contents 4 0 R"), stream("", bytes.Repeat([]byte("0 0 9 9 re f "), 50)))...),
+	} {
+		require.True(t, inspected(t, whole, Order).Accepted)
+		for sixteenth := range 16 {
+			t.Run(name+" "+strconv.Itoa(sixteenth), func(t *testing.T) {
+				t.Parallel()
+				require.False(t, inspected(t, whole[:len(whole)*sixteenth/16], Order).Accepted)
+			})
+		}
+	}
+}
+
+// TestPurposes: a PDF is refused for an image of the profile before it is looked at, and so is what no purpose takes.
+func TestPurposes(t *testing.T) {
+	t.Parallel()
+	for purpose := range purposes {
+		report := inspected(t, pdfOf("", page("", "")...), purpose)
+		require.Equal(t, purpose.takes(PDF), report.Accepted)
+		require.Equal(t, PDF, report.MediaType)
+	}
+	_, err := Run(t.Context(), Request{Path: filepath.Join("testdata", "corpus", "index.csv"), Purpose: "sticker"})
+	require.Error(t, err)
+}

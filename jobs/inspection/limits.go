@@ -1,0 +1,65 @@
+package inspection
+
+import "time"
+
+const (
+	mebibyte = 1 << 20
+
+	// maxFile is the size of an original in bytes (§8).
+	maxFile = 20 * mebibyte
+	// maxPixels bounds width times height of an image (§8).
+	maxPixels = 20_000_000
+	// maxPages bounds a PDF (§8).
+	maxPages = 200
+	// previewSide is the longest side of a preview in pixels.
+	previewSide = 1024
+	// publishedSide is the longest side of a published image in pixels.
+	publishedSide = 4096
+)
+
+// What one inspection may cost.
+const (
+	// wallTime is how long the parent waits before it kills the child.
+	wallTime = 15 * time.Second
+	// orphanTime ends a child whose parent died before it could.
+	orphanTime = wallTime + 2*time.Second
+	// cpuTime is processor time in seconds.
+	cpuTime = 15
+	// maxMemory is what a child may hold of real memory in bytes, libraries included.
+	maxMemory = 512 * mebibyte
+	// maxData bounds the private writable memory (RLIMIT_DATA). It is what is real: the Go runtime and the libraries reserve
+	// far more address space than they use. The rest up to maxMemory is left to code and read-only pages.
+	maxData = 480 * mebibyte
+	// maxAddresses bounds address space (RLIMIT_AS), so that shared and read-only mappings cannot grow without end either.
+	maxAddresses = 3072 * mebibyte
+	// goMemory is where the child's Go half starts to collect eagerly (GOMEMLIMIT).
+	goMemory = "192MiB"
+	// maxWritten bounds each file the child writes, in bytes.
+	maxWritten = 32 * mebibyte
+	// maxOpen bounds the child's file descriptors.
+	maxOpen = 64
+	// maxComplaint bounds what is kept of the child's standard error, in bytes.
+	maxComplaint = 64 << 10
+	// maxAnswer bounds the child's standard output, in bytes.
+	maxAnswer = 16 << 10
+)
+
+// What a file's structure may ask for.
+const (
+	// maxScans bounds the passes of a progressive JPEG: each walks the whole picture again.
+	maxScans = 500
+	// maxPictures bounds the further pictures of a multi-picture JPEG.
+	maxPictures = 16
+	// maxDecoded bounds one decoded stream of a PDF in bytes, images aside.
+	maxDecoded = 32 * mebibyte
+	// maxObjects bounds the objects of a PDF.
+	maxObjects = 500_000
+	// maxNesting bounds how deep arrays and dictionaries of a PDF, and its page tree, go.
+	maxNesting = 64
+	// maxNodes bounds the nodes of a page tree.
+	maxNodes = 4096
+	// maxSide bounds a page box in points (1/72 inch), user units included.
+	maxSide = 200_000
+	// maxTail is how much may follow the last %%EOF of a PDF, in bytes.
+	maxTail = 1024
+)

@@ -1,0 +1,104 @@
+package inspection
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/filter"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+)
+
+// document is a PDF that pdfcpu could read.
+type document struct {
+	ctx *model.Context
+	// numbers are the objects in use, ascending, so that a verdict never depends on a map's order.
+	numbers []int
+}
+
+// openPDF reads every object of a PDF. What pdfcpu cannot read is refused, and so is what makes it panic.
+func openPDF(file []byte) (d *document, err error) {
+	defer func() {
+		if recover() != nil {
+			d, err = nil, refusedMalformed
+		}
+	}()
+	api.DisableConfigDir()
+	conf := model.NewDefaultConfiguration()
+	conf.Offline = true
+	conf.Limits.MaxStreamBytes = maxFile
+	conf.Limits.MaxDecodeBytes = maxDecoded
+	conf.Limits.MaxObjectCount = maxObjects
+	conf.Limits.MaxXRefEntries = maxObjects
+	conf.Limits.MaxObjectStreamCount = maxObjects
+	conf.Limits.MaxRecursionDepth = maxNesting
+	ctx, err := api.ReadContext(bytes.NewReader(file), conf)
+	switch {
+	case errors.Is(err, filter.ErrDecodeLimitExceeded):
+		return nil, refusedExpansion
+	case err != nil:
+		return nil, refusedMalformed
+	case ctx.Encrypt != nil:
+		return nil, refusedEncrypted
+	}
+	d = &document{ctx: ctx}
+	for _, number := range slices.Sorted(maps.Keys(ctx.Table)) {
+		if entry := ctx.Table[number]; entry != nil && !entry.Free {
+			d.numbers = append(d.numbers, number)
+		}
+	}
+	return d, nil
+}
+
+// check walks every object: none may be active, and no stream may expand without measure.
+func (d *document) check() (err error) {
+	defer func() {
+		if recover() != nil {
+			err = refusedMalformed
+		}
+	}()
+	for _, number := range d.numbers {
+		o := d.resolve(*types.NewIndirectRef(number, 0))
+		if err := d.active(o, 0); err != nil {
+			return err
+		}
+		if err := expands(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolve follows a reference; what cannot be followed is nil, as the standard has it.
+func (d *document) resolve(o types.Object) types.Object {
+	resolved, err := d.ctx.Dereference(o)
+	if err != nil {
+		return nil
+	}
+	return resolved
+}
+
+// entry returns the resolved value of a dictionary's entry, nil where there is none.
+func (d *document) entry(dict types.Dict, key string) types.Object {
+	value, _ := dict.Find(key)
+	return d.resolve(value)
+}
+
+// expanding are the filters whose output can be far larger than their input.
+var expanding = map[string]bool{filter.Flate: true, filter.LZW: true, filter.RunLength: true}
+
+// expands refuses a stream that decodes to more than maxDecoded. Images are left to the renderer, which decodes no more of
+// one than its declared size.
+func expands(o types.Object) error {
+	stream, ok := o.(types.StreamDict)
+	if !ok || stream.Image() || !slices.ContainsFunc(stream.FilterPipeline, func(f types.PDFFilter) bool { return expanding[f.Name] }) {
+		return nil
+	}
+	if err := stream.DecodeWithLimit(maxDecoded); errors.Is(err, filter.ErrDecodeLimitExceeded) {
+		return refusedExpansion
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package inspection
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+)
+
+// active walks one object and everything written inside it, and refuses what the tables of active.go name, however the
+// values are referred to.
+func (d *document) active(o types.Object, depth int) error {
+	if depth > maxNesting {
+		return refusedNesting
+	}
+	if list, ok := o.(types.Array); ok {
+		for _, item := range list {
+			if err := d.active(item, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	dict, ok := entries(o)
+	if !ok {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(dict)) {
+		if d.activeEntry(unescape([]byte(key)), dict[key]) {
+			return refusedActive
+		}
+		if err := d.active(dict[key], depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// activeEntry judges one entry of a dictionary.
+func (d *document) activeEntry(key string, value types.Object) bool {
+	value = d.resolve(value)
+	if value == nil {
+		return false
+	}
+	switch key {
+	case keyAction:
+		return activeActions[name(value)]
+	case keySubtype:
+		return activeAnnotations[name(value)]
+	case keyScript:
+		return d.script(value)
+	case keyOpenAction:
+		return !d.stays(value, 0)
+	case keyMoreActions:
+		return d.leaves(value)
+	case keyFile:
+		files, ok := value.(types.Dict)
+		return ok && slices.ContainsFunc(fileKeys, func(key string) bool { return d.entry(files, key) != nil })
+	}
+	return activeKeys[key]
+}
+
+// script tells whether a value of /JS is one: a string or a stream, not a picture or font that merely bears the name.
+func (d *document) script(value types.Object) bool {
+	switch value := value.(type) {
+	case types.StringLiteral, types.HexLiteral:
+		return true
+	default:
+		dict, stream := streamEntries(value)
+		return stream && d.entry(dict, keySubtype) == nil
+	}
+}
+
+// leaves tells whether additional actions do anything but go to a page of this file. A value that is no dictionary of
+// dictionaries is not additional actions: glyphs and resources bear any name.
+func (d *document) leaves(value types.Object) bool {
+	events, ok := value.(types.Dict)
+	if !ok {
+		return false
+	}
+	for _, action := range events {
+		if action, ok := d.resolve(action).(types.Dict); ok && d.entry(action, keyAction) != nil && !d.stays(action, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// stays tells whether an opening or additional action only goes to a page of this file: a destination, or a GoTo action
+// whose successors only do so too.
+func (d *document) stays(value types.Object, depth int) bool {
+	if depth > maxNesting {
+		return false
+	}
+	switch value := d.resolve(value).(type) {
+	case types.Array, types.Name, types.StringLiteral, types.HexLiteral:
+		return true
+	case types.Dict:
+		if len(value) == 0 {
+			return true
+		}
+		if name(d.entry(value, keyAction)) != actionGoTo || d.entry(value, keyDestination) == nil {
+			return false
+		}
+		next := d.entry(value, keyNext)
+		if several, ok := next.(types.Array); ok {
+			return !slices.ContainsFunc(several, func(one types.Object) bool { return !d.stays(one, depth+1) })
+		}
+		return next == nil || d.stays(next, depth+1)
+	}
+	return false
+}
+
+// entries returns a dictionary, or a stream's.
+func entries(o types.Object) (types.Dict, bool) {
+	if dict, ok := o.(types.Dict); ok {
+		return dict, true
+	}
+	return streamEntries(o)
+}
+
+// streamEntries returns the dictionary of a stream of whatever kind pdfcpu tells apart.
+func streamEntries(o types.Object) (types.Dict, bool) {
+	switch o := o.(type) {
+	case types.StreamDict:
+		return o.Dict, true
+	case *types.StreamDict:
+		return o.Dict, true
+	case types.ObjectStreamDict:
+		return o.Dict, true
+	case *types.ObjectStreamDict:
+		return o.Dict, true
+	case types.XRefStreamDict:
+		return o.Dict, true
+	case *types.XRefStreamDict:
+		return o.Dict, true
+	}
+	return nil, false
+}
+
+// name returns a name's text, empty for anything else.
+func name(o types.Object) string {
+	if n, ok := o.(types.Name); ok {
+		return unescape([]byte(n))
+	}
+	return ""
+}

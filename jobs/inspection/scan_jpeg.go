@@ -1,0 +1,183 @@
+package inspection
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// size is an image's pixels as stored, before orientation.
+type size struct{ width, height int }
+
+// check refuses an image without pixels, or with more than the platform takes.
+func (s size) check() error {
+	switch {
+	case s.width <= 0 || s.height <= 0:
+		return refusedMalformed
+	case s.width > maxPixels/s.height:
+		return refusedPixels
+	}
+	return nil
+}
+
+// JPEG markers (ISO/IEC 10918-1, table B.1).
+const (
+	markerStart   = 0xD8
+	markerEnd     = 0xD9
+	markerScan    = 0xDA
+	markerRestart = 0xD0 // to 0xD7
+	markerAPP2    = 0xE2
+)
+
+// frames are the markers of frame headers, and whether this coding is taken: Huffman and arithmetic, sequential and
+// progressive; neither lossless nor hierarchical.
+var frames = map[byte]bool{
+	0xC0: true, 0xC1: true, 0xC2: true, 0xC9: true, 0xCA: true,
+	0xC3: false, 0xC5: false, 0xC6: false, 0xC7: false, 0xCB: false, 0xCD: false, 0xCE: false, 0xCF: false,
+}
+
+var (
+	jpegMagic = []byte{0xFF, markerStart, 0xFF}
+	mpfMagic  = []byte("MPF\x00")
+)
+
+// scanJPEG walks a JPEG's markers to the end of the file and returns the first picture's size. Only a multi-picture file may
+// go on after its first picture, and only with whole pictures, padded with zeros.
+func scanJPEG(file []byte) (size, error) {
+	first, err := walkPicture(file)
+	if err != nil {
+		return size{}, err
+	}
+	rest := file[first.length:]
+	if first.several {
+		rest = skipPictures(rest)
+	}
+	if len(rest) > 0 {
+		return size{}, refusedTrailing
+	}
+	return first.size, nil
+}
+
+// skipPictures passes over the further pictures of a multi-picture file and returns what is left.
+func skipPictures(rest []byte) []byte {
+	for range maxPictures {
+		rest = bytes.TrimLeft(rest, "\x00")
+		next, err := walkPicture(rest)
+		if err != nil {
+			break
+		}
+		rest = rest[next.length:]
+	}
+	return rest
+}
+
+// picture is one JPEG from its start marker to its end marker.
+type picture struct {
+	size    size
+	scans   int
+	length  int
+	several bool
+}
+
+// walkPicture walks one picture at the start of b.
+func walkPicture(b []byte) (picture, error) {
+	if !bytes.HasPrefix(b, jpegMagic) {
+		return picture{}, refusedMalformed
+	}
+	p, at := picture{}, 2
+	for {
+		marker, body, next, err := segment(b, at)
+		if err != nil {
+			return p, err
+		}
+		at = next
+		if marker == markerEnd {
+			if p.scans == 0 {
+				return p, refusedMalformed
+			}
+			p.length = at
+			return p, nil
+		}
+		if err := p.take(marker, body); err != nil {
+			return p, err
+		}
+		if marker == markerScan {
+			at = skipScan(b, at)
+		}
+	}
+}
+
+// segment reads the marker segment at an offset: its marker, its body and where the next one starts.
+func segment(b []byte, at int) (marker byte, body []byte, next int, err error) {
+	if at >= len(b) {
+		return 0, nil, 0, refusedCut
+	}
+	if b[at] != 0xFF {
+		return 0, nil, 0, refusedMalformed
+	}
+	for at < len(b) && b[at] == 0xFF {
+		at++
+	}
+	if at >= len(b) {
+		return 0, nil, 0, refusedCut
+	}
+	marker = b[at]
+	at++
+	switch {
+	case marker == markerEnd:
+		return marker, nil, at, nil
+	case marker < 0xC0 || marker >= markerRestart && marker <= markerStart:
+		return 0, nil, 0, refusedMalformed
+	case at+2 > len(b):
+		return 0, nil, 0, refusedCut
+	}
+	length := int(binary.BigEndian.Uint16(b[at:]))
+	switch {
+	case length < 2:
+		return 0, nil, 0, refusedMalformed
+	case at+length > len(b):
+		return 0, nil, 0, refusedCut
+	}
+	return marker, b[at+2 : at+length], at + length, nil
+}
+
+// take notes what a segment says about the picture.
+func (p *picture) take(marker byte, body []byte) error {
+	taken, frame := frames[marker]
+	switch {
+	case frame && !taken:
+		return refusedCoding
+	case frame:
+		if p.size != (size{}) || len(body) < 6 {
+			return refusedMalformed
+		}
+		p.size = size{int(binary.BigEndian.Uint16(body[3:])), int(binary.BigEndian.Uint16(body[1:]))}
+		return p.size.check()
+	case marker == markerScan:
+		if p.scans++; p.size == (size{}) || p.scans > maxScans {
+			return refusedMalformed
+		}
+	case marker == markerAPP2 && bytes.HasPrefix(body, mpfMagic):
+		p.several = true
+	}
+	return nil
+}
+
+// skipScan passes over entropy-coded data: up to the next marker that is neither a stuffed byte nor a restart.
+func skipScan(b []byte, at int) int {
+	for at < len(b) {
+		found := bytes.IndexByte(b[at:], 0xFF)
+		if found < 0 || at+found+1 >= len(b) {
+			return len(b)
+		}
+		at += found
+		switch next := b[at+1]; {
+		case next == 0x00 || next >= markerRestart && next < markerStart:
+			at += 2
+		case next == 0xFF:
+			at++
+		default:
+			return at
+		}
+	}
+	return at
+}

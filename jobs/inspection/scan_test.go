@@ -1,0 +1,170 @@
+package inspection
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestScanJPEG(t *testing.T) {
+	t.Parallel()
+	whole := jpegOf(t, plain(16, 8, red))
+	index := appSegment(0xE2, []byte("MPF\x00II*\x00"))
+	several := jpegOf(t, plain(16, 8, red), index)
+	patch := func(find, replace string) []byte {
+		require.Contains(t, string(whole), find)
+		return bytes.Replace(whole, []byte(find), []byte(replace), 1)
+	}
+	frame := "\xFF\xC0\x00\x11\x08\x00\x08\x00\x10"
+	for name, row := range map[string]struct {
+		file []byte
+		want error
+	}{
+		"whole":                  {whole, nil},
+		"fill bytes":             {patch("\xFF\xC0", "\xFF\xFF\xFF\xC0"), nil},
+		"two pictures":           {slices.Concat(several, whole), nil},
+		"two pictures, padded":   {slices.Concat(several, []byte{0, 0}, whole, []byte{0}), nil},
+		"picture after one":      {slices.Concat(whole, whole), refusedTrailing},
+		"cut second picture":     {slices.Concat(several, whole[:len(whole)-2]), refusedTrailing},
+		"a byte more":            {append(slices.Clone(whole), 0), refusedTrailing},
+		"archive behind":         {slices.Concat(whole, zipOf(t)), refusedTrailing},
+		"no end marker":          {whole[:len(whole)-2], refusedCut},
+		"start marker only":      {whole[:3], refusedCut},
+		"end right after start":  {[]byte("\xFF\xD8\xFF\xD9"), refusedMalformed},
+		"scan without frame":     {append(slices.Clone(whole[:2]), whole[bytes.Index(whole, []byte{0xFF, 0xDA}):]...), refusedMalformed},
+		"two frames":             {patch(frame, frame+"\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01"+frame), refusedMalformed},
+		"segment of length one":  {patch("\xFF\xDB\x00", "\xFF\xDB\x00\x01\xFF\xDB\x00"), refusedMalformed},
+		"segment beyond the end": {patch("\xFF\xDB\x00", "\xFF\xDB\xFF"), refusedCut},
+		"lossless":               {patch("\xFF\xC0", "\xFF\xC3"), refusedCoding},
+		"no lines":               {patch(frame, "\xFF\xC0\x00\x11\x08\x00\x00\x00\x10"), refusedMalformed},
+		"huge":                   {patch(frame, "\xFF\xC0\x00\x11\x08\xFF\xFF\xFF\xFF"), refusedPixels},
+		"20 million and a few":   {patch(frame, "\xFF\xC0\x00\x11\x08\x13\x89\x0F\xA0"), refusedPixels},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := scanJPEG(row.file)
+			require.Equal(t, row.want, err)
+			if err == nil {
+				require.Equal(t, size{16, 8}, got)
+			}
+		})
+	}
+}
+
+func TestScanPNG(t *testing.T) {
+	t.Parallel()
+	ihdr, idat, iend := header(4, 2, 2), chunk("IDAT", deflate(make([]byte, 26))...), chunk("IEND")
+	damaged := chunk("IDAT", deflate(make([]byte, 26))...)
+	damaged[len(damaged)-1] ^= 1
+	for name, row := range map[string]struct {
+		file []byte
+		want error
+	}{
+		"whole":                    {pngFrom(ihdr, idat, iend), nil},
+		"ancillary chunks":         {pngFrom(ihdr, chunk("tEXt", 'a', 0, 'b'), idat, chunk("zzZz"), iend), nil},
+		"data in two chunks":       {pngFrom(ihdr, chunk("IDAT"), idat, iend), nil},
+		"signature only":           {pngMagic, refusedCut},
+		"a byte more":              {append(pngFrom(ihdr, idat, iend), 0), refusedTrailing},
+		"archive behind":           {append(pngFrom(ihdr, idat, iend), zipOf(t)...), refusedTrailing},
+		"no end":                   {pngFrom(ihdr, idat), refusedCut},
+		"end with data":            {pngFrom(ihdr, idat, chunk("IEND", 1)), refusedMalformed},
+		"no data":                  {pngFrom(ihdr, iend), refusedMalformed},
+		"data apart":               {pngFrom(ihdr, idat, chunk("tEXt"), idat, iend), refusedMalformed},
+		"no header":                {pngFrom(idat, iend), refusedMalformed},
+		"two headers":              {pngFrom(ihdr, ihdr, idat, iend), refusedMalformed},
+		"wrong checksum":           {pngFrom(ihdr, damaged, iend), refusedChecksum},
+		"unknown critical chunk":   {pngFrom(ihdr, chunk("ABCD"), idat, iend), refusedMalformed},
+		"palette missing":          {pngFrom(header(4, 2, 3), idat, iend), refusedMalformed},
+		"palette of two bytes":     {pngFrom(ihdr, chunk("PLTE", 1, 2), idat, iend), refusedMalformed},
+		"colour type 5":            {pngFrom(header(4, 2, 5), idat, iend), refusedMalformed},
+		"no width":                 {pngFrom(header(0, 2, 2), idat, iend), refusedMalformed},
+		"beyond 31 bits":           {pngFrom(header(1<<31, 1, 2), idat, iend), refusedMalformed},
+		"20,000 by 20,000":         {pngFrom(header(20000, 20000, 2), idat, iend), refusedPixels},
+		"animation":                {pngFrom(ihdr, chunk("acTL", 0, 0, 0, 2, 0, 0, 0, 0), idat, iend), refusedAnimated},
+		"animation of one frame":   {pngFrom(ihdr, chunk("acTL", 0, 0, 0, 1, 0, 0, 0, 0), idat, iend), refusedAnimated},
+		"frames without animation": {pngFrom(ihdr, idat, chunk("fdAT", 0, 0, 0, 1), iend), refusedAnimated},
+		"length beyond the end":    {pngFrom(ihdr, []byte("\xFF\xFF\xFF\xFFIDAT\x00\x00\x00\x00")), refusedCut},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := scanPNG(row.file)
+			require.Equal(t, row.want, err)
+			if err == nil {
+				require.Equal(t, size{4, 2}, got)
+			}
+		})
+	}
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	archive := zipOf(t)
+	commented := append(slices.Clone(archive), "IEND"...)
+	commented[len(archive)-2] = 4
+	for name, row := range map[string]struct {
+		file []byte
+		want bool
+	}{
+		"archive":            {archive, true},
+		"archive behind":     {append([]byte("%PDF-1.7 %%EOF"), archive...), true},
+		"end in a comment":   {commented, true},
+		"something follows":  {append(slices.Clone(archive), 0), false},
+		"cut record":         {archive[:len(archive)-1], false},
+		"two, the last cut":  {append(slices.Clone(commented), "PK\x05\x06"...), false},
+		"signature alone":    {[]byte("PK\x05\x06"), false},
+		"nothing":            {nil, false},
+		"plain":              {bytes.Repeat([]byte("x"), 100_000), false},
+		"far from the end":   {append(slices.Clone(archive), make([]byte, 70_000)...), false},
+		"behind much else":   {append(make([]byte, 70_000), archive...), true},
+		"record then record": {slices.Concat(archive, archive), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, row.want, isArchive(row.file))
+		})
+	}
+}
+
+// FuzzScanJPEG, FuzzScanPNG and FuzzScanPDF: whatever the bytes, a walk ends with a verdict, and an accepted image is within
+// bounds and has no end but its own.
+func FuzzScanJPEG(f *testing.F) {
+	f.Add([]byte("\xFF\xD8\xFF\xC0\x00\x08\x08\x00\x08\x00\x10\x01\xFF\xDA\x00\x02\x01\xFF\x00\xFF\xD9"))
+	f.Add([]byte("\xFF\xD8\xFF\xE2\x00\x06MPF\x00\xFF\xD9\xFF\xD8\xFF\xD9"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		got, err := scanJPEG(file)
+		if err != nil {
+			require.IsType(t, refusal(""), err)
+			return
+		}
+		require.NoError(t, got.check())
+		_, err = scanJPEG(append(slices.Clone(file), 1))
+		require.Error(t, err)
+	})
+}
+
+func FuzzScanPNG(f *testing.F) {
+	f.Add(pngFrom(header(4, 2, 2), chunk("IDAT", 0), chunk("IEND")))
+	f.Add(pngFrom(header(4, 2, 3), chunk("PLTE", 0, 0, 0), chunk("IDAT", 0), chunk("acTL"), chunk("IEND")))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		got, err := scanPNG(file)
+		if err != nil {
+			require.IsType(t, refusal(""), err)
+			return
+		}
+		require.NoError(t, got.check())
+		_, err = scanPNG(append(slices.Clone(file), 1))
+		require.Error(t, err)
+	})
+}
+
+func FuzzScanPDF(f *testing.F) {
+	f.Add(pdfOf("", page("", "/Contents 4 0 R/A<</S/URI/URI(x\\)#)>>")...))
+	f.Add([]byte("%PDF-1.7 1 0 obj<</Type/ObjStm>>stream\n\x78\x9c\x03\x00\x00\x00\x00\x01%%EOF"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if err := scanPDF(file); err != nil {
+			require.IsType(t, refusal(""), err)
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package inspection
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestOrientation: previews and published images stand upright, and the size is the one displayed.
+func TestOrientation(t *testing.T) {
+	t.Parallel()
+	stored := image.NewRGBA(image.Rect(0, 0, 64, 32))
+	corners := []color.RGBA{red, green, blue, white} // top left, top right, bottom left, bottom right
+	for y := range 32 {
+		for x := range 64 {
+			stored.Set(x, y, corners[y/16*2+x/32])
+		}
+	}
+	for orientation, want := range map[uint16][4]color.RGBA{
+		1: {red, green, blue, white},
+		2: {green, red, white, blue},
+		3: {white, blue, green, red},
+		4: {blue, white, red, green},
+		5: {red, blue, green, white},
+		6: {blue, red, white, green},
+		7: {white, green, blue, red},
+		8: {green, white, red, blue},
+	} {
+		t.Run(strconv.Itoa(int(orientation)), func(t *testing.T) {
+			t.Parallel()
+			report := inspected(t, jpegOf(t, stored, exif(orientation)), Avatar)
+			require.True(t, report.Accepted, report.Reason)
+			width, height := 64, 32
+			if orientation > 4 {
+				width, height = 32, 64
+			}
+			require.Equal(t, [2]int{width, height}, [2]int{report.Width, report.Height})
+			for _, path := range []string{report.Preview, report.Published} {
+				m := shown(t, path)
+				require.Equal(t, image.Pt(width, height), m.Bounds().Size())
+				for i, c := range want {
+					near(t, c, m, width/4+i%2*width/2, height/4+i/2*height/2)
+				}
+			}
+		})
+	}
+}
+
+// TestMetadata: position, comments and profiles of an original are not in what is made of it (shown looks at every
+// segment), and the file without them differs.
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	report := inspected(t, jpegOf(t, plain(40, 30, red), exif(1), appSegment(0xFE, []byte("taken at home"))), Character)
+	require.True(t, report.Accepted, report.Reason)
+	for _, path := range []string{report.Preview, report.Published} {
+		shown(t, path)
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NotContains(t, string(content), "Exif")
+		require.NotContains(t, string(content), "taken at home")
+	}
+}
+
+// TestColours: whatever the original's colour space, what is shown is sRGB on white.
+func TestColours(t *testing.T) {
+	t.Parallel()
+	deep := image.NewNRGBA64(image.Rect(0, 0, 16, 16))
+	grey := image.NewGray16(image.Rect(0, 0, 16, 16))
+	for y := range 16 {
+		for x := range 16 {
+			deep.Set(x, y, color.NRGBA64{R: 0xFFFF, A: 0xFFFF})
+			grey.Set(x, y, color.Gray16{Y: 0x8000})
+		}
+	}
+	cmyk, err := os.ReadFile(filepath.Join("testdata", "corpus", "img", "425ec0fb36"+suffix(t, "425ec0fb36")))
+	require.NoError(t, err)
+	for name, row := range map[string]struct {
+		file []byte
+		want color.RGBA
+	}{
+		"profile":           {jpegOf(t, plain(16, 16, red), swapped()), blue},
+		"broken profile":    {jpegOf(t, plain(16, 16, red), appSegment(0xE2, []byte("ICC_PROFILE\x00\x01\x01garbage"))), red},
+		"16 bits":           {pngOf(t, deep), red},
+		"16 bits grey":      {pngOf(t, grey), color.RGBA{128, 128, 128, 255}},
+		"transparent":       {pngOf(t, plain(16, 16, color.NRGBA{R: 255, A: 0})), white},
+		"half transparent":  {pngOf(t, plain(16, 16, color.NRGBA{R: 255, A: 128})), color.RGBA{255, 127, 127, 255}},
+		"CMYK is displayed": {cmyk, color.RGBA{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := inspected(t, row.file, Avatar)
+			require.True(t, report.Accepted, report.Reason)
+			for _, path := range []string{report.Preview, report.Published} {
+				m := shown(t, path)
+				_, isColour := m.(*image.YCbCr)
+				require.True(t, isColour, "%T", m)
+				if row.want.A > 0 {
+					near(t, row.want, m, 8, 8)
+				}
+			}
+		})
+	}
+}
+
+// suffix is what a name of the corpus goes on with.
+func suffix(t *testing.T, start string) string {
+	found, err := filepath.Glob(filepath.Join("testdata", "corpus", "img", start+"*"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	return filepath.Base(found[0])[len(start):]
+}
+
+// TestSizes: the longest side of a preview is at most 1024, of a published image 4096, proportions kept, never enlarged.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ stored, preview, published image.Point }{
+		{image.Pt(10, 5), image.Pt(10, 5), image.Pt(10, 5)},
+		{image.Pt(2048, 100), image.Pt(1024, 50), image.Pt(2048, 100)},
+		{image.Pt(80, 8192), image.Pt(10, 1024), image.Pt(40, 4096)},
+		{image.Pt(20000, 1), image.Pt(1024, 1), image.Pt(4096, 1)},
+	} {
+		t.Run(row.stored.String(), func(t *testing.T) {
+			t.Parallel()
+			report := inspected(t, pngOf(t, plain(row.stored.X, row.stored.Y, green)), Portfolio)
+			require.True(t, report.Accepted, report.Reason)
+			require.Equal(t, row.stored, image.Pt(report.Width, report.Height))
+			require.Equal(t, row.preview, shown(t, report.Preview).Bounds().Size())
+			require.Equal(t, row.published, shown(t, report.Published).Bounds().Size())
+		})
+	}
+}
+
+// TestPage: a PDF's preview is its first page on white, and its published version bears no information about its maker.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	xmp := stream("/Type/Metadata/Subtype/XML", []byte("<x:xmpmeta>secret-xmp</x:xmpmeta>"))
+	content := stream("", []byte("1 0 0 rg 0 0 100 100 re f"))
+	report := inspected(t, pdfOf("/Info 6 0 R", append(page("/Metadata 4 0 R", "/Contents 5 0 R/PieceInfo<</X<</Private(secret-piece)>>>>"),
+		xmp, content, "<</Author(secret-author)/Title(secret-title)>>")...), Portfolio)
+	require.True(t, report.Accepted, report.Reason)
+	require.Equal(t, 1, report.Pages)
+	require.Zero(t, report.Width)
+	require.Zero(t, report.Height)
+	m := shown(t, report.Preview)
+	size := m.Bounds().Size()
+	require.LessOrEqual(t, max(size.X, size.Y), previewSide)
+	require.Equal(t, size.X, 2*size.Y)
+	near(t, red, m, size.X/4, size.Y/2)
+	near(t, white, m, size.X*3/4, size.Y/2)
+
+	written, err := os.ReadFile(report.Published)
+	require.NoError(t, err)
+	require.True(t, bytes.HasPrefix(written, pdfMagic))
+	d, err := openPDF(written)
+	require.NoError(t, err)
+	require.Nil(t, d.ctx.Info)
+	for _, number := range d.numbers {
+		dict, ok := entries(d.ctx.Table[number].Object)
+		require.False(t, ok && dict.HasEntry("Metadata"))
+		require.NotContains(t, d.ctx.Table[number].Object.String(), "secret")
+	}
+	again := inspected(t, written, Portfolio)
+	require.True(t, again.Accepted, again.Reason)
+	require.Equal(t, 1, again.Pages)
+}
+
+// TestPublish: only files that can become public get a published version (§2.7).
+func TestPublish(t *testing.T) {
+	t.Parallel()
+	for purpose, rule := range purposes {
+		report := inspected(t, jpegOf(t, plain(8, 8, red)), purpose)
+		require.True(t, report.Accepted, report.Reason)
+		require.Equal(t, rule.publish, report.Published != "", purpose)
+		require.NotEmpty(t, report.Preview)
+	}
+}
