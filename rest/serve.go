@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stoa/graph/attachments"
 	"stoa/graph/fault"
 	"stoa/graph/limits"
 	"stoa/graph/viewer"
@@ -42,7 +43,14 @@ func (s *server) serve(row route) http.Handler {
 		}
 		rateLimitHeaders(w.Header(), record)
 		if err != nil {
+			if row.body == parts {
+				linger(w, r)
+			}
 			s.fail(w, r, err)
+			return
+		}
+		if file, ok := answer.(*attachments.File); ok {
+			s.serveFile(w, r, file)
 			return
 		}
 		status := row.status
@@ -53,10 +61,13 @@ func (s *server) serve(row route) http.Handler {
 	})
 }
 
-// readBody returns the whole JSON body, nil for a route that reads none.
+// readBody returns the whole JSON body, nil for a route that reads none or reads it itself.
 func readBody(w http.ResponseWriter, r *http.Request, kind body) ([]byte, error) {
-	if kind == none {
+	switch kind {
+	case none:
 		return nil, nil
+	case parts:
+		return nil, receiveForm(w, r)
 	}
 	empty := r.ContentLength == 0
 	if !(empty && kind == objectOrEmpty) && !isJSON(r.Header) {

@@ -1,0 +1,146 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"stoa/graph/attachments"
+	"stoa/graph/fault"
+)
+
+const (
+	// maxRanges is how many ranges of one file a request may ask for; with more the whole file is sent.
+	maxRanges = 8
+	// chunkTimeout is how long a client may take for each chunk of a file.
+	chunkTimeout = time.Minute
+)
+
+var (
+	rangePattern = regexp.MustCompile(`^bytes=[ \t]*([0-9]+-[0-9]*|-[0-9]+)([ \t]*,[ \t]*([0-9]+-[0-9]*|-[0-9]+))*[ \t]*$`)
+	emptySuffix  = regexp.MustCompile(`^bytes=-0+$`)
+)
+
+// serveFile sends bytes that the caller may have, whole or in ranges, unless it has them already.
+func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachments.File) {
+	h := w.Header()
+	h.Set("Content-Type", file.MediaType)
+	h.Set("Content-Disposition", disposition(file.Name))
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("ETag", `"`+file.Tag+`"`)
+	h.Add("Vary", "Authorization")
+	if file.Public {
+		h.Set("Cache-Control", "no-cache")
+	}
+	switch asked := r.Header.Get("Range"); {
+	case emptySuffix.MatchString(asked):
+		r.Header.Set("Range", "bytes="+strconv.FormatInt(file.Size, 10)+"-") // no byte, like its original
+	case !rangePattern.MatchString(asked) || strings.Count(asked, ",") >= maxRanges:
+		r.Header.Del("Range")
+	}
+	content := &content{ctx: r.Context(), file: file}
+	held := &heldWriter{ResponseWriter: w, control: http.NewResponseController(w)}
+	http.ServeContent(held, r, "", time.Time{}, content)
+	if err := errors.Join(content.failed, content.Close()); err != nil && !held.sent {
+		s.failFile(w, r, err)
+		return
+	}
+	switch {
+	case held.sent:
+	case held.status == http.StatusRequestedRangeNotSatisfiable:
+		s.failFile(w, r, fault.New(fault.RangeNotSatisfiable))
+	default:
+		w.WriteHeader(held.status)
+	}
+}
+
+// failFile answers with a fault after all; Content-Range tells the size where a range is to blame.
+func (s *server) failFile(w http.ResponseWriter, r *http.Request, err error) {
+	h := w.Header()
+	for _, name := range []string{"Content-Disposition", "ETag", "Accept-Ranges", "Last-Modified"} {
+		h.Del(name)
+	}
+	if fault.From(err).Code != fault.RangeNotSatisfiable {
+		h.Del("Content-Range")
+	}
+	h.Set("Cache-Control", "no-store")
+	s.fail(w, r, err)
+}
+
+// heldWriter keeps the status back until there are bytes to send, so that a store that fails first still gets an error body;
+// and it renews the deadline while a slow client takes the file.
+type heldWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	status  int
+	sent    bool
+}
+
+func (w *heldWriter) WriteHeader(status int) { w.status = status }
+
+func (w *heldWriter) Write(p []byte) (int, error) {
+	if w.status == http.StatusRequestedRangeNotSatisfiable {
+		return len(p), nil // not our error body
+	}
+	if !w.sent {
+		w.sent = true
+		w.ResponseWriter.WriteHeader(w.status)
+	}
+	_ = w.control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // a writer without deadlines is a test's
+	return w.ResponseWriter.Write(p)
+}
+
+// content reads a file of the store from wherever it was sought; it opens nothing that is not read.
+type content struct {
+	ctx    context.Context //nolint:containedctx // an io.ReadSeeker has no other place for it
+	file   *attachments.File
+	offset int64
+	reader io.ReadCloser
+	failed error
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	if c.reader == nil {
+		if c.reader, c.failed = c.file.Open(c.ctx, c.offset); c.failed != nil {
+			return 0, c.failed
+		}
+	}
+	n, err := c.reader.Read(p)
+	c.offset += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.failed = err
+	}
+	return n, err
+}
+
+func (c *content) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += c.offset
+	case io.SeekEnd:
+		offset += c.file.Size
+	}
+	if offset != c.offset {
+		if err := c.Close(); err != nil {
+			return c.offset, err
+		}
+		c.offset = offset
+	}
+	return offset, nil
+}
+
+// Close closes what is open; reading opens it again.
+func (c *content) Close() error {
+	if c.reader == nil {
+		return nil
+	}
+	open := c.reader
+	c.reader = nil
+	return open.Close()
+}
