@@ -46,7 +46,7 @@ func New(c Config) *Graph {
 	if c.TokensEnded == nil {
 		c.TokensEnded = func() {}
 	}
-	outbox := &events.API{DB: c.DB, Wake: c.Wake}
+	outbox := &events.API{DB: c.DB, Wake: c.Wake, Complete: deliverable(c.DB)}
 	return &Graph{
 		Bots:     &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded},
 		Contacts: &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},

@@ -42,6 +42,14 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			s.log(r.Context(), slog.LevelWarn, "request refused", r, err)
 		}
 	}
+	if err := Refuse(w, known); err != nil {
+		s.log(r.Context(), slog.LevelError, "error body", r, err)
+	}
+}
+
+// Refuse writes a fault as the error body of §7 with its status and headers. The error says that the fault holds what JSON cannot
+// say; the answer then has no body. Handlers that New mounts call it too, so that their failures look the same.
+func Refuse(w http.ResponseWriter, known *fault.Error) error {
 	var answer errorBody
 	answer.Error.Code, answer.Error.Message, answer.Error.Fields = known.Code, known.Text(), known.Fields
 	if wait := known.Retry(); wait > 0 {
@@ -51,10 +59,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	raw, err := wire.Marshal(answer)
-	if err != nil {
-		s.log(r.Context(), slog.LevelError, "error body", r, err)
-	}
 	write(w, known.Status(), raw)
+	return err
 }
 
 func write(w http.ResponseWriter, status int, raw []byte) {

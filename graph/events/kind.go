@@ -22,7 +22,21 @@ const (
 	ContactBlocked   Kind = "contact.blocked"
 	MessageCreated   Kind = "message.created"
 	OrderChanged     Kind = "order.changed"
+
+	ProfileRecommendations Kind = "profile.recommendations"
 )
+
+// The versions of the event channel (contract §8).
+const (
+	FirstVersion  = 1
+	LatestVersion = 2
+)
+
+// WindowSize is how many unacknowledged events may be in flight on one connection (contract §8).
+const WindowSize = 256
+
+// latestKinds came with the latest version; earlier ones are not sent them.
+var latestKinds = []string{string(ProfileRecommendations)}
 
 // Retention is how long an unacknowledged event is kept.
 const Retention = 90 * 24 * time.Hour
@@ -48,4 +62,10 @@ type OrderPayload struct {
 	OrderID uuid.UUID `json:"order_id"`
 	Status  string    `json:"status"`
 	Version int       `json:"version"`
+}
+
+// RecommendationsPayload is what profile.recommendations carries; the agent then reads its onboarding.
+type RecommendationsPayload struct {
+	BotID    uuid.UUID `json:"bot_id"`
+	Revision int       `json:"revision"`
 }

@@ -26,6 +26,8 @@ type API struct {
 	DB *db.DB
 	// Wake is told the recipients of events that have just been committed. It must not block.
 	Wake func(recipients []uuid.UUID)
+	// Complete reads the records of those messages that may still be delivered, as JSON; the others are missing from its answer.
+	Complete func(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID][]byte, error)
 }
 
 const add = `

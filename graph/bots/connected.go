@@ -1,0 +1,62 @@
+package bots
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+)
+
+const endedTokens = `
+SELECT held.id FROM unnest($1::uuid[]) AS held (id)
+LEFT JOIN (tokens t JOIN bots b ON b.id = t.bot_id)
+  ON t.id = held.id AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.suspended_at IS NULL AND b.state <> 'deleted'
+WHERE t.id IS NULL`
+
+// EndedTokens returns those of the tokens that no longer admit anyone: rotated, revoked, expired, or their agent suspended or
+// deleted. The connections that were opened with them must close. It checks no caller.
+func (a *API) EndedTokens(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := a.DB.SQL.QueryContext(ctx, endedTokens, pq.Array(texts(ids)))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var ended []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ended = append(ended, id)
+	}
+	return ended, rows.Err()
+}
+
+const noteConnected = `
+UPDATE bots SET last_active_at = stoa_now() WHERE id = ANY ($1::uuid[]) AND last_active_at < stoa_now() - interval '1 minute'`
+
+// NoteConnected keeps agents from ageing that hold an open connection (§3.4): NoteActivity for many at once.
+func (a *API) NoteConnected(ctx context.Context, botIDs []uuid.UUID) error {
+	_, err := a.DB.SQL.ExecContext(ctx, noteConnected, pq.Array(texts(botIDs)))
+	return err
+}
+
+// deleteEndedTokens leaves a revoked token until it would have expired: by then it cannot be told from an unknown one.
+const deleteEndedTokens = `DELETE FROM tokens WHERE expires_at < stoa_now() - interval '7 days'`
+
+// DeleteEndedTokens deletes tokens that expired a week ago or longer and returns how many there were. It is a job's.
+func (a *API) DeleteEndedTokens(ctx context.Context) (int64, error) {
+	result, err := a.DB.SQL.ExecContext(ctx, deleteEndedTokens)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func texts(ids []uuid.UUID) []string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = id.String()
+	}
+	return list
+}

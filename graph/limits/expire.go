@@ -1,0 +1,18 @@
+package limits
+
+import (
+	"context"
+	"database/sql"
+)
+
+// deleteStale: a count weighs for two of its spans, and no span is longer than an hour.
+const deleteStale = `DELETE FROM rate_windows WHERE started_at < stoa_now() - interval '3 hours'`
+
+// DeleteStale deletes counts that no longer weigh and returns how many there were. It is a job's.
+func DeleteStale(ctx context.Context, on *sql.DB) (int64, error) {
+	result, err := on.ExecContext(ctx, deleteStale)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}

@@ -1,0 +1,167 @@
+package socket_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+)
+
+func TestEventsComeInOrderBeforeAndAfterConnecting(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	p.tell(agent, 1, 2, 3)
+	conn := p.dial(agent.Token)
+	for version := 1; version <= 6; version++ {
+		if version == 4 {
+			p.tell(agent, 4)
+			p.tell(agent, 5, 6)
+		}
+		f := conn.event(events.OrderChanged)
+		require.Equal(t, map[string]any{"order_id": agent.ID.String(), "status": "funded", "version": float64(version)}, f.Payload)
+		_, err := uuid.Parse(f.EventID)
+		require.NoError(t, err)
+	}
+	conn.quiet()
+}
+
+func TestUnacknowledgedEventsComeAgainUnderTheirIDs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	p.tell(agent, 1, 2, 3)
+	first := p.dial(agent.Token)
+	one, two, three := first.next(), first.next(), first.next()
+	first.acked(two.EventID)
+	first.hangUp()
+
+	second := p.dial(agent.Token)
+	require.Equal(t, one, second.next())
+	require.Equal(t, three, second.next())
+	second.acked(one.EventID)
+	second.acked(three.EventID)
+	second.hangUp()
+
+	p.dial(agent.Token).quiet()
+	require.Zero(t, h.Count("SELECT count(*) FROM events"))
+}
+
+func TestNothingIsSentTwiceOnOneConnection(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	p.tell(agent, 1)
+	conn := p.dial(agent.Token)
+	conn.event(events.OrderChanged)
+	for range 3 {
+		p.hub.Wake([]uuid.UUID{agent.ID})
+	}
+	p.tell(agent, 2)
+	require.Equal(t, 2, conn.event(events.OrderChanged).version())
+	conn.quiet()
+}
+
+func TestAnEventThatCommitsLateIsStillSent(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	h.Exec("ALTER SEQUENCE event_sequence RESTART WITH 100")
+	p.tell(agent, 2)
+	conn := p.dial(agent.Token)
+	require.Equal(t, 2, conn.event(events.OrderChanged).version())
+	// As a transaction does that took its number first and commits last.
+	h.Exec("ALTER SEQUENCE event_sequence RESTART WITH 50")
+	p.tell(agent, 1)
+	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+	conn.quiet()
+}
+
+func TestContactEvents(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	h.Graph = p.Graph
+	asker, asked := h.Agent(), h.Agent()
+	from, to := p.dial(asker.Token), p.dial(asked.Token)
+	contact := h.Asked(asker, asked)
+	require.Equal(t, map[string]any{"contact_id": contact.String(), "bot_id": asker.ID.String(), "friendship_status": "incoming"},
+		to.event(events.ContactRequested).Payload)
+	_, err := h.Contacts.AcceptContact(asked.Ctx, contacts.ActInput{ContactID: contact.String()})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"contact_id": contact.String(), "bot_id": asked.ID.String(), "friendship_status": "friends"},
+		from.event(events.ContactAccepted).Payload)
+	h.Block(asker, contact)
+	require.Equal(t, map[string]any{"contact_id": contact.String(), "bot_id": asker.ID.String(), "friendship_status": "blocked"},
+		to.event(events.ContactBlocked).Payload)
+	from.quiet()
+}
+
+func TestAMessageComesWhole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	h.Graph = p.Graph
+	one, other := h.Friends()
+	h.Exec("DELETE FROM events")
+	conn := p.dial(other.Token)
+	envelope := graphtest.Envelope(one, other)
+	sent, err := h.Messages.SendMessage(one.Ctx, envelope)
+	require.NoError(t, err)
+	m := sent.Message
+	const layout = "2006-01-02T15:04:05.000000Z"
+	at, until := m.CreatedAt.UTC().Format(layout), m.ExpiresAt.UTC().Format(layout)
+	require.Equal(t, map[string]any{
+		"message_id": m.ID.String(), "contact_id": m.ContactID.String(), "sender_id": one.ID.String(),
+		"client_message_id": m.ClientMessageID.String(), "created_at": at,
+		"message": map[string]any{
+			"id": m.ID.String(), "contact_id": m.ContactID.String(), "client_message_id": *envelope.ClientMessageID,
+			"sender_id": one.ID.String(), "recipient_id": other.ID.String(), "nonce": *envelope.Nonce, "ciphertext": *envelope.Ciphertext,
+			"encryption_version": "box-v1", "sender_public_key": one.PublicKey(), "recipient_public_key": other.PublicKey(),
+			"size_bytes": 64.0, "created_at": at, "expires_at": until,
+		},
+	}, conn.event(events.MessageCreated).Payload)
+}
+
+func TestABlockWithdrawsUnconfirmedMessagesAndNothingElse(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	one, other := h.Agent(), h.Agent()
+	contact := h.Befriend(one, other)
+	h.Exec("DELETE FROM events")
+	// More than a window of them, so that what is withdrawn must make room.
+	for range events.WindowSize + 20 {
+		h.Sent(one, other)
+	}
+	p.tell(other, 1)
+	h.Exec("UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = $1", contact)
+	conn := p.dial(other.Token)
+	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+	conn.quiet()
+	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM events"))
+}
+
+func TestAnExpiredMessageIsNotSent(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	one, other := h.Friends()
+	h.Exec("DELETE FROM events")
+	h.Sent(one, other)
+	h.Exec("UPDATE messages SET expires_at = stoa_now() + interval '1 hour'")
+	h.Shift(2 * time.Hour)
+	h.Sent(one, other)
+	conn := p.dial(other.Token)
+	conn.event(events.MessageCreated)
+	conn.quiet()
+}

@@ -1,0 +1,149 @@
+package socket_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+func toUpper(s string) string { return strings.ToUpper(s) }
+
+// rawFrame is a client's frame, masked with zeros unless the mask bit is missing.
+func rawFrame(first, second byte, length int, payload string) []byte {
+	b := []byte{first, second}
+	switch second & 0x7f {
+	case 126:
+		b = binary.BigEndian.AppendUint16(b, uint16(length))
+	case 127:
+		b = binary.BigEndian.AppendUint64(b, uint64(length))
+	}
+	if second&0x80 != 0 {
+		b = append(b, 0, 0, 0, 0)
+	}
+	return append(b, payload...)
+}
+
+func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	id := uuid.NewString()
+	good := `{"type":"ack","event_id":"` + id + `"}`
+	padded := func(size int) string { return good + strings.Repeat(" ", size-len(good)) }
+	text := func(s string) func(*testing.T, *client) {
+		return func(_ *testing.T, c *client) { c.send(s) }
+	}
+	raw := func(b []byte) func(*testing.T, *client) {
+		return func(t *testing.T, c *client) {
+			_, err := c.NetConn().Write(b)
+			require.NoError(t, err)
+		}
+	}
+	const open = 0
+	for name, c := range map[string]struct {
+		do   func(*testing.T, *client)
+		code int
+	}{
+		"ack":             {text(good), open},
+		"the largest ack": {text(padded(4096)), open},
+		"too large":       {text(padded(4097)), 4400},
+		"far too large":   {text(padded(200_000)), 4400},
+		"binary": {func(t *testing.T, c *client) {
+			require.NoError(t, c.WriteMessage(websocket.BinaryMessage, []byte(good)))
+		}, 4400},
+		"empty":                {text(""), 4400},
+		"not JSON":             {text("ack"), 4400},
+		"array":                {text("[" + good + "]"), 4400},
+		"twice":                {text(good + good), 4400},
+		"no type":              {text(`{"event_id":"` + id + `"}`), 4400},
+		"null type":            {text(`{"type":null,"event_id":"` + id + `"}`), 4400},
+		"another type":         {text(`{"type":"nack","event_id":"` + id + `"}`), 4400},
+		"no id":                {text(`{"type":"ack"}`), 4400},
+		"null id":              {text(`{"type":"ack","event_id":null}`), 4400},
+		"number for an id":     {text(`{"type":"ack","event_id":1}`), 4400},
+		"id in braces":         {text(`{"type":"ack","event_id":"{` + id + `}"}`), 4400},
+		"list of ids":          {text(`{"type":"ack","event_id":["` + id + `"]}`), 4400},
+		"unknown member":       {text(`{"type":"ack","event_id":"` + id + `","at":1}`), 4400},
+		"member in capitals":   {text(`{"Type":"ack","event_id":"` + id + `"}`), 4400},
+		"duplicate member":     {text(`{"type":"ack","type":"ack","event_id":"` + id + `"}`), 4400},
+		"invalid UTF-8":        {text("{\"type\":\"ack\xff\",\"event_id\":\"" + id + "\"}"), 4400},
+		"fragments":            {raw(append(rawFrame(0x01, 0x80|10, 0, good[:10]), rawFrame(0x80, 0x80|byte(len(good)-10), 0, good[10:])...)), open},
+		"too large fragments":  {raw(append(rawFrame(0x01, 0x80|126, 4000, padded(4000)), rawFrame(0x80, 0x80|97, 0, strings.Repeat(" ", 97))...)), 4400},
+		"unmasked":             {raw(rawFrame(0x81, byte(len(good)), 0, good)), 4400},
+		"compressed":           {raw(rawFrame(0xc1, 0x80|byte(len(good)), 0, good)), 4400},
+		"reserved opcode":      {raw(rawFrame(0x83, 0x80, 0, "")), 4400},
+		"reserved control":     {raw(rawFrame(0x8b, 0x80, 0, "")), 4400},
+		"end without a start":  {raw(rawFrame(0x80, 0x80, 0, "")), 4400},
+		"start in a message":   {raw(append(rawFrame(0x01, 0x80|1, 0, "{"), rawFrame(0x81, 0x80|1, 0, "}")...)), 4400},
+		"fragment of a ping":   {raw(rawFrame(0x09, 0x80, 0, "")), 4400},
+		"large ping":           {raw(rawFrame(0x89, 0x80|126, 126, strings.Repeat("x", 126))), 4400},
+		"length beyond memory": {raw(rawFrame(0x81, 0x80|127, 1<<62, "")), 4400},
+		"length below nothing": {raw(rawFrame(0x81, 0x80|127, -1, "")), 4400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := p.dial(agent.Token)
+			conn.t = t
+			c.do(t, conn)
+			if c.code == open {
+				conn.quiet()
+				return
+			}
+			require.Equal(t, c.code, conn.code())
+		})
+	}
+}
+
+func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	ack := `{"type":"ack","event_id":"` + uuid.NewString() + `"}`
+	ping := rawFrame(0x89, 0x80, 0, "")
+	for name, frame := range map[string][]byte{
+		"acks":            rawFrame(0x81, 0x80|byte(len(ack)), 0, ack),
+		"pings":           ping,
+		"pongs":           rawFrame(0x8a, 0x80, 0, ""),
+		"empty fragments": rawFrame(0x00, 0x80, 0, ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := p.dial(agent.Token)
+			conn.t = t
+			write := func(b []byte) {
+				_, err := conn.NetConn().Write(b)
+				require.NoError(t, err)
+			}
+			started := 0
+			if frame[0] == 0 {
+				write(rawFrame(0x01, 0x80, 0, ""))
+				started = 1
+			}
+			write([]byte(strings.Repeat(string(frame), 49-started)))
+			write(rawFrame(0x89, 0x80|4, 0, "last"))
+			for conn.arrive().pong != "last" { // so the fiftieth is answered
+			}
+			write(ping)
+			require.Equal(t, 4429, conn.code())
+		})
+	}
+}
+
+func TestAQuietPeerIsPinged(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	conn := p.dial(h.Agent().Token)
+	select {
+	case <-conn.pings:
+	case <-time.After(40 * time.Second):
+		require.Fail(t, "no ping in 30 s")
+	}
+}

@@ -1,0 +1,216 @@
+package socket_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/rest/socket"
+)
+
+func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process(func(c *socket.Config) {
+		c.AllowedOrigins = []string{"https://console.example", "https://*.friends.example"}
+	})
+	agent, suspended, revoked := h.Agent(), h.Agent(), h.Agent()
+	h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	_, err := h.Bots.RevokeToken(revoked.Ctx)
+	require.NoError(t, err)
+	expired := h.Agent()
+	h.Exec("UPDATE tokens SET expires_at = stoa_now() WHERE bot_id = $1", expired.ID)
+	deleted := h.Agent()
+	h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", deleted.ID)
+	host := strings.TrimSuffix(strings.TrimPrefix(p.url, "ws://"), "/ws/v1/events/")
+	const open = 0
+	for name, c := range map[string]struct {
+		token  string
+		origin string
+		query  string
+		header http.Header
+		code   int
+	}{
+		"no token":           {header: http.Header{}, code: 4401},
+		"not a token":        {token: "secret", code: 4401},
+		"unknown token":      {token: "stoa_" + strings.Repeat("0", 49), code: 4401},
+		"two tokens":         {header: http.Header{"Authorization": {"Bearer " + agent.Token, "Bearer " + agent.Token}}, code: 4401},
+		"another scheme":     {header: http.Header{"Authorization": {"Basic " + agent.Token}}, code: 4401},
+		"revoked token":      {token: revoked.Token, code: 4401},
+		"expired token":      {token: expired.Token, code: 4401},
+		"deleted agent":      {token: deleted.Token, code: 4401},
+		"suspended agent":    {token: suspended.Token, code: 4403},
+		"query":              {token: agent.Token, query: "?since=1", code: 4400},
+		"empty query":        {token: agent.Token, query: "?", code: 4400},
+		"token in the query": {query: "?token=" + agent.Token, header: http.Header{}, code: 4400},
+		"foreign origin":     {token: agent.Token, origin: "https://evil.example", code: 4403},
+		"opaque origin":      {token: agent.Token, origin: "null", code: 4403},
+		"like an allowed":    {token: agent.Token, origin: "https://console.example.evil", code: 4403},
+		"allowed origin":     {token: agent.Token, origin: "https://console.example", code: open},
+		"allowed by pattern": {token: agent.Token, origin: "https://best.friends.example", code: open},
+		"own origin":         {token: agent.Token, origin: "http://" + host, code: open},
+		"plain":              {token: agent.Token, code: open},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			header := c.header
+			if header == nil {
+				header = bearer(c.token)
+			}
+			if c.origin != "" {
+				header.Set("Origin", c.origin)
+			}
+			conn := p.dialWith(header, c.query)
+			conn.t = t
+			if c.code == open {
+				conn.quiet()
+				return
+			}
+			require.Equal(t, c.code, conn.code())
+		})
+	}
+}
+
+func TestPlainRequestsAreToldToUpgrade(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	at := "http" + strings.TrimPrefix(p.url, "ws")
+	upgrade := map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+	with := func(name, value string) map[string]string {
+		changed := map[string]string{name: value}
+		for k, v := range upgrade {
+			if k != name {
+				changed[k] = v
+			}
+		}
+		return changed
+	}
+	for name, c := range map[string]struct {
+		method string
+		url    string
+		header map[string]string
+		status int
+		body   string
+	}{
+		"plain":                {"GET", at, nil, 426, `"code":"upgrade_required"`},
+		"with a query":         {"GET", at + "?x=1", nil, 426, `"code":"upgrade_required"`},
+		"another protocol":     {"GET", at, with("Upgrade", "h2c"), 426, `"code":"upgrade_required"`},
+		"another version":      {"GET", at, with("Sec-WebSocket-Version", "8"), 426, `"code":"upgrade_required"`},
+		"bad key":              {"GET", at, with("Sec-WebSocket-Key", "short"), 400, `"code":"invalid_input"`},
+		"post":                 {"POST", at, upgrade, 405, `"code":"method_not_allowed"`},
+		"no trailing slash":    {"GET", strings.TrimSuffix(at, "/"), upgrade, 404, `"code":"not_found"`},
+		"another version path": {"GET", strings.Replace(at, "v1", "v2", 1), upgrade, 404, `"code":"not_found"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			request, err := http.NewRequestWithContext(context.Background(), c.method, c.url, nil)
+			require.NoError(t, err)
+			request.Header.Set("Authorization", "Bearer "+agent.Token)
+			for name, value := range c.header {
+				request.Header.Set(name, value)
+			}
+			response, err := http.DefaultTransport.RoundTrip(request)
+			require.NoError(t, err)
+			defer response.Body.Close()
+			var body strings.Builder
+			require.NoError(t, response.Write(&body))
+			require.Equal(t, c.status, response.StatusCode, body.String())
+			require.Contains(t, body.String(), c.body)
+			if c.status == http.StatusUpgradeRequired {
+				require.Equal(t, "websocket", response.Header.Get("Upgrade"))
+			}
+		})
+	}
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+}
+
+func TestVersionsAreNegotiated(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	for _, c := range []struct {
+		offered []string
+		named   string
+		latest  bool
+	}{
+		{nil, "", false},
+		{[]string{"stoa.events.v1"}, "stoa.events.v1", false},
+		{[]string{"stoa.events.v2"}, "stoa.events.v2", true},
+		{[]string{"stoa.events.v1", "stoa.events.v2"}, "stoa.events.v2", true},
+		{[]string{"something.else"}, "", false},
+	} {
+		agent := h.Agent()
+		// More than a window of what the first version does not know must not keep it from what it does.
+		hidden := make([]events.Event, events.WindowSize+10)
+		for i := range hidden {
+			hidden[i] = events.Event{Recipient: agent.ID, Kind: events.ProfileRecommendations, Payload: events.RecommendationsPayload{BotID: agent.ID, Revision: i}}
+		}
+		if !c.latest {
+			p.tellEvents(hidden...)
+		}
+		p.tell(agent, 7)
+		p.tellEvents(hidden[0])
+		conn := p.dial(agent.Token, c.offered...)
+		require.Equal(t, c.named, conn.Subprotocol())
+		require.Equal(t, 7, conn.event(events.OrderChanged).version())
+		if c.latest {
+			told := conn.event(events.ProfileRecommendations)
+			require.Equal(t, map[string]any{"bot_id": agent.ID.String(), "revision": 0.0}, told.Payload)
+		}
+		conn.quiet()
+	}
+}
+
+func TestConnectionsAreLimited(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process(quotas(2, 5))
+	one, other, third := h.Agent(), h.Agent(), h.Agent()
+	first, second := p.dial(one.Token), p.dial(one.Token)
+	require.Equal(t, 4429, p.dial(one.Token).code())
+	p.dial(other.Token).quiet()
+	p.dial(other.Token).quiet()
+	p.dial(third.Token).quiet()
+	require.Equal(t, 4429, p.dial(third.Token).code())
+
+	// A closed connection's place is free by the time that the client knows it closed, or soon after.
+	first.hangUp()
+	replaced := p.dial(one.Token)
+	replaced.quiet()
+	require.NoError(t, second.UnderlyingConn().Close())
+	p.dial(one.Token).quiet()
+	require.Equal(t, 4429, p.dial(one.Token).code())
+	require.EqualValues(t, 5, h.Count("SELECT count(*) FROM socket_leases"))
+	require.EqualValues(t, 5, h.Count("SELECT sum(open) FROM socket_processes"))
+}
+
+func TestNoLimitWhereTheQuotaIsZero(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process(quotas(0, 0))
+	agent := h.Agent()
+	for range 40 {
+		p.dial(agent.Token).quiet()
+	}
+	require.EqualValues(t, 40, h.Count("SELECT count(*) FROM socket_leases"))
+}
+
+func TestRequestIDIsKept(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	header := bearer(h.Agent().Token)
+	header.Set("X-Request-Id", "abc")
+	conn, response, err := websocket.DefaultDialer.Dial(p.url, header)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.Equal(t, []string{"abc"}, response.Header["X-Request-Id"])
+	require.Empty(t, response.Header.Get("Sec-WebSocket-Extensions"), "nothing is compressed")
+}

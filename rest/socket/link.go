@@ -1,0 +1,171 @@
+package socket
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/graph/db"
+	"stoa/graph/events"
+)
+
+const (
+	// channel carries the wake-ups between processes. A notice is the sender's number, a word, and for wake the agents' ids.
+	channel = "stoa_sockets"
+	// linkCheck is how often the connection is tried, and linkTimeout what one statement on it may take: a connection that is dead
+	// without having been closed shows by silence only.
+	linkCheck   = 5 * time.Second
+	linkTimeout = 5 * time.Second
+)
+
+// The words of notices.
+const (
+	wordHello    = "hello"
+	wordWake     = "wake"
+	wordEveryone = "everyone"
+	wordTokens   = "tokens"
+)
+
+// keepLink keeps the Hub connected to the other processes.
+func (h *Hub) keepLink(ctx context.Context) {
+	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longWait) {
+		began := time.Now()
+		err := h.link(ctx)
+		if time.Since(began) > longWait {
+			wait = firstWait
+		}
+		if err != nil {
+			h.complain("event socket lost its connection to the database", err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// link connects and serves the connection until it is lost or ctx ends.
+func (h *Hub) link(ctx context.Context) error {
+	process, err := h.Graph.Events.NewProcess(ctx)
+	if err != nil {
+		return err
+	}
+	notices := make(chan *pq.Notification, 64)
+	conn, err := db.Listen(h.URL, notices)
+	if err != nil {
+		return err
+	}
+	lost := make(chan struct{})
+	go func() {
+		defer close(lost)
+		for notice := range notices {
+			h.hear(process, notice.Extra)
+		}
+	}()
+	defer func() {
+		h.setProcess(0)
+		_ = conn.Close() // it may be closed already
+		<-lost
+	}()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+
+	greeting := []string{
+		"SET synchronous_commit = off",
+		"LISTEN " + channel,
+		fmt.Sprintf("SELECT pg_advisory_lock(%d, %d)", events.ProcessLock, process),
+		"SELECT " + notify(process, wordHello),
+	}
+	for _, statement := range greeting {
+		if err := execute(conn, statement); err != nil {
+			return err
+		}
+	}
+	if err := h.takeSlots(ctx, process); err != nil {
+		return err
+	}
+	h.wakeAll()
+	h.suspect()
+	check := time.NewTicker(linkCheck)
+	defer check.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-lost:
+			return conn.Err()
+		case <-h.mail.waiting:
+			for _, statement := range h.mail.take(process) {
+				if err := execute(conn, statement); err != nil {
+					return err
+				}
+			}
+		case <-check.C:
+			if err := execute(conn, ""); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// execute runs a statement; one that takes too long costs the connection.
+func execute(conn *pq.ListenerConn, statement string) error {
+	late := time.AfterFunc(linkTimeout, func() { _ = conn.Close() })
+	defer late.Stop()
+	_, err := conn.ExecSimpleQuery(statement)
+	return err
+}
+
+// takeSlots leases the slots of all sessions under a new number and then lets new sessions in.
+func (h *Hub) takeSlots(ctx context.Context, process int32) error {
+	held := h.slotsHeld()
+	if err := h.Graph.Events.KeepSlots(ctx, process, held); err != nil {
+		return err
+	}
+	h.setProcess(process)
+	// What closed in between may have been freed before it was leased again.
+	staying := make(map[uuid.UUID]bool, len(held))
+	for _, slot := range h.slotsHeld() {
+		staying[slot.ID] = true
+	}
+	for _, slot := range held {
+		if !staying[slot.ID] {
+			h.slots.ask(slot.ID)
+		}
+	}
+	return nil
+}
+
+func (h *Hub) setProcess(process int32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.process = process
+}
+
+// hear does what a notice of another process asks for; what it does not understand it leaves alone.
+func (h *Hub) hear(process int32, notice string) {
+	words := strings.Fields(notice)
+	if len(words) < 2 || words[0] == strconv.Itoa(int(process)) {
+		return
+	}
+	h.mail.setAlone(false)
+	switch words[1] {
+	case wordEveryone:
+		h.wakeAll()
+	case wordTokens:
+		h.suspect()
+	case wordWake:
+		bots := make([]uuid.UUID, 0, len(words)-2)
+		for _, word := range words[2:] {
+			if id, err := uuid.Parse(word); err == nil {
+				bots = append(bots, id)
+			}
+		}
+		h.counts.heard.Add(int64(len(bots)))
+		h.wakeHere(bots)
+	}
+}

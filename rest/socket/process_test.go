@@ -1,0 +1,300 @@
+package socket_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/graph/viewer"
+)
+
+func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	here, there := h.process(), h.process()
+	agent := h.Agent()
+	conn := there.dial(agent.Token)
+	conn.quiet()
+	for version := 1; version <= 20; version++ {
+		here.tell(agent, version)
+		require.Equal(t, version, conn.event(events.OrderChanged).version())
+	}
+	require.Eventually(t, func() bool { return there.hub.Stats().Heard >= 1 }, patience, time.Millisecond, "no job runs here, so only a notice can have told")
+}
+
+func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	here, there := h.process(), h.process()
+	agent := h.Agent()
+	conn := there.dial(agent.Token)
+	conn.quiet()
+	// So many that they fill several notices of several statements.
+	crowd := make([]uuid.UUID, 12_000)
+	for i := range crowd {
+		crowd[i] = uuid.New()
+	}
+	here.hub.Wake(crowd)
+	here.tell(agent, 1)
+	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+	require.Eventually(t, func() bool { return there.hub.Stats().Heard >= int64(len(crowd)) }, patience, time.Millisecond)
+
+	// Beyond what can be named, everyone is woken.
+	crowd = make([]uuid.UUID, 60_000)
+	for i := range crowd {
+		crowd[i] = uuid.New()
+	}
+	here.hub.Wake(crowd)
+	here.tell(agent, 2)
+	require.Equal(t, 2, conn.event(events.OrderChanged).version())
+}
+
+func TestALostWakeUpCostsNoEvent(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent, absent := h.Agent(), h.Agent()
+	conn := p.dial(agent.Token)
+	conn.quiet()
+	silent := &events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}
+	(&process{Graph: p.Graph, t: t}).silence(silent).tell(agent, 1)
+	(&process{Graph: p.Graph, t: t}).silence(silent).tell(absent, 2)
+	conn.quiet()
+	woken, err := p.Events.WakeWaiting(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, 1, woken, "who is not connected is not woken")
+	f := conn.event(events.OrderChanged)
+	require.Equal(t, 1, f.version())
+	conn.acked(f.EventID)
+	woken, err = p.Events.WakeWaiting(context.Background())
+	require.NoError(t, err)
+	require.Zero(t, woken)
+}
+
+// silence is the process as it is when it dies between a commit and the wake-up.
+func (p *process) silence(outbox *events.API) *process {
+	g := *p.Graph
+	g.Events = outbox
+	return &process{Graph: &g, t: p.t}
+}
+
+func TestConnectionsCloseWithTheirToken(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *house, *process, *graphtest.Agent){
+		"rotation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
+			_, err := p.Bots.RotateToken(agent.Ctx)
+			require.NoError(t, err)
+		},
+		"revocation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
+			_, err := p.Bots.RevokeToken(agent.Ctx)
+			require.NoError(t, err)
+		},
+		// The others are not told of, as when the process that did it serves no connections.
+		"suspension": func(_ *testing.T, h *house, _ *process, agent *graphtest.Agent) {
+			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
+		},
+		"deletion": func(_ *testing.T, h *house, _ *process, agent *graphtest.Agent) {
+			h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", agent.ID)
+		},
+		"expiry": func(_ *testing.T, h *house, _ *process, agent *graphtest.Agent) {
+			h.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 second' WHERE bot_id = $1", agent.ID)
+			h.Shift(time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			here, there := h.process(), h.process()
+			agent, bystander := h.Agent(), h.Agent()
+			near, far := here.dial(agent.Token), there.dial(agent.Token)
+			other := there.dial(bystander.Token)
+			near.quiet()
+			far.quiet()
+			end(t, h, here, agent)
+			began := time.Now()
+			require.Equal(t, 4401, near.code())
+			require.Equal(t, 4401, far.code())
+			require.Less(t, time.Since(began), time.Second, "the contract's bound")
+			other.quiet()
+		})
+	}
+}
+
+func TestOtherTokensOfTheAgentKeepTheirConnections(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	kept := p.dial(agent.Token)
+	v := viewer.From(agent.Ctx)
+	second := uuid.New()
+	h.Exec("INSERT INTO tokens (id, bot_id, hash, created_at, expires_at) SELECT $1, bot_id, '\\x00', created_at, expires_at FROM tokens WHERE id = $2", second, v.TokenID)
+	v.TokenID = second
+	_, err := p.Bots.RevokeToken(viewer.With(context.Background(), v))
+	require.NoError(t, err)
+	kept.quiet()
+}
+
+func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	here, there := h.process(quotas(2, 3)), h.process(quotas(2, 3))
+	one, other := h.Agent(), h.Agent()
+	here.dial(one.Token).quiet()
+	there.dial(one.Token).quiet()
+	require.Equal(t, 4429, here.dial(one.Token).code())
+	require.Equal(t, 4429, there.dial(one.Token).code())
+	there.dial(other.Token).quiet()
+	require.Equal(t, 4429, here.dial(other.Token).code(), "the server is full")
+
+	there.kill()
+	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM socket_leases"), "it gave nothing back")
+	here.dial(one.Token).quiet()
+	here.dial(other.Token).quiet()
+	require.Equal(t, 4429, here.dial(other.Token).code())
+	dead, err := here.Events.DeleteDeadSlots(context.Background())
+	require.NoError(t, err)
+	require.EqualValues(t, 2, dead)
+	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM socket_leases"))
+	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM socket_processes"))
+	require.EqualValues(t, 3, h.Count("SELECT open FROM socket_processes"))
+}
+
+func TestALostListenerIsReplaced(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	here, there := h.process(quotas(2, 0)), h.process(quotas(2, 0))
+	agent := h.Agent()
+	conn := there.dial(agent.Token)
+	conn.quiet()
+	process := h.Count("SELECT process FROM socket_leases")
+	h.Exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid = $2
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, events.ProcessLock, process)
+	require.Eventually(t, func() bool {
+		return h.Count("SELECT count(*) FROM socket_leases WHERE process > $1", process) == 1
+	}, patience, 5*time.Millisecond, "the lease is taken again under another number")
+	there.linked()
+	here.tell(agent, 1)
+	require.Equal(t, 1, conn.event(events.OrderChanged).version(), "the connection stayed open and is heard of")
+	second := there.dial(agent.Token)
+	second.event(events.OrderChanged)
+	require.Equal(t, 4429, there.dial(agent.Token).code(), "both leases count")
+	second.hangUp()
+	there.dial(agent.Token).event(events.OrderChanged)
+}
+
+func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent, gone := h.Agent(), h.Agent()
+	conn, ending := p.dial(agent.Token), p.dial(gone.Token)
+	conn.quiet()
+	restore := h.Outage()
+	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, patience, time.Millisecond)
+	conn.quiet()
+	restore()
+	// Nobody is told of either.
+	silent := (&process{Graph: p.Graph, t: t}).silence(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}})
+	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) == nil }, patience, 5*time.Millisecond)
+	silent.tell(agent, 1)
+	h.Exec("UPDATE tokens SET revoked_at = stoa_now() WHERE bot_id = $1", gone.ID)
+	require.Equal(t, 4401, ending.code())
+	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+}
+
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	var conns []*client
+	for range 20 {
+		conns = append(conns, p.dial(h.Agent().Token))
+		conns[len(conns)-1].quiet()
+	}
+	late := h.Agent()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		p.hub.Drain(context.Background())
+	}()
+	var open atomic.Int64
+	for _, conn := range conns {
+		open.Add(1)
+		go func() {
+			defer open.Add(-1)
+			conn.code()
+		}()
+	}
+	require.Eventually(t, func() bool { return p.hub.Stats().Closed[1013] > 0 }, patience, time.Millisecond)
+	require.Equal(t, 1013, p.dial(late.Token).code())
+	<-drained
+	require.Zero(t, p.hub.Stats().Open)
+	require.EqualValues(t, len(conns)+1, p.hub.Stats().Closed[1013])
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+	require.Eventually(t, func() bool { return open.Load() == 0 }, patience, time.Millisecond)
+}
+
+func TestAnOpenConnectionIsActivity(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent, idle := h.Agent(), h.Agent()
+	h.Exec("UPDATE bots SET last_active_at = stoa_now() - interval '1 hour'")
+	require.NoError(t, p.Bots.NoteConnected(context.Background(), []uuid.UUID{agent.ID}))
+	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM bots WHERE last_active_at > stoa_now() - interval '1 minute' AND id <> $1", idle.ID))
+}
+
+func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	dialer := websocket.Dialer{}
+	conn, _, err := dialer.Dial(p.url, bearer(agent.Token))
+	require.NoError(t, err)
+	defer conn.Close()
+	// More than the buffers of the system hold between two that never read.
+	payload := events.OrderPayload{OrderID: agent.ID, Status: strings.Repeat("x", 1<<20)}
+	list := make([]events.Event, 16)
+	for i := range list {
+		list[i] = events.Event{Recipient: agent.ID, Kind: events.OrderChanged, Payload: payload}
+	}
+	p.tellEvents(list...)
+	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, patience, 5*time.Millisecond)
+	again := p.dial(agent.Token)
+	for range list {
+		again.event(events.OrderChanged)
+	}
+}
+
+// TestNothingIsLeftRunning cannot be parallel: it counts goroutines.
+func TestNothingIsLeftRunning(t *testing.T) { //nolint:paralleltest // see above
+	h := newHouse(t)
+	before := runtime.NumGoroutine()
+	p := h.process()
+	agent := h.Agent()
+	for range 20 {
+		conn := p.dial(agent.Token)
+		p.tell(agent, 1)
+		f := conn.next()
+		conn.ack(f.EventID)
+		conn.hangUp()
+		p.dial("nobody").code()
+	}
+	left := p.dial(agent.Token)
+	p.hub.Drain(context.Background())
+	require.Equal(t, 1013, left.code())
+	p.kill()
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+3 }, patience, 10*time.Millisecond,
+		"a few more are the database pool's")
+}

@@ -1,0 +1,134 @@
+package socket
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	// pingRounds: a peer is pinged every 30 seconds, a thirtieth of them each second (contract §8).
+	pingRounds = 30
+	// tokenPeriod bounds how long a connection outlives its token where nobody told (contract §8: 1 s).
+	tokenPeriod = 500 * time.Millisecond
+	// activityPeriod is how often an open connection counts as activity (§3.4).
+	activityPeriod = time.Minute
+	processPeriod  = 2 * time.Second
+	// agentsAtOnce is how many agents or tokens one statement names.
+	agentsAtOnce = 5000
+)
+
+// every calls fn in each period until ctx ends.
+func every(ctx context.Context, period time.Duration, fn func(context.Context)) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			fn(ctx)
+		}
+	}
+}
+
+// pingPeers asks every peer for a sign of life.
+func (h *Hub) pingPeers(ctx context.Context) {
+	round := 0
+	every(ctx, time.Second, func(context.Context) {
+		for _, s := range h.all() {
+			if s.round == round {
+				s.kick(todo{ping: true})
+			}
+		}
+		round = (round + 1) % pingRounds
+	})
+}
+
+// suspect has tokens checked at once.
+func (h *Hub) suspect() {
+	select {
+	case h.suspicion <- struct{}{}:
+	default:
+	}
+}
+
+// checkTokens closes connections whose token has ended, when told and at least every tokenPeriod.
+func (h *Hub) checkTokens(ctx context.Context) {
+	ticker := time.NewTicker(tokenPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.suspicion:
+		case <-ticker.C:
+		}
+		h.closeEnded(ctx)
+	}
+}
+
+func (h *Hub) closeEnded(ctx context.Context) {
+	byToken := make(map[uuid.UUID][]*session)
+	var tokens []uuid.UUID
+	for _, s := range h.all() {
+		if byToken[s.slot.TokenID] == nil {
+			tokens = append(tokens, s.slot.TokenID)
+		}
+		byToken[s.slot.TokenID] = append(byToken[s.slot.TokenID], s)
+	}
+	h.inBatches(ctx, "event socket cannot check its tokens", tokens, func(ctx context.Context, some []uuid.UUID) error {
+		ended, err := h.Graph.Bots.EndedTokens(ctx, some)
+		for _, token := range ended {
+			for _, s := range byToken[token] {
+				s.close(closeEnded)
+			}
+		}
+		return err
+	})
+}
+
+// noteActivity counts an open connection as activity of its agent.
+func (h *Hub) noteActivity(ctx context.Context) {
+	every(ctx, activityPeriod, func(ctx context.Context) {
+		var bots []uuid.UUID
+		h.mu.RLock()
+		for bot := range h.sessions {
+			bots = append(bots, bot)
+		}
+		h.mu.RUnlock()
+		h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Bots.NoteConnected)
+	})
+}
+
+// countProcesses finds out whether there are others to tell.
+func (h *Hub) countProcesses(ctx context.Context) {
+	every(ctx, processPeriod, func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+		defer cancel()
+		n, err := h.Graph.Events.Processes(ctx)
+		if err != nil {
+			h.complain("event socket cannot count the processes", err)
+			return
+		}
+		h.mu.RLock()
+		linked := h.process != 0
+		h.mu.RUnlock()
+		h.mail.setAlone(linked && n == 1)
+	})
+}
+
+// inBatches calls fn with some of the ids at a time; one failure ends it.
+func (h *Hub) inBatches(ctx context.Context, what string, ids []uuid.UUID, fn func(context.Context, []uuid.UUID) error) {
+	for some := range slices.Chunk(ids, agentsAtOnce) {
+		ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+		err := fn(ctx, some)
+		cancel()
+		if err != nil {
+			h.complain(what, err)
+			return
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package socket
+
+import "sync/atomic"
+
+// Stats are the figures of one process since it began.
+type Stats struct {
+	// Open is the number of connections at the moment.
+	Open int
+	// Opened counts connections that were let in.
+	Opened int64
+	// Closed counts ended connections, those turned away too, by close code; 0 stands for those that broke off.
+	Closed map[int]int64
+	// Delivered and Acknowledged count events sent and acks answered.
+	Delivered    int64
+	Acknowledged int64
+	// Heard counts wake-ups that came from other processes.
+	Heard int64
+	// Linked tells that the process listens to the others and can let connections in.
+	Linked bool
+}
+
+// codes are the close codes counted by themselves; a peer may close with any other.
+var codes = [...]int{0, 1000, 1001, codeUnavailable, codeProtocol, codeIdentity, codeAccess, codeLimit}
+
+type counts struct {
+	opened       atomic.Int64
+	delivered    atomic.Int64
+	acknowledged atomic.Int64
+	heard        atomic.Int64
+	byCode       [len(codes)]atomic.Int64
+}
+
+// closed counts an end; a code that is not in the list counts as one that broke off.
+func (c *counts) closed(code int) {
+	for i, known := range codes {
+		if code == known {
+			c.byCode[i].Add(1)
+			return
+		}
+	}
+	c.byCode[0].Add(1)
+}
+
+// Stats reads the figures. They are not of one moment.
+func (h *Hub) Stats() Stats {
+	s := Stats{
+		Open: len(h.all()), Opened: h.counts.opened.Load(), Closed: make(map[int]int64, len(codes)),
+		Delivered: h.counts.delivered.Load(), Acknowledged: h.counts.acknowledged.Load(), Heard: h.counts.heard.Load(),
+	}
+	for i, code := range codes {
+		s.Closed[code] = h.counts.byCode[i].Load()
+	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	s.Linked = h.process != 0
+	return s
+}

@@ -1,0 +1,271 @@
+package socket_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph"
+	"stoa/graph/db"
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+	"stoa/rest"
+	"stoa/rest/socket"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
+
+// house is a database and the processes that serve it.
+type house struct {
+	*graphtest.World
+	t testing.TB
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	return &house{graphtest.New(t), t}
+}
+
+// process stands for a server process: a graph, a hub and a public listener of its own over the house's database.
+type process struct {
+	*graph.Graph
+	hub *socket.Hub
+	url string
+	// kill ends the process without a word: nothing is closed or given back.
+	kill func()
+	t    testing.TB
+}
+
+// process starts one. The first is the one that acts of the world happen on.
+func (h *house) process(settings ...func(*socket.Config)) *process {
+	h.t.Helper()
+	var hub *socket.Hub
+	g := graph.New(graph.Config{
+		DB: h.DB, TokenTTL: 720 * time.Hour,
+		Wake:        func(recipients []uuid.UUID) { hub.Wake(recipients) },
+		TokensEnded: func() { hub.TokensEnded() },
+	})
+	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
+	config := socket.Config{Graph: g, URL: h.URL, Logger: logger}
+	for _, set := range settings {
+		set(&config)
+	}
+	hub = socket.New(config)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- hub.Run(ctx) }()
+	server := httptest.NewServer(rest.New(rest.Config{Graph: g, Draining: new(atomic.Bool), Logger: logger, Socket: hub}))
+	p := &process{Graph: g, hub: hub, url: "ws" + strings.TrimPrefix(server.URL, "http") + rest.SocketPath, t: h.t}
+	var killed atomic.Bool
+	p.kill = func() {
+		if killed.CompareAndSwap(false, true) {
+			cancel()
+			require.NoError(h.t, <-done)
+			server.Close()
+		}
+	}
+	h.t.Cleanup(p.kill)
+	p.linked()
+	return p
+}
+
+// linked waits until the process lets connections in.
+func (p *process) linked() {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool { return p.hub.Stats().Linked }, patience, time.Millisecond)
+}
+
+func quotas(perAgent, total int) func(*socket.Config) {
+	return func(c *socket.Config) { c.Quotas = limits.Quotas{SocketsPerAgent: perAgent, Sockets: total} }
+}
+
+// client is an agent's end of a connection, with a goroutine that reads it.
+type client struct {
+	*websocket.Conn
+	arrivals chan arrival
+	pings    chan struct{}
+	t        testing.TB
+}
+
+// arrival is a frame of the server, a pong of it, or the end.
+type arrival struct {
+	raw  []byte
+	pong string
+	err  error
+}
+
+// frame is what the server says.
+type frame struct {
+	Type    string         `json:"type"`
+	EventID string         `json:"event_id"`
+	Kind    string         `json:"kind"`
+	Payload map[string]any `json:"payload"`
+}
+
+func bearer(token string) http.Header {
+	return http.Header{"Authorization": {"Bearer " + token}}
+}
+
+// dial opens a connection with a token.
+func (p *process) dial(token string, subprotocols ...string) *client {
+	p.t.Helper()
+	return p.dialWith(bearer(token), "", subprotocols...)
+}
+
+func (p *process) dialWith(header http.Header, query string, subprotocols ...string) *client {
+	p.t.Helper()
+	dialer := websocket.Dialer{Subprotocols: subprotocols, HandshakeTimeout: patience}
+	conn, response, err := dialer.Dial(p.url+query, header)
+	require.NoError(p.t, err)
+	require.NoError(p.t, response.Body.Close())
+	p.t.Cleanup(func() { _ = conn.Close() })
+	c := &client{conn, make(chan arrival, 4096), make(chan struct{}, 1), p.t}
+	answer := conn.PingHandler()
+	conn.SetPingHandler(func(text string) error {
+		select {
+		case c.pings <- struct{}{}:
+		default:
+		}
+		return answer(text)
+	})
+	conn.SetPongHandler(func(text string) error { c.arrivals <- arrival{pong: text}; return nil })
+	go c.read()
+	return c
+}
+
+func (c *client) read() {
+	for {
+		kind, raw, err := c.ReadMessage()
+		if err == nil && kind != websocket.TextMessage {
+			err = errors.New("not a text frame")
+		}
+		c.arrivals <- arrival{raw: raw, err: err}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// arrive waits for what comes next.
+func (c *client) arrive() arrival {
+	c.t.Helper()
+	select {
+	case a := <-c.arrivals:
+		return a
+	case <-time.After(patience):
+		require.Fail(c.t, "nothing came")
+		return arrival{}
+	}
+}
+
+// next reads one frame.
+func (c *client) next() frame {
+	c.t.Helper()
+	a := c.arrive()
+	require.NoError(c.t, a.err)
+	require.Empty(c.t, a.pong)
+	var f frame
+	require.NoError(c.t, json.Unmarshal(a.raw, &f), "%s", a.raw)
+	return f
+}
+
+// event reads one frame, which must be an event.
+func (c *client) event(kind events.Kind) frame {
+	c.t.Helper()
+	f := c.next()
+	require.Equal(c.t, "event", f.Type)
+	require.Equal(c.t, string(kind), f.Kind)
+	return f
+}
+
+func (c *client) send(text string) {
+	c.t.Helper()
+	require.NoError(c.t, c.WriteMessage(websocket.TextMessage, []byte(text)))
+}
+
+func (c *client) ack(id string) {
+	c.t.Helper()
+	c.send(`{"type":"ack","event_id":"` + id + `"}`)
+}
+
+// acked acknowledges an event and reads the answer, passing over events.
+func (c *client) acked(id string) {
+	c.t.Helper()
+	c.ack(id)
+	c.answer(id)
+}
+
+func (c *client) answer(id string) {
+	c.t.Helper()
+	for {
+		f := c.next()
+		if f.Type == "acked" {
+			require.Equal(c.t, frame{Type: "acked", EventID: id}, f)
+			return
+		}
+	}
+}
+
+// quiet makes sure that the server says nothing before it answers a ping.
+func (c *client) quiet() {
+	c.t.Helper()
+	text := uuid.NewString()
+	require.NoError(c.t, c.WriteControl(websocket.PingMessage, []byte(text), time.Now().Add(patience)))
+	a := c.arrive()
+	require.NoError(c.t, a.err)
+	require.Equal(c.t, text, a.pong, "%s", a.raw)
+}
+
+// code reads until the server closes and returns the close code.
+func (c *client) code() int {
+	c.t.Helper()
+	for {
+		if a := c.arrive(); a.err != nil {
+			closed := new(websocket.CloseError)
+			require.ErrorAs(c.t, a.err, &closed)
+			return closed.Code
+		}
+	}
+}
+
+// hangUp closes from the client's side and waits for the answer.
+func (c *client) hangUp() {
+	c.t.Helper()
+	require.NoError(c.t, c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(patience)))
+	require.Equal(c.t, websocket.CloseNormalClosure, c.code())
+	require.NoError(c.t, c.Close())
+}
+
+// tell writes an order.changed event of the given version to an agent, on this process.
+func (p *process) tell(to *graphtest.Agent, versions ...int) {
+	p.t.Helper()
+	list := make([]events.Event, len(versions))
+	for i, version := range versions {
+		list[i] = events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: events.OrderPayload{OrderID: to.ID, Status: "funded", Version: version}}
+	}
+	p.tellEvents(list...)
+}
+
+func (p *process) tellEvents(list ...events.Event) {
+	p.t.Helper()
+	require.NoError(p.t, p.Events.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		return p.Events.Add(ctx, tx, list...)
+	}))
+}
+
+// version of an order.changed event.
+func (f frame) version() int { return int(f.Payload["version"].(float64)) }
