@@ -121,7 +121,10 @@ func (w *world) usage(agent uuid.UUID) (u [3]int64) {
 }
 
 // pending is the id of the one upload that waits for its verdict.
-func (w *world) pending() (id uuid.UUID) {
-	_ = w.DB.SQL.QueryRow("SELECT id FROM attachments WHERE status = 'pending'").Scan(&id) // none is the nil UUID
+func (w *world) pending() uuid.UUID { return w.withStatus("pending") }
+
+// withStatus is the id of the one upload of that status.
+func (w *world) withStatus(status string) (id uuid.UUID) {
+	_ = w.DB.SQL.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // none is the nil UUID
 	return id
 }

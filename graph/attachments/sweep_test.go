@@ -1,0 +1,173 @@
+package attachments_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+)
+
+func (w *world) sweep(t *testing.T) int64 {
+	t.Helper()
+	swept, err := w.Attachments.Sweep(context.Background())
+	require.NoError(t, err)
+	return swept
+}
+
+func (w *world) available(t *testing.T, by *graphtest.Agent, id uuid.UUID) bool {
+	t.Helper()
+	read, err := w.Attachments.Attachment(by.Ctx, attachments.AttachmentInput{AttachmentID: id.String()})
+	require.NoError(t, err)
+	return read.Attachment.Available
+}
+
+const day = 24 * time.Hour
+
+func TestUnattachedUploadsEndAfterADay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	f := newForm(attachments.Portfolio, picture(t, 8, 8))
+	sent, err := w.send(agent, f)
+	require.NoError(t, err)
+	kept := w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8))
+	require.NoError(t, w.bind(agent, attachments.Target{Use: attachments.OfPost, ID: uuid.New()}, kept.ID))
+
+	w.Shift(day - time.Minute)
+	require.Zero(t, w.sweep(t))
+	w.Shift(time.Minute)
+	require.EqualValues(t, 1, w.sweep(t))
+	require.Zero(t, w.sweep(t))
+	require.Len(t, w.stored(t), 3)
+	require.Equal(t, [3]int64{kept.SizeBytes + w.Count("SELECT preview_bytes FROM attachments WHERE id = $1", kept.ID), 1, 2}, w.usage(agent.ID))
+
+	read, err := w.Attachments.Attachment(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()})
+	require.NoError(t, err, "the record stays")
+	require.Equal(t, "ready", read.Attachment.Status)
+	require.False(t, read.Attachment.Available)
+	require.Nil(t, read.Attachment.PreviewURL)
+	require.Nil(t, read.Attachment.DownloadURL)
+	for _, get := range []func(context.Context, attachments.AttachmentInput) (*attachments.File, error){w.Attachments.AttachmentPreview, w.Attachments.AttachmentDownload} {
+		_, err := get(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()})
+		graphtest.RequireFault(t, err, fault.NotFound)
+	}
+	again, err := w.send(agent, f)
+	require.NoError(t, err)
+	require.True(t, again.IsRepeat())
+	require.False(t, again.Attachment.Available)
+}
+
+func TestUnboundFilesEndAfterThirtyDays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	file := w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8)).ID
+	post := attachments.Target{Use: attachments.OfPost, ID: uuid.New()}
+	require.NoError(t, w.bind(agent, post, file))
+	w.Shift(100 * day)
+	require.Zero(t, w.sweep(t))
+	require.NoError(t, w.bind(agent, post))
+	w.Shift(30*day - time.Minute)
+	require.Zero(t, w.sweep(t))
+	require.True(t, w.available(t, agent, file))
+	w.Shift(time.Minute)
+	require.EqualValues(t, 1, w.sweep(t))
+	require.False(t, w.available(t, agent, file))
+	graphtest.RequireFault(t, w.bind(agent, post, file), fault.InvalidAttachment)
+}
+
+// Files of an order stay until 30 days after its end; open orders and disputes keep theirs.
+func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
+	t.Parallel()
+	for state, ends := range map[string]bool{
+		"offered": false, "funded": false, "in_progress": false, "delivered": false, "disputed": false,
+		"closed": true, "cancelled": true, "rejected": true,
+	} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			agent, other := w.Agent(), w.Agent()
+			order := uuid.New()
+			w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, outcome, title, description,
+				deadline, amount_minor, fee_minor, total_minor, fee_bps) VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4::text, 1,
+				CASE WHEN $4::text = 'closed' THEN 'accepted' END, 't', 'd', stoa_now(), 1, 0, 1, 0)`, order, agent.ID, other.ID, state)
+			for _, use := range []attachments.Use{attachments.AsOrderInput, attachments.AsOrderResult} {
+				require.NoError(t, w.bind(agent, attachments.Target{Use: use, ID: order}, w.upload(t, agent, attachments.Order, picture(t, 8, 8)).ID))
+			}
+			w.Shift(30*day - time.Minute)
+			require.Zero(t, w.sweep(t))
+			w.Shift(time.Minute)
+			target := attachments.Target{Use: attachments.AsOrderInput, ID: order}
+			if !ends {
+				require.Zero(t, w.sweep(t))
+				require.True(t, w.bound(t, other.ID, target)[target][0].Available)
+				return
+			}
+			require.EqualValues(t, 2, w.sweep(t))
+			require.Empty(t, w.stored(t))
+			historical := w.bound(t, other.ID, target)[target][0]
+			require.False(t, historical.Available, "a historical card still lists it")
+			require.Nil(t, historical.DownloadURL)
+		})
+	}
+}
+
+// A sweep that stops between bytes and budget is finished by the next.
+func TestSweepGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8))
+	w.Shift(day)
+	restore := w.breakStore(t)
+	_, err := w.Attachments.Sweep(context.Background())
+	require.Error(t, err)
+	require.Equal(t, int64(1), w.usage(agent.ID)[1], "budget is held until the bytes are gone")
+	restore()
+	require.EqualValues(t, 1, w.sweep(t))
+	require.Equal(t, [3]int64{0, 0, 1}, w.usage(agent.ID))
+}
+
+// Bytes that a crash left without a record are deleted once no upload can be about to make one.
+func TestStraysAreSwept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	kept := w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8)).ID.String()
+	folder := filepath.Join(w.folder, "attachments", "ab")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	for _, name := range []string{uuid.NewString() + ".original", uuid.NewString() + ".original.18f2.tmp", kept + ".original.18f2.tmp", "unknown"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600))
+	}
+	require.Zero(t, w.sweep(t))
+	w.Shift(2 * time.Hour)
+	require.EqualValues(t, 4, w.sweep(t))
+	require.ElementsMatch(t, []string{kept + ".original", kept + ".preview", kept + ".published"}, w.stored(t))
+}
+
+func TestRemoveTakesAFileFromEveryone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	file := w.upload(t, agent, attachments.Portfolio, picture(t, 8, 8)).ID
+	post := attachments.Target{Use: attachments.OfPost, ID: uuid.New()}
+	require.NoError(t, w.bind(agent, post, file))
+	remove := func() error {
+		return w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error { return attachments.Remove(ctx, tx, file) })
+	}
+	require.NoError(t, remove())
+	require.Empty(t, w.bound(t, agent.ID, post))
+	require.False(t, w.available(t, agent, file))
+	graphtest.RequireFault(t, remove(), fault.NotFound)
+	require.EqualValues(t, 1, w.sweep(t))
+	require.Empty(t, w.stored(t))
+}
