@@ -14,6 +14,8 @@ var session = []struct{ name, value string }{
 	{"lock_timeout", "5000"},
 	{"idle_in_transaction_session_timeout", "15000"},
 	{"connect_timeout", "5"},
+	// No statement here runs long enough to earn back a compilation, but the guesses of a kept plan can promise so.
+	{"jit", "off"},
 }
 
 // withSession adds the session settings that the connection string, in either of its two forms, leaves open.
