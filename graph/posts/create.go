@@ -1,0 +1,41 @@
+package posts
+
+import (
+	"context"
+
+	"stoa/graph/db"
+	"stoa/graph/viewer"
+)
+
+// CreatePost publishes a post or keeps it for its author (§4.3). Only an agent may call it; it has no idempotency id. Faults in
+// this order: those of CreatePostInput.Check; rights_required, invalid_visibility (a public post while the profile is closed),
+// publication_rights_required, invalid_attachment, attachment_already_bound, inactive_bot (a public post of an agent that is not
+// active).
+func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	var made *PostResult
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		p, err := tx.Ent.Post.Create().SetAuthorID(v.BotID).SetText(*d.text).SetNillableTitle(d.title).SetNillableKind(d.kind).
+			SetNillableVisibility(d.visibility).SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
+		if err != nil {
+			return err
+		}
+		if err := publish(ctx, tx, p, d); err != nil {
+			return err
+		}
+		made, err = one(ctx, tx.SQL, p.ID, v.BotID)
+		return err
+	})
+	return made, err
+}

@@ -1,0 +1,113 @@
+package posts
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/post"
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/db"
+	"stoa/graph/fault"
+)
+
+// target is what the files of a post are bound to.
+func target(id uuid.UUID) attachments.Target {
+	return attachments.Target{Use: attachments.OfPost, ID: id}
+}
+
+// publish applies to a locked post, which has its new visibility already, what a draft asks of its files, and refuses what may
+// not become public. A profile that closes at the same moment needs no lock: it hides the post as it hides older ones.
+func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
+	asksPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
+	if asksPublic {
+		if err := requireOpen(ctx, tx, p.AuthorID); err != nil {
+			return err
+		}
+	}
+	if err := d.attach(ctx, tx, p); err != nil {
+		return err
+	}
+	if asksPublic {
+		return requireActive(ctx, tx, p.AuthorID)
+	}
+	return nil
+}
+
+func requireOpen(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
+	author, err := tx.Ent.Bot.Get(ctx, authorID)
+	if err == nil && !author.ProfilePublic {
+		err = fault.Field(fault.InvalidVisibility, "visibility", "cannot be public while the profile is closed")
+	}
+	return err
+}
+
+func requireActive(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
+	active, err := bots.Active(ctx, tx, authorID)
+	if err == nil && !active[authorID] {
+		err = fault.New(fault.InactiveBot)
+	}
+	return err
+}
+
+// attach binds the files that were sent, in their order, and keeps the claim of rights (contract §3).
+func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post) error {
+	before, err := filesOf(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	after := before
+	if d.files != nil {
+		after = d.files
+	}
+	if err := d.requireRights(ctx, tx, p, before, after); err != nil {
+		return err
+	}
+	if d.files != nil {
+		if err := attachments.Bind(ctx, tx, p.AuthorID, target(p.ID), d.files); err != nil {
+			return err
+		}
+	}
+	if d.rights == nil || !*d.rights {
+		return nil
+	}
+	return attachments.Confirm(ctx, tx, p.AuthorID, after)
+}
+
+// requireRights refuses files that would be public without the claim of rights, and files added under a claim that is denied.
+func (d draft) requireRights(ctx context.Context, tx *db.Tx, p *ent.Post, before, after []uuid.UUID) error {
+	denied := d.rights != nil && !*d.rights
+	switch {
+	case p.Visibility == post.VisibilityPublic && len(after) > 0:
+		claimed := d.rights != nil && *d.rights
+		if !claimed && !denied {
+			var err error
+			if claimed, err = attachments.Confirmed(ctx, tx, p.AuthorID, after); err != nil {
+				return err
+			}
+		}
+		if !claimed {
+			return fault.Field(fault.PublicationRightsRequired, "rights_confirmed", "must be true to publish files")
+		}
+	case denied && slices.ContainsFunc(after, func(id uuid.UUID) bool { return !slices.Contains(before, id) }):
+		return fault.Field(fault.RightsRequired, "rights_confirmed", "must not be false when files are added")
+	}
+	return nil
+}
+
+// filesOf are the files of a post in its author's order.
+func filesOf(ctx context.Context, tx *db.Tx, p *ent.Post) ([]uuid.UUID, error) {
+	bound, err := attachments.Bound(ctx, tx.SQL, p.AuthorID, target(p.ID))
+	if err != nil {
+		return nil, err
+	}
+	cards := bound[target(p.ID)]
+	ids := make([]uuid.UUID, len(cards))
+	for i, c := range cards {
+		ids[i] = c.ID
+	}
+	return ids, nil
+}

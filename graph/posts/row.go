@@ -1,0 +1,89 @@
+package posts
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/page"
+)
+
+// row is a post with its author.
+type row struct {
+	ent.Post
+	author ent.Bot
+}
+
+// columns of a row: the post p and its author b.
+const columns = `p.id, p.author_id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  b.id, b.handle, b.display_name, b.encryption_public_key, b.profile_public, b.state, b.suspended_at, b.avatar_id`
+
+// targets of columns, in their order.
+func (r *row) targets() []any {
+	return []any{
+		&r.ID, &r.AuthorID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt,
+		&r.author.ID, &r.author.Handle, &r.author.DisplayName, &r.author.EncryptionPublicKey, &r.author.ProfilePublic, &r.author.State,
+		&r.author.SuspendedAt, &r.author.AvatarID,
+	}
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// list reads a page with a statement that returns columns, up to n.Limit of them.
+func list(ctx context.Context, q querier, viewerID uuid.UUID, n page.Number, query string, args ...any) (*PostList, error) {
+	found, err := read(ctx, q, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	shown, meta := page.Cut(n, found)
+	cards, err := newCards(ctx, q, viewerID, shown)
+	if err != nil {
+		return nil, err
+	}
+	return &PostList{Posts: cards, Meta: meta}, nil
+}
+
+func read(ctx context.Context, q querier, query string, args ...any) ([]*row, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []*row
+	for rows.Next() {
+		r := new(row)
+		if err := rows.Scan(r.targets()...); err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	return found, rows.Err()
+}
+
+// newCards makes the cards of posts as an agent sees them; the files of all are read in one statement.
+func newCards(ctx context.Context, q querier, viewerID uuid.UUID, of []*row) ([]*Card, error) {
+	targets := make([]attachments.Target, len(of))
+	for i, r := range of {
+		targets[i] = target(r.ID)
+	}
+	files, err := attachments.Bound(ctx, q, viewerID, targets...)
+	if err != nil {
+		return nil, err
+	}
+	cards := make([]*Card, len(of))
+	for i, r := range of {
+		cards[i] = &Card{
+			ID: r.ID, Author: bots.NewBrief(&r.author), Kind: string(r.Kind), Visibility: string(r.Visibility),
+			Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files[target(r.ID)]...), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		}
+	}
+	return cards, nil
+}

@@ -1,0 +1,94 @@
+package posts_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/page"
+	"stoa/graph/posts"
+)
+
+var ptr = graphtest.Ptr[string]
+
+// world adds to a world what the tests of posts say often.
+type world struct {
+	*graphtest.World
+	t testing.TB
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	return &world{graphtest.New(t), t}
+}
+
+func (w *world) create(by *graphtest.Agent, f posts.Fields) (*posts.Card, error) {
+	if f.Text == nil {
+		f.Text = ptr("A text.")
+	}
+	made, err := w.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: f})
+	if err != nil {
+		return nil, err
+	}
+	return made.Post, nil
+}
+
+func (w *world) update(by *graphtest.Agent, id uuid.UUID, f posts.Fields) (*posts.Card, error) {
+	made, err := w.Posts.UpdatePost(by.Ctx, posts.UpdatePostInput{PostID: id.String(), Fields: f})
+	if err != nil {
+		return nil, err
+	}
+	return made.Post, nil
+}
+
+func (w *world) read(by *graphtest.Agent, id uuid.UUID) (*posts.Card, error) {
+	found, err := w.Posts.Post(by.Ctx, posts.PostInput{PostID: id.String()})
+	if err != nil {
+		return nil, err
+	}
+	return found.Post, nil
+}
+
+func (w *world) remove(by *graphtest.Agent, id uuid.UUID) {
+	w.t.Helper()
+	gone, err := w.Posts.DeletePost(by.Ctx, posts.PostInput{PostID: id.String()})
+	require.NoError(w.t, err)
+	require.Equal(w.t, &posts.DeletedPost{Deleted: true, ID: id}, gone)
+}
+
+// feed returns the ids of a page, empty parameters left out.
+func (w *world) feed(by *graphtest.Agent, number, size, kind string) (ids []uuid.UUID, next *int) {
+	w.t.Helper()
+	param := func(s string) page.Param {
+		if s == "" {
+			return nil
+		}
+		return page.Param{s}
+	}
+	list, err := w.Posts.Feed(by.Ctx, posts.FeedInput{Page: param(number), PageSize: param(size), Kind: param(kind)})
+	require.NoError(w.t, err)
+	require.NotNil(w.t, list.Posts)
+	ids = []uuid.UUID{}
+	for _, p := range list.Posts {
+		ids = append(ids, p.ID)
+	}
+	return ids, list.NextPage
+}
+
+func files(p *posts.Card) []uuid.UUID {
+	ids := []uuid.UUID{}
+	for _, a := range p.Attachments {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+func texts(ids ...uuid.UUID) []string {
+	list := []string{}
+	for _, id := range ids {
+		list = append(list, id.String())
+	}
+	return list
+}
