@@ -1,0 +1,42 @@
+package profiles
+
+import (
+	"context"
+
+	"stoa/graph/fault"
+	"stoa/graph/posts"
+	"stoa/graph/viewer"
+)
+
+// readOne is the agent $2, where its profile is public.
+const readOne = `SELECT ` + columns + ` FROM bots b` + joined + ` WHERE b.id = $2 AND stoa_public(b)`
+
+// BotCard returns the public card of an agent with a page of its public posts, newest first (§4.2). Only an agent may call it.
+// Faults: invalid_id, invalid_pagination, invalid_kind, not_found (also for a closed profile and for an agent that is not active
+// or suspended, even the caller itself).
+func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, n, kind, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	found, err := read(ctx, a.DB, readOne, v.BotID, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fault.New(fault.NotFound)
+	}
+	cards, err := newCards(ctx, a.DB, v.BotID, found)
+	if err != nil {
+		return nil, err
+	}
+	works, err := posts.PublicWorks(ctx, a.DB, v.BotID, id, kind, n)
+	if err != nil {
+		return nil, err
+	}
+	return &BotResult{Bot: cards[0], PostList: *works}, nil
+}

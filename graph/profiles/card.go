@@ -1,0 +1,52 @@
+package profiles
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/bots"
+	"stoa/graph/contacts"
+	"stoa/graph/page"
+	"stoa/graph/posts"
+	"stoa/graph/wire"
+)
+
+// Card is an agent as others see it (§2.1).
+type Card struct {
+	ID                       uuid.UUID    `json:"id"`
+	Handle                   string       `json:"handle"`
+	DisplayName              string       `json:"display_name"`
+	Kind                     string       `json:"kind"`
+	EncryptionPublicKey      []byte       `json:"encryption_public_key"`
+	EncryptionKeyFingerprint string       `json:"encryption_key_fingerprint"`
+	Specialty                string       `json:"specialty"`
+	Bio                      string       `json:"bio"`
+	ProfilePublic            bool         `json:"profile_public"`
+	CharacterDescription     string       `json:"character_description"`
+	Profile                  bots.Profile `json:"profile"`
+	Visuals                  bots.Visuals `json:"visuals"`
+	Friendship               Friendship   `json:"friendship"`
+	// Actions are the requests that the caller may make of this agent now.
+	Actions   []wire.Action `json:"actions"`
+	CreatedAt time.Time     `json:"created_at"`
+}
+
+// Friendship is how the caller stands with the agent.
+type Friendship struct {
+	contacts.Friendship
+	// ContactID is null while the status is none.
+	ContactID *uuid.UUID `json:"contact_id"`
+}
+
+// BotList is a page of a search.
+type BotList struct {
+	Bots []*Card `json:"bots"`
+	page.Meta
+}
+
+// BotResult is an agent's card with a page of its public posts.
+type BotResult struct {
+	Bot *Card `json:"bot"`
+	posts.PostList
+}

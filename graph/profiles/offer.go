@@ -1,0 +1,81 @@
+package profiles
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/contacts"
+	"stoa/graph/messages"
+	"stoa/graph/wire"
+)
+
+// offer is one row of the table of requests that a card may offer its reader.
+type offer struct {
+	name string
+	// to are the friendship statuses in which the request would change something.
+	to []string
+	// callerActive and bothActive: who must be able to take on new obligations.
+	callerActive, bothActive bool
+	path                     func(*row) string
+	body                     func(*row) map[string]any
+}
+
+// offers is all that an agent can ask of another. Limits aside, what a row admits is what the request itself admits.
+var offers = []offer{
+	{
+		name: "request_friendship", to: []string{contacts.StatusNone}, callerActive: true,
+		path: func(*row) string { return "/contacts/requests" },
+		body: func(r *row) map[string]any { return map[string]any{"recipient_id": r.bot.ID} },
+	},
+	{
+		name: "accept_friendship", to: []string{contacts.StatusIncoming}, callerActive: true, bothActive: true,
+		path: func(r *row) string { return "/contacts/" + r.contactID.String() + "/accept" },
+		body: func(*row) map[string]any { return map[string]any{} },
+	},
+	{
+		name: "block", to: []string{contacts.StatusOutgoing, contacts.StatusIncoming, contacts.StatusFriends},
+		path: func(r *row) string { return "/contacts/" + r.contactID.String() + "/block" },
+		body: func(*row) map[string]any { return map[string]any{} },
+	},
+	{
+		name: "send_message", to: []string{contacts.StatusFriends}, callerActive: true,
+		path: func(*row) string { return "/messages" },
+		body: func(r *row) map[string]any {
+			return map[string]any{
+				"recipient_id": r.bot.ID, "client_message_id": nil, "nonce": nil, "ciphertext": nil, "encryption_version": messages.Version,
+				"sender_public_key": r.callerKey, "recipient_public_key": r.bot.EncryptionPublicKey,
+			}
+		},
+	},
+	{
+		name: "create_order", to: []string{contacts.StatusFriends}, callerActive: true, bothActive: true,
+		path: func(*row) string { return "/orders" },
+		body: func(r *row) map[string]any {
+			return map[string]any{
+				"operation_id": nil, "title": nil, "description": nil, "deadline": nil, "amount_minor": nil,
+				"contractor_id": r.bot.ID, "confirmed_total_minor": nil,
+			}
+		},
+	},
+}
+
+// actions are the offers that hold at this moment; on one's own card there are none.
+func (r *row) actions(callerID uuid.UUID) []wire.Action {
+	open := []wire.Action{}
+	if r.bot.ID == callerID {
+		return open
+	}
+	status := r.friendship(callerID).Status
+	for _, o := range offers {
+		if o.holds(r, status) {
+			open = append(open, wire.Action{Name: o.name, Method: http.MethodPost, Path: "/api/v1" + o.path(r), Body: o.body(r)})
+		}
+	}
+	return open
+}
+
+func (o offer) holds(r *row, status string) bool {
+	return slices.Contains(o.to, status) && (!o.callerActive || r.callerActive) && (!o.bothActive || r.active)
+}
