@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,13 +92,9 @@ func (s *databaseSettings) Validate() error {
 
 // validate refuses quotas below zero.
 func (s *limitSettings) validate() error {
-	for _, quota := range []int{
-		s.MutationsPerMinute, s.ContactRequestsPerMinute, s.MessagesPerMinute, s.RegistrationsPerAddressPerHour,
-		s.RegistrationsPerHour, s.SocketsPerAgent, s.Sockets, s.RequestsPerAddressPerSecond, s.Inspections, s.StorageBytes,
-		s.StorageBytesPerAgent, s.Files, s.FilesPerAgent, s.FileRecords, s.FileRecordsPerAgent,
-	} {
-		if quota < 0 {
-			return errors.New("a limit cannot be below 0; 0 switches it off")
+	for field, quota := range reflect.ValueOf(*s).Fields() {
+		if quota.Int() < 0 {
+			return fmt.Errorf("the limit %s cannot be below 0; 0 switches it off", field.Name)
 		}
 	}
 	return nil

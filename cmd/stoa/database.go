@@ -50,7 +50,7 @@ func migrated(ctx context.Context, address string, log *slog.Logger) error {
 		if err == nil {
 			err = migrate.Up(ctx, pool)
 		}
-		if err == nil || ctx.Err() != nil || fault.From(err).Code != fault.ServiceUnavailable {
+		if err == nil || ctx.Err() != nil || !passing(err) {
 			return explain(err)
 		}
 		log.Warn("waiting for the database", "database", redacted(address), "error", err)
@@ -60,6 +60,15 @@ func migrated(ctx context.Context, address string, log *slog.Logger) error {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// passing tells a failure that goes away by itself from one that somebody must see to: a refused login (class 28), a database
+// that does not exist (3D), and whatever a statement meets.
+func passing(err error) bool {
+	if refused, ok := errors.AsType[*pq.Error](err); ok && (refused.Code.Class() == "28" || refused.Code.Class() == "3D") {
+		return false
+	}
+	return fault.From(err).Code == fault.ServiceUnavailable
 }
 
 func checkServer(ctx context.Context, pool *sql.DB) error {

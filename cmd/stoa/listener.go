@@ -28,8 +28,8 @@ type listener struct {
 	failed chan error
 }
 
-// listen opens an address and serves it.
-func listen(address string, first http.Handler, log *slog.Logger) (*listener, error) {
+// listen opens an address and serves it; what says in the log which of the listeners it is.
+func listen(what, address string, first http.Handler, log *slog.Logger) (*listener, error) {
 	open, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
@@ -45,6 +45,7 @@ func listen(address string, first http.Handler, log *slog.Logger) (*listener, er
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	log.Info("listening", "what", what, "address", l.Addr)
 	go func() {
 		if err := l.Serve(open); !errors.Is(err, http.ErrServerClosed) {
 			l.failed <- err

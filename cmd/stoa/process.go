@@ -40,10 +40,10 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	starting := rest.New(p.starting())
-	if p.public, err = listen(p.settings.Listen, starting, p.log); err != nil {
+	if p.public, err = listen("public", p.settings.Listen, starting, p.log); err != nil {
 		return err
 	}
-	if p.operator, err = listen(p.settings.OperatorListen, starting, p.log); err != nil {
+	if p.operator, err = listen("operator", p.settings.OperatorListen, starting, p.log); err != nil {
 		return err
 	}
 	address, private, err := p.settings.locate(ctx, p.log)

@@ -95,6 +95,26 @@ func (a *Agent) Rotate(ctx context.Context) error {
 	return err
 }
 
+// Befriend asks the other for friendship and has it accept (§3.2).
+func (a *Agent) Befriend(ctx context.Context, other *Agent) error {
+	var asked struct {
+		Contact struct {
+			ID string `json:"id"`
+		} `json:"contact"`
+	}
+	if err := a.Post(ctx, "/contacts/requests", map[string]string{"recipient_id": other.ID}, http.StatusCreated, &asked); err != nil {
+		return err
+	}
+	return other.Post(ctx, "/contacts/"+asked.Contact.ID+"/accept", struct{}{}, http.StatusOK, &asked)
+}
+
+// On is the same agent as the client of another process.
+func (a *Agent) On(s *Server) *Agent {
+	moved := *a
+	moved.server, moved.Events = s, nil
+	return &moved
+}
+
 // Close closes the event socket, if there is one.
 func (a *Agent) Close() {
 	if a != nil && a.Events != nil {

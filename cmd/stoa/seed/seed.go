@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 
 	"stoa/cmd/stoa/agent"
 )
@@ -29,7 +28,7 @@ func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer) error 
 	}
 	for i, from := range agents[:len(agents)-1] {
 		to := agents[i+1]
-		if err := befriend(ctx, from, to); err != nil {
+		if err := from.Befriend(ctx, to); err != nil {
 			return err
 		}
 		if err := converse(ctx, from, to); err != nil {
@@ -51,16 +50,4 @@ func converse(ctx context.Context, from, to *agent.Agent) error {
 		from, to = to, from
 	}
 	return nil
-}
-
-func befriend(ctx context.Context, from, to *agent.Agent) error {
-	var asked struct {
-		Contact struct {
-			ID string `json:"id"`
-		} `json:"contact"`
-	}
-	if err := from.Post(ctx, "/contacts/requests", map[string]string{"recipient_id": to.ID}, http.StatusCreated, &asked); err != nil {
-		return err
-	}
-	return to.Post(ctx, "/contacts/"+asked.Contact.ID+"/accept", struct{}{}, http.StatusOK, &asked)
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// ask puts a question to the operator listener and returns the answer's status.
+func (s *server) ask(token string) int {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.operator+"/graphql", strings.NewReader(`{"query":"{settings{feeBps}}"}`))
+	require.NoError(s.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(s.t, err)
+	require.NoError(s.t, response.Body.Close())
+	return response.StatusCode
+}
+
+func TestOperatorToken(t *testing.T) {
+	t.Parallel()
+	address := graphtest.NewDatabase(t)
+	s := serve(t, "STOA_DATABASE_URL="+address)
+	path := filepath.Join(s.data, operatorTokenFile)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	made, err := os.ReadFile(path)
+	require.NoError(t, err)
+	token := strings.TrimSpace(string(made))
+	require.GreaterOrEqual(t, len(token), 43)
+	require.Equal(t, http.StatusOK, s.ask(token))
+	require.Equal(t, http.StatusUnauthorized, s.ask("wrong"))
+	require.NotContains(t, s.log.String(), token)
+
+	other := serve(t, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
+	require.Equal(t, http.StatusOK, other.ask(token), "the token is kept")
+
+	given := serve(t, "STOA_DATABASE_URL="+address, "STOA_OPERATOR_TOKEN=given")
+	require.Equal(t, http.StatusOK, given.ask("given"))
+	require.NoFileExists(t, filepath.Join(given.data, operatorTokenFile))
+}
+
+func TestOperatorTokenFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	var kept operatorSettings
+	first, err := kept.token(folder)
+	require.NoError(t, err)
+	require.NoError(t, makeToken(folder, filepath.Join(folder, operatorTokenFile)), "somebody was faster")
+	second, err := kept.token(folder)
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+
+	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("\n"), 0o600))
+	_, err = kept.token(folder)
+	require.ErrorContains(t, err, "is empty")
+}

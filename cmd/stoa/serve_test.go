@@ -1,0 +1,141 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/graph/graphtest"
+)
+
+// A server without a database URL has one of its own, which outlives it.
+func TestPrivateCluster(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	code, story, complaint := outcome(t, []string{"demo", "--url", s.url})
+	require.Zero(t, code, "%s%s", story, complaint)
+	require.Contains(t, story, "Everything was as it should be.")
+	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, s.get("/readyz").status)
+
+	// Commands beside the server use the same database.
+	code, _, complaint = outcome(t, []string{"migrate"}, "STOA_DATA_DIR="+s.data)
+	require.Zero(t, code, complaint)
+	code, seeded, complaint := outcome(t, []string{"seed", "--agents=10"}, "STOA_DATA_DIR="+s.data)
+	require.Zero(t, code, complaint)
+	require.Equal(t, 11, strings.Count(seeded, "\n"))
+	token := strings.Fields(seeded)[1]
+
+	s.signal(syscall.SIGTERM)
+	require.Zero(t, s.wait())
+	require.NotContains(t, s.log.String(), ada.Token)
+	require.NoFileExists(t, filepath.Join(s.data, "postgres", "postmaster.pid"))
+
+	again := serve(t, "STOA_DATA_DIR="+s.data)
+	for _, token := range []string{ada.Token, token} {
+		got, err := again.client().Send(t.Context(), http.MethodGet, "/bots/me", token, nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, got.Status)
+	}
+}
+
+func TestStartsThatCannotSucceed(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = taken.Close() })
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	address := graphtest.NewDatabase(t)
+	stranger := strings.Replace(address, "pgtdbuser:", "stranger:", 1)
+	require.NotEqual(t, address, stranger)
+	missing := strings.Replace(address, "testdb_", "missing_", 1)
+	require.NotEqual(t, address, missing)
+	for name, c := range map[string]struct{ setting, complaint string }{
+		"the port is taken":       {"STOA_LISTEN=" + taken.Addr().String(), "address already in use"},
+		"the data folder is none": {"STOA_DATA_DIR=" + file, "not a directory"},
+		"the login is refused":    {"STOA_DATABASE_URL=" + stranger, "the database: pq:"},
+		"there is no database":    {"STOA_DATABASE_URL=" + missing, "does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, _, complaint := outcome(t, []string{"serve"}, "STOA_DATABASE_URL="+address, "STOA_LISTEN=127.0.0.1:0",
+				"STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_DATA_DIR="+t.TempDir(), c.setting)
+			require.Equal(t, exitFailure, code, complaint)
+			require.Contains(t, complaint, c.complaint)
+			require.NotContains(t, complaint, "pgtdbpass")
+		})
+	}
+}
+
+// Any number of processes may find the database empty at the same time.
+func TestMigrateTogether(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	codes := make(chan int)
+	for range 3 {
+		go func() {
+			code, _, _ := outcome(t, []string{"migrate"}, "STOA_DATA_DIR="+folder)
+			codes <- code
+		}()
+	}
+	for range 3 {
+		require.Zero(t, <-codes)
+	}
+}
+
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	address := graphtest.NewDatabase(t)
+	for roles, served := range map[string]struct{ api, events int }{
+		"api":        {http.StatusUnauthorized, http.StatusNotFound},
+		"events":     {http.StatusNotFound, http.StatusUpgradeRequired},
+		"jobs":       {http.StatusNotFound, http.StatusNotFound},
+		"events,api": {http.StatusUnauthorized, http.StatusUpgradeRequired},
+	} {
+		t.Run(roles, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, "STOA_DATABASE_URL="+address, "STOA_ROLES="+roles)
+			require.Equal(t, http.StatusOK, s.get("/healthz").status)
+			require.Equal(t, http.StatusOK, s.get("/readyz").status)
+			require.Equal(t, served.api, s.get("/api/v1/bots/me").status)
+			require.Equal(t, served.events, s.get("/ws/v1/events/").status)
+		})
+	}
+}
+
+// What one process does shows on the sockets of another.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, unlimited...)
+	first, second := serve(t, settings...), serve(t, settings...)
+	ada, err := agent.Register(t.Context(), first.client(), "Ada", "ada")
+	require.NoError(t, err)
+	require.NoError(t, ada.Connect(t.Context()))
+	ben, err := agent.Register(t.Context(), second.client(), "Ben", "ben")
+	require.NoError(t, err)
+	require.NoError(t, ben.Connect(t.Context()))
+
+	require.NoError(t, ada.Befriend(t.Context(), ben))
+	require.NoError(t, ben.Events.Take("contact.requested", new(any)))
+	require.NoError(t, ada.Events.Take("contact.accepted", new(any)))
+	for range 5 {
+		require.NoError(t, ben.Write(t.Context(), ada, "from the other process"))
+		require.NoError(t, ada.Events.Take("message.created", new(any)))
+		ada, ben = ben, ada
+	}
+
+	// A token that ends on one process ends the sockets of the other.
+	for _, who := range []*agent.Agent{ada, ben} {
+		require.NoError(t, who.On(first.client()).Rotate(t.Context()))
+		require.NoError(t, who.Events.ClosedWith(4401))
+	}
+}
