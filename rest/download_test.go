@@ -1,0 +1,239 @@
+package rest_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"image/jpeg"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/jobs"
+)
+
+// withAvatar is an agent with an avatar, its record as the owner sees it, and the original bytes.
+func (s *site) withAvatar(width, height int) (*graphtest.Agent, map[string]any, []byte) {
+	s.t.Helper()
+	agent := s.Agent()
+	original := pngOf(s.t, width, height)
+	record := s.attach(agent, "avatar", original)
+	s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, map[string]any{"avatar_attachment_id": record["id"], "rights_confirmed": true}).ok(http.StatusOK)
+	return agent, record, original
+}
+
+func TestPrivateFilesAreTheOwners(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent, other := s.Agent(), s.Agent()
+	for _, purpose := range []string{"avatar", "character", "portfolio", "order"} {
+		original := pngOf(t, 20, 10)
+		path := "/api/v1/attachments/" + s.attach(agent, purpose, original)["id"].(string)
+		for _, suffix := range []string{"", "/preview", "/download"} {
+			s.fetch(http.MethodGet, path+suffix, "").fault(http.StatusNotFound, fault.NotFound)
+			s.fetch(http.MethodGet, path+suffix, other.Token).fault(http.StatusNotFound, fault.NotFound)
+			s.fetch(http.MethodGet, path+suffix, "stoa_wrong").fault(http.StatusUnauthorized, fault.Unauthorized)
+			own := s.fetch(http.MethodGet, path+suffix, agent.Token)
+			require.Equal(t, http.StatusOK, own.status)
+			require.Equal(t, "no-store", own.header.Get("Cache-Control"))
+		}
+		require.Equal(t, original, s.fetch(http.MethodGet, path+"/download", agent.Token).raw)
+	}
+	s.fetch(http.MethodGet, "/api/v1/attachments/x/preview", "").fault(http.StatusBadRequest, fault.InvalidID)
+	s.fetch(http.MethodGet, "/api/v1/attachments/"+uuid.NewString(), agent.Token).fault(http.StatusNotFound, fault.NotFound)
+}
+
+func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent, record, original := s.withAvatar(2000, 500)
+	path := "/api/v1/attachments/" + record["id"].(string)
+	other := s.Agent()
+	for _, token := range []string{"", other.Token} {
+		shown := s.fetch(http.MethodGet, path, token).ok(http.StatusOK)["attachment"].(map[string]any)
+		require.Nil(t, shown["file_name"])
+		require.Nil(t, shown["sha256"])
+		require.Equal(t, record["preview_url"], shown["preview_url"])
+		require.Equal(t, "image/jpeg", shown["media_type"])
+
+		preview := s.fetch(http.MethodGet, path+"/preview", token)
+		require.Equal(t, http.StatusOK, preview.status)
+		small, err := jpeg.Decode(bytes.NewReader(preview.raw))
+		require.NoError(t, err)
+		require.Equal(t, 1024, small.Bounds().Dx())
+
+		download := s.fetch(http.MethodGet, path+"/download", token)
+		require.Equal(t, http.StatusOK, download.status)
+		large, err := jpeg.Decode(bytes.NewReader(download.raw))
+		require.NoError(t, err, "a processed version, not the original")
+		require.Equal(t, 2000, large.Bounds().Dx())
+		require.EqualValues(t, len(download.raw), shown["size_bytes"])
+
+		for _, a := range []*answer{preview, download} {
+			require.Equal(t, "image/jpeg", a.header.Get("Content-Type"))
+			require.Equal(t, "no-cache", a.header.Get("Cache-Control"))
+			require.Equal(t, "Authorization", a.header.Get("Vary"))
+			require.Equal(t, "sandbox; default-src 'none'", a.header.Get("Content-Security-Policy"))
+			require.Equal(t, "same-origin", a.header.Get("Cross-Origin-Resource-Policy"))
+			require.Equal(t, "nosniff", a.header.Get("X-Content-Type-Options"))
+			require.Regexp(t, `^"[A-Za-z0-9_-]{43}"$`, a.header.Get("ETag"))
+			require.NotContains(t, a.header.Get("Content-Disposition"), "picture")
+		}
+	}
+	require.Equal(t, original, s.fetch(http.MethodGet, path+"/download", agent.Token).raw)
+	for _, suffix := range []string{"", "/preview", "/download"} {
+		s.fetch(http.MethodGet, path+suffix, "stoa_wrong").fault(http.StatusUnauthorized, fault.Unauthorized)
+		s.fetch(http.MethodGet, path+suffix, "", "Authorization", "Basic eDp5").fault(http.StatusUnauthorized, fault.Unauthorized)
+	}
+}
+
+// Whatever ends the publicity of a file ends it for the next request.
+func TestPublicityEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent, record, _ := s.withAvatar(30, 30)
+	path := "/api/v1/attachments/" + record["id"].(string)
+	patch := func(body string) { s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, body).ok(http.StatusOK) }
+	tag := s.fetch(http.MethodGet, path+"/preview", "").header.Get("ETag")
+	public := func(want bool, why string) {
+		for _, suffix := range []string{"", "/preview", "/download"} {
+			status := s.fetch(http.MethodGet, path+suffix, "", "If-None-Match", tag).status
+			require.Equal(t, want, status == http.StatusOK || status == http.StatusNotModified, why)
+		}
+	}
+	public(true, "open")
+	patch(`{"profile_public": false}`)
+	public(false, "closed")
+	require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, path+"/preview", agent.Token).status, "the owner reads on")
+	patch(`{"profile_public": true}`)
+	public(true, "open again")
+	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
+	public(false, "trashed")
+	s.Exec("UPDATE bots SET state = 'active', suspended_at = stoa_now() WHERE id = $1", agent.ID)
+	public(false, "suspended")
+	s.Exec("UPDATE bots SET suspended_at = NULL WHERE id = $1", agent.ID)
+	public(true, "reinstated")
+	patch(`{"avatar_attachment_id": null}`)
+	public(false, "unbound")
+}
+
+func TestNamesInContentDisposition(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	for sent, want := range map[string]string{
+		"plain.png":         `attachment; filename="plain.png"`,
+		"two words.png":     `attachment; filename="two words.png"`,
+		"Füße.png":          `attachment; filename="F__e.png"; filename*=UTF-8''F%C3%BC%C3%9Fe.png`,
+		`quo"te\.png`:       `attachment; filename="quo_te_.png"; filename*=UTF-8''quo%22te%5C.png`,
+		"100%.png":          `attachment; filename="100_.png"; filename*=UTF-8''100%25.png`,
+		"folder/inside.png": `attachment; filename="inside.png"`,
+	} {
+		form := uploadForm("order", pngOf(t, 4, 4))
+		form[0].fileName = sent
+		id := s.post(agent.Token, form).ok(http.StatusCreated)["attachment"].(map[string]any)["id"].(string)
+		a := s.fetch(http.MethodGet, "/api/v1/attachments/"+id+"/download", agent.Token)
+		require.Equal(t, want, a.header.Get("Content-Disposition"), sent)
+		_, _, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
+		require.NoError(t, err)
+	}
+}
+
+func TestConditionsAndRanges(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	original := pngOf(t, 40, 40)
+	record := s.attach(agent, "order", original)
+	path := "/api/v1/attachments/" + record["id"].(string) + "/download"
+	sum := sha256.Sum256(original)
+	require.Equal(t, hex.EncodeToString(sum[:]), record["sha256"])
+	whole := s.fetch(http.MethodGet, path, agent.Token)
+	tag := whole.header.Get("ETag")
+	require.Equal(t, "bytes", whole.header.Get("Accept-Ranges"))
+
+	head := s.fetch(http.MethodHead, path, agent.Token)
+	require.Equal(t, http.StatusOK, head.status)
+	require.Empty(t, head.raw)
+	require.EqualValues(t, whole.header.Get("Content-Length"), head.header.Get("Content-Length"))
+	require.Equal(t, tag, head.header.Get("ETag"))
+
+	for _, match := range []string{tag, `"x", ` + tag, "*", "W/" + tag} {
+		a := s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", match)
+		require.Equal(t, http.StatusNotModified, a.status, match)
+		require.Empty(t, a.raw)
+		require.Equal(t, tag, a.header.Get("ETag"))
+	}
+	require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", `"x"`).status)
+
+	size := len(original)
+	for asked, want := range map[string][]byte{
+		"bytes=0-0": original[:1], "bytes=10-19": original[10:20], "bytes=-5": original[size-5:], "bytes=7-": original[7:],
+		"bytes=0-999999999": original, "bytes=-999999999": original,
+	} {
+		a := s.fetch(http.MethodGet, path, agent.Token, "Range", asked)
+		require.Equal(t, http.StatusPartialContent, a.status, asked)
+		require.Equal(t, want, a.raw, asked)
+		require.NotEmpty(t, a.header.Get("Content-Range"))
+	}
+	for _, asked := range []string{"lines=1-2", "bytes", "bytes=", "bytes=x-y", "bytes=1-2-3", "bytes=" + strings.Repeat("0-0,", 20) + "0-0"} {
+		a := s.fetch(http.MethodGet, path, agent.Token, "Range", asked)
+		require.Equal(t, http.StatusOK, a.status, asked)
+		require.Equal(t, original, a.raw, asked)
+	}
+	for _, asked := range []string{"bytes=99999999-", "bytes=99999999-99999999", "bytes=-0"} {
+		a := s.fetch(http.MethodGet, path, agent.Token, "Range", asked)
+		a.fault(http.StatusRequestedRangeNotSatisfiable, fault.RangeNotSatisfiable)
+		require.Equal(t, "bytes */"+whole.header.Get("Content-Length"), a.header.Get("Content-Range"))
+		require.Equal(t, "application/json", a.header.Get("Content-Type"))
+		require.Equal(t, "no-store", a.header.Get("Cache-Control"))
+		require.Empty(t, a.header.Get("ETag"))
+	}
+	require.Equal(t, http.StatusPartialContent, s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=0-1", "If-Range", tag).status)
+	require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=0-1", "If-Range", `"x"`).status)
+	require.Equal(t, http.StatusNotModified, s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=99999999-", "If-None-Match", tag).status)
+
+	several := s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=5-9,0-1")
+	require.Equal(t, http.StatusPartialContent, several.status)
+	_, params, err := mime.ParseMediaType(several.header.Get("Content-Type"))
+	require.NoError(t, err)
+	parts := multipart.NewReader(bytes.NewReader(several.raw), params["boundary"])
+	for _, want := range [][]byte{original[5:10], original[:2]} {
+		part, err := parts.NextPart()
+		require.NoError(t, err)
+		got, err := io.ReadAll(part)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, suffix := range []string{"", "/preview"} {
+		a := s.fetch(http.MethodHead, "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token)
+		require.Equal(t, http.StatusOK, a.status)
+		require.Empty(t, a.raw)
+	}
+}
+
+// Bytes that are missing against expectation give the error body, not a cut answer.
+func TestMissingBytes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	folder := s.InspectWith(jobs.Judge)
+	agent := s.Agent()
+	path := "/api/v1/attachments/" + s.attach(agent, "order", pngOf(t, 9, 9))["id"].(string) + "/download"
+	require.NoError(t, os.RemoveAll(filepath.Join(folder, "attachments")))
+	a := s.fetch(http.MethodGet, path, agent.Token, "Range", "bytes=1-3")
+	a.fault(http.StatusNotFound, fault.NotFound)
+	require.Equal(t, "application/json", a.header.Get("Content-Type"))
+	require.Empty(t, a.header.Get("Content-Range"))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "attachments"), nil, 0o600))
+	s.fetch(http.MethodGet, path, agent.Token).fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+}

@@ -1,0 +1,165 @@
+package rest_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+)
+
+func TestUploadAnswersWithTheRecord(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	form := uploadForm("avatar", jpegOf(t, 60, 40))
+	first := s.post(agent.Token, form)
+	record := first.ok(http.StatusCreated)["attachment"].(map[string]any)
+	keys := make([]string, 0, len(record))
+	for key := range record {
+		keys = append(keys, key)
+	}
+	require.ElementsMatch(t, strings.Split("id purpose status file_name media_type size_bytes sha256 width height pages available preview_url download_url created_at", " "), keys)
+	require.Equal(t, "picture.png", record["file_name"])
+	require.Equal(t, "image/jpeg", record["media_type"], "by content, not by name")
+	require.EqualValues(t, 60, record["width"])
+	require.EqualValues(t, 40, record["height"])
+	require.Nil(t, record["pages"])
+	require.Equal(t, "no-store", first.header.Get("Cache-Control"))
+
+	require.Equal(t, record, s.post(agent.Token, form).ok(http.StatusOK)["attachment"], "a repeat")
+	require.Equal(t, record, s.send(http.MethodGet, "/api/v1/attachments/"+record["id"].(string), agent.Token, nil).ok(http.StatusOK)["attachment"])
+	reversed := []part{form[2], form[1], form[0]}
+	require.Equal(t, record, s.post(agent.Token, reversed).ok(http.StatusOK)["attachment"], "parts come in any order")
+}
+
+func TestUploadForms(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	picture := file("a.png", pngOf(t, 4, 4))
+	purpose, id := value("purpose", "order"), value("upload_id", uuid.NewString())
+	for name, form := range map[string][]part{
+		"empty":                 {},
+		"no file":               {purpose, id},
+		"no purpose":            {picture, id},
+		"no upload_id":          {picture, purpose},
+		"two files":             {picture, picture, purpose, id},
+		"two purposes":          {picture, purpose, purpose, id},
+		"two upload_ids":        {picture, purpose, id, id},
+		"extra part":            {picture, purpose, id, value("title", "x")},
+		"part without a name":   {picture, purpose, id, value("", "x")},
+		"no file name":          {file("", picture.bytes), purpose, id},
+		"file as a value":       {value("file", "x"), purpose, id},
+		"blank file name":       {file("  ", picture.bytes), purpose, id},
+		"long file name":        {file(strings.Repeat("x", 256), picture.bytes), purpose, id},
+		"upload_id not a UUID":  {picture, purpose, value("upload_id", "1")},
+		"upload_id in braces":   {picture, purpose, value("upload_id", "{"+uuid.NewString()+"}")},
+		"unknown purpose":       {picture, value("purpose", "portrait"), id},
+		"purpose in upper case": {picture, value("purpose", "ORDER"), id},
+		"long purpose":          {picture, value("purpose", strings.Repeat("x", 300)), id},
+	} {
+		t.Run(name, func(t *testing.T) { s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFields) })
+	}
+	for name, body := range map[string]string{"no form at all": "", "cut": "--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder"} {
+		t.Run(name, func(t *testing.T) {
+			s.send(http.MethodPost, "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x").fault(http.StatusBadRequest, fault.InvalidFields)
+		})
+	}
+	s.send(http.MethodPost, "/api/v1/attachments", agent.Token, "x", "Content-Type", "multipart/form-data").fault(http.StatusBadRequest, fault.InvalidFields)
+	require.Zero(t, s.Count("SELECT count(*) FROM attachments"), "none of them is recorded")
+}
+
+func TestUploadChecksBeforeTheForm(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
+	agent := s.Agent()
+	form := uploadForm("order", pngOf(t, 4, 4))
+	s.post("", form).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.post("stoa_wrong", form).fault(http.StatusUnauthorized, fault.Unauthorized)
+	for _, contentType := range []string{"application/json", "text/plain", "multipart/mixed; boundary=x", "application/x-www-form-urlencoded"} {
+		a := s.send(http.MethodPost, "/api/v1/attachments", agent.Token, "{}", "Content-Type", contentType)
+		if a.status == http.StatusTooManyRequests {
+			a.fault(http.StatusTooManyRequests, fault.WriteLimited)
+			continue
+		}
+		a.fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	}
+	s.post(agent.Token, form).fault(http.StatusTooManyRequests, fault.WriteLimited)
+	s.send(http.MethodGet, "/api/v1/attachments", agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+}
+
+func TestUploadSizes(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	for name, size := range map[string]int{"a file over 20 MiB": 20<<20 + 1, "a form over 21 MiB": 21 << 20, "far too much": 40 << 20} {
+		t.Run(name, func(t *testing.T) {
+			s.post(agent.Token, uploadForm("order", make([]byte, size))).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+		})
+	}
+	t.Run("without a length", func(t *testing.T) {
+		body, contentType := encode(t, uploadForm("order", make([]byte, 22<<20)))
+		request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", io.MultiReader(bytes.NewReader(body)))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", contentType)
+		request.Header.Set("Authorization", "Bearer "+agent.Token)
+		response, err := http.DefaultTransport.RoundTrip(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+	})
+	require.Zero(t, s.Count("SELECT count(*) FROM attachments"))
+	s.post(agent.Token, uploadForm("order", make([]byte, 20<<20))).fault(http.StatusBadRequest, fault.InvalidFile)
+}
+
+func TestUploadRefusesFiles(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	for name, b := range map[string][]byte{"empty": nil, "text": []byte("hello"), "GIF": []byte("GIF89a"), "cut": jpegOf(t, 40, 40)[:700]} {
+		form := uploadForm("portfolio", b)
+		refused := s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFile)
+		require.NotEmpty(t, refused["message"], name)
+		s.post(agent.Token, form).fault(http.StatusConflict, fault.UploadUnavailable)
+	}
+	form := uploadForm("order", pngOf(t, 4, 4))
+	s.post(agent.Token, form).ok(http.StatusCreated)
+	form[0].bytes = pngOf(t, 4, 4)
+	s.post(agent.Token, form).fault(http.StatusConflict, fault.IdempotencyConflict)
+
+	rejected := s.Count("SELECT count(*) FROM attachments WHERE status = 'rejected'")
+	require.EqualValues(t, 4, rejected)
+}
+
+// A client that breaks off in the middle leaves nothing.
+func TestUploadThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	folder := s.InspectWith(nil)
+	agent := s.Agent()
+	body, contentType := encode(t, uploadForm("order", pngOf(t, 300, 300)))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+		agent.Token, contentType, len(body), body[:len(body)/2])
+	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusRequestTimeout, response.StatusCode)
+	require.NoError(t, conn.Close())
+	require.Empty(t, filesIn(t, folder))
+	require.Zero(t, s.Count("SELECT count(*) FROM attachments"))
+}
