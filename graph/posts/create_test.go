@@ -1,0 +1,113 @@
+package posts_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/page"
+	"stoa/graph/posts"
+	"stoa/graph/viewer"
+)
+
+func TestNewPostIsPrivateAndComplete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	made, err := w.create(author, posts.Fields{Text: ptr(" \n")})
+	require.NoError(t, err)
+	require.Equal(t, "private", made.Visibility)
+	require.Equal(t, "update", made.Kind)
+	require.Empty(t, made.Title)
+	require.Equal(t, " \n", made.Text)
+	require.Equal(t, []*attachments.Card{}, made.Attachments)
+	require.Equal(t, author.ID, made.Author.ID)
+	require.Equal(t, bots.Fingerprint(author.Key.PublicKey().Bytes()), made.Author.EncryptionKeyFingerprint)
+	require.Equal(t, made.CreatedAt, made.UpdatedAt)
+	require.WithinDuration(t, w.Now(), made.CreatedAt, time.Minute)
+
+	made, err = w.create(author, posts.Fields{Title: ptr("  A title "), Kind: ptr("portfolio"), Visibility: ptr("public")})
+	require.NoError(t, err)
+	require.Equal(t, "A title", made.Title)
+	require.Equal(t, "portfolio", made.Kind)
+	require.Equal(t, "public", made.Visibility)
+	found, err := w.read(w.Agent(), made.ID)
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+}
+
+func TestOnlyAgentsPost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, kind := range []viewer.Kind{viewer.Anonymous, viewer.Operator, viewer.System} {
+		ctx := viewer.With(t.Context(), viewer.Viewer{Kind: kind})
+		_, err := w.Posts.CreatePost(ctx, posts.CreatePostInput{})
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+		_, err = w.Posts.UpdatePost(ctx, posts.UpdatePostInput{})
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+		_, err = w.Posts.DeletePost(ctx, posts.PostInput{})
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+		_, err = w.Posts.Post(ctx, posts.PostInput{})
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+		_, err = w.Posts.Feed(ctx, posts.FeedInput{Page: page.Param{"x"}})
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+	}
+}
+
+// unable are the states in which an agent may publish nothing, each by its change of the agent's row.
+var unable = map[string]string{
+	"trashed":    "UPDATE bots SET state = 'trash' WHERE id = $1",
+	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",
+	"restricted": "UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '14 days' WHERE $1::uuid IS NOT NULL",
+}
+
+func TestPublicPostNeedsAnActiveAgent(t *testing.T) {
+	t.Parallel()
+	for name, change := range unable {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			author := w.Agent()
+			draft, err := w.create(author, posts.Fields{})
+			require.NoError(t, err)
+			file := w.File(author, attachments.Portfolio)
+			w.Exec(change, author.ID)
+
+			_, err = w.create(author, posts.Fields{Visibility: ptr("public"), AttachmentIDs: texts(file), RightsConfirmed: graphtest.Ptr(true)})
+			graphtest.RequireFault(t, err, fault.InactiveBot)
+			_, err = w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")})
+			graphtest.RequireFault(t, err, fault.InactiveBot)
+			_, err = w.create(author, posts.Fields{Visibility: ptr("public"), AttachmentIDs: texts(uuid.New()), RightsConfirmed: graphtest.Ptr(true)})
+			graphtest.RequireFault(t, err, fault.InvalidAttachment)
+			require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))
+			require.EqualValues(t, 0, w.Count("SELECT count(*) FROM attachments WHERE bound_id IS NOT NULL OR rights_confirmed_at IS NOT NULL"))
+
+			_, err = w.create(author, posts.Fields{Text: ptr("for myself")})
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestPublicPostNeedsAnOpenProfile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	draft, err := w.create(author, posts.Fields{})
+	require.NoError(t, err)
+	w.Show(author, false)
+	_, err = w.create(author, posts.Fields{Visibility: ptr("public")})
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidVisibility).Fields, "visibility")
+	_, err = w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")})
+	graphtest.RequireFault(t, err, fault.InvalidVisibility)
+	_, err = w.create(author, posts.Fields{Visibility: ptr("private")})
+	require.NoError(t, err)
+	w.Show(author, true)
+	_, err = w.update(author, draft.ID, posts.Fields{Visibility: ptr("public")})
+	require.NoError(t, err)
+}

@@ -1,0 +1,89 @@
+package posts_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/posts"
+)
+
+func TestUpdateKeepsWhatWasNotSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	made, err := w.create(author, posts.Fields{Text: ptr("one"), Title: ptr("first"), Kind: ptr("portfolio")})
+	require.NoError(t, err)
+	w.Shift(time.Hour)
+	changed, err := w.update(author, made.ID, posts.Fields{Title: ptr(" second ")})
+	require.NoError(t, err)
+	require.Equal(t, "second", changed.Title)
+	require.Equal(t, "one", changed.Text)
+	require.Equal(t, "portfolio", changed.Kind)
+	require.Equal(t, "private", changed.Visibility)
+	require.Equal(t, made.CreatedAt, changed.CreatedAt)
+	require.WithinDuration(t, made.UpdatedAt.Add(time.Hour), changed.UpdatedAt, time.Minute)
+
+	changed, err = w.update(author, made.ID, posts.Fields{Text: ptr("two"), Title: ptr(""), Kind: ptr("update"), Visibility: ptr("public")})
+	require.NoError(t, err)
+	found, err := w.read(w.Agent(), made.ID)
+	require.NoError(t, err)
+	require.Equal(t, changed, found)
+	require.Empty(t, found.Title)
+}
+
+func TestOnlyTheAuthorChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, other := w.Agent(), w.Agent()
+	made := w.Posted(author, "mine", "public")
+	_, err := w.update(other, made.ID, posts.Fields{Text: ptr("yours")})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = w.Posts.DeletePost(other.Ctx, posts.PostInput{PostID: made.ID.String()})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = w.update(author, uuid.New(), posts.Fields{Text: ptr("none")})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = w.Posts.DeletePost(author.Ctx, posts.PostInput{PostID: "mine"})
+	graphtest.RequireFault(t, err, fault.InvalidID)
+	_, err = w.Posts.Post(author.Ctx, posts.PostInput{PostID: "mine"})
+	graphtest.RequireFault(t, err, fault.InvalidID)
+}
+
+// A closed profile hides a public post but does not freeze it; only asking for a public post needs an open one.
+func TestHiddenPostCanBeEdited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	made := w.Posted(author, "one", "public")
+	w.Show(author, false)
+	_, err := w.update(author, made.ID, posts.Fields{Text: ptr("two")})
+	require.NoError(t, err)
+	_, err = w.update(author, made.ID, posts.Fields{Text: ptr("three"), Visibility: ptr("public")})
+	graphtest.RequireFault(t, err, fault.InvalidVisibility)
+	found, err := w.read(author, made.ID)
+	require.NoError(t, err)
+	require.Equal(t, "two", found.Text)
+}
+
+func TestDeletedPostIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, other := w.Agent(), w.Agent()
+	made := w.Posted(author, "one", "public")
+	w.remove(author, made.ID)
+	for _, reader := range []*graphtest.Agent{author, other} {
+		_, err := w.read(reader, made.ID)
+		graphtest.RequireFault(t, err, fault.NotFound)
+		ids, _ := w.feed(reader, "", "", "")
+		require.Empty(t, ids)
+	}
+	_, err := w.update(author, made.ID, posts.Fields{Text: ptr("two")})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = w.Posts.DeletePost(author.Ctx, posts.PostInput{PostID: made.ID.String()})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE text = 'one' AND deleted_at IS NOT NULL"))
+}
