@@ -1,0 +1,118 @@
+package orders
+
+import (
+	"context"
+	"slices"
+
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/viewer"
+	"stoa/graph/wallet"
+)
+
+// lock reads everything that decides an action, in one round trip, and keeps it from changing until the transaction ends: $1
+// is the order, $2 the caller, $3 the operation, and $4 tells that the action takes on a new obligation. The friendship is then
+// locked before the order: the sub-select in the last condition runs before orders are looked at. Whether the customer can
+// pay is left to the ledger. A clock that a waiting transaction read earlier must not turn an order's history back.
+const lock = `
+WITH friendship AS MATERIALIZED (
+  SELECT f.state FROM orders o JOIN contacts f ON f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)
+  WHERE $4 AND o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)
+  FOR SHARE OF f
+)
+SELECT p.request_hash, p.result, ` + columns + `, greatest(stoa_now(), o.updated_at),
+  coalesce((SELECT state = 'accepted' FROM friendship), false), $4 AND stoa_active(c) AND stoa_active(k), true
+FROM orders o` + parties + ` LEFT JOIN operations p ON p.bot_id = $2 AND p.operation_id = $3
+WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id) AND (SELECT count(*) FROM friendship) <= 1
+FOR UPDATE OF o`
+
+// OrderAct takes an order one step further: the action of the path, by the row of the table in state.go (§3.1, §4.7). Only one
+// of the two participants may call it. The order of checks: the form of the fields (not_found for an unknown action,
+// invalid_id, invalid_input), the stored result of an identical request or idempotency_conflict, not_found, the role (forbidden,
+// counterparty_required), version_conflict, state_conflict or refund_not_proposed, immutable_attachments, invalid_input for the
+// customer's missing confirmation, invalid_attachment, what the action needs (friendship_required, participant_inactive,
+// deadline_passed, refund_proposal_exists), price_changed, and the money (insufficient_funds, ledger_conflict).
+func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	op, err := newOperation(v.BotID, c.operationID, string(c.action), c.orderID, in)
+	if err != nil {
+		return nil, err
+	}
+	return a.once(ctx, op, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+		var (
+			s    situation
+			kept stored
+		)
+		err := tx.SQL.QueryRowContext(ctx, lock, c.orderID, v.BotID, op.id, slices.Contains(c.needs, friends)).
+			Scan(append([]any{&kept.hash, &kept.result}, s.targets()...)...)
+		if err != nil {
+			return nil, err
+		}
+		if made, err := op.repeat(kept); made != nil || err != nil {
+			return made, err
+		}
+		if err := c.refuse(&s, op); err != nil {
+			return nil, err
+		}
+		next := step{
+			action: string(c.action), by: v.BotID, at: s.now,
+			confirmedTotal: c.confirmedTotal, resultText: c.resultText, reason: c.reason,
+		}
+		s.order.State, s.order.UpdatedAt = c.to, s.now
+		s.order.Version++
+		if c.record != nil {
+			c.record(&s.order, next)
+		}
+		if c.money.move != nil {
+			if err := c.money.move(ctx, tx, s.escrow(op)); err != nil {
+				return nil, err
+			}
+		}
+		return a.change(ctx, tx, &s, next, op)
+	})
+}
+
+// refuse is the order of checks of contract §6, up to the money.
+func (c command) refuse(s *situation, op operation) error {
+	if err := c.refuseRole(s, op.agent); err != nil {
+		return err
+	}
+	if c.expectedVersion != int64(s.order.Version) {
+		return fault.New(fault.VersionConflict)
+	}
+	if err := c.refuseState(s); err != nil {
+		return err
+	}
+	if c.fixed {
+		return fault.New(fault.ImmutableAttachments)
+	}
+	if c.takes == aConfirmation && op.agent == s.order.CustomerID && c.confirmedTotal == nil {
+		return fault.Field(fault.InvalidInput, "confirmed_total_minor", errRequired.Error())
+	}
+	if len(c.results) > 0 {
+		return fault.Field(fault.InvalidAttachment, "result_attachment_ids", errNoFile.Error())
+	}
+	if err := c.refuseNeeds(s); err != nil {
+		return err
+	}
+	if c.confirmedTotal != nil && *c.confirmedTotal != s.order.TotalMinor {
+		return fault.New(fault.PriceChanged)
+	}
+	return nil
+}
+
+// escrow is the order's money as the ledger moves it.
+func (s *situation) escrow(op operation) wallet.Escrow {
+	o := &s.order
+	return wallet.Escrow{
+		OrderID: o.ID, OperationID: op.id, CustomerID: o.CustomerID, ContractorID: o.ContractorID,
+		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor,
+	}
+}

@@ -1,0 +1,220 @@
+package orders_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+)
+
+// bodies that an action refuses by their form alone, whatever the order is.
+func TestActNamesEveryWrongField(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	card := s.offer(true)
+	id := uuid.NewString()
+	for name, c := range map[string]struct {
+		action orders.Action
+		field  string
+		change func(*orders.ActInput)
+	}{
+		"no operation id":             {orders.Accept, "operation_id", func(in *orders.ActInput) { in.OperationID = nil }},
+		"malformed operation id":      {orders.Accept, "operation_id", func(in *orders.ActInput) { in.OperationID = graphtest.Ptr("x") }},
+		"no version":                  {orders.Accept, "expected_version", func(in *orders.ActInput) { in.ExpectedVersion = nil }},
+		"version below the first":     {orders.Accept, "expected_version", func(in *orders.ActInput) { in.ExpectedVersion = graphtest.Ptr[int64](0) }},
+		"a total where none is asked": {orders.Start, "confirmed_total_minor", func(in *orders.ActInput) { in.ConfirmedTotalMinor = graphtest.Ptr(total) }},
+		"a result where none is":      {orders.Complete, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr("x") }},
+		"a reason where none is":      {orders.Start, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
+		"a reason with a result":      {orders.Deliver, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("x") }},
+		"no result":                   {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = nil }},
+		"long result":                 {orders.Deliver, "result_text", func(in *orders.ActInput) { in.ResultText = graphtest.Ptr(strings.Repeat("ж", 8001)) }},
+		"a result file twice":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = []string{id, id} }},
+		"eleven result files":         {orders.Deliver, "result_attachment_ids", func(in *orders.ActInput) { in.ResultAttachmentIDs = make([]string, 11) }},
+		"a malformed input file":      {orders.Accept, "input_attachment_ids[0]", func(in *orders.ActInput) { in.InputAttachmentIDs = []string{"x"} }},
+		"no reason":                   {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = nil }},
+		"empty reason":                {orders.ProposeRefund, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr("") }},
+		"long reason":                 {orders.Dispute, "reason", func(in *orders.ActInput) { in.Reason = graphtest.Ptr(strings.Repeat("ж", 2001)) }},
+	} {
+		in := command(card, c.action)
+		c.change(&in)
+		for _, by := range []*graphtest.Agent{s.customer, s.contractor} {
+			_, err := s.Orders.OrderAct(by.Ctx, in)
+			require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, c.field, name)
+		}
+	}
+}
+
+func TestActOnWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	card := s.offer(true)
+	in := command(card, orders.Cancel)
+	_, err := s.Orders.OrderAct(t.Context(), in)
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	_, err = s.Orders.OrderAct(s.Agent().Ctx, in)
+	graphtest.RequireFault(t, err, fault.NotFound)
+
+	in.OrderID = uuid.NewString()
+	_, err = s.Orders.OrderAct(s.customer.Ctx, in)
+	graphtest.RequireFault(t, err, fault.NotFound)
+	in.OrderID = strings.ReplaceAll(card.ID.String(), "-", "")
+	_, err = s.Orders.OrderAct(s.customer.Ctx, in)
+	graphtest.RequireFault(t, err, fault.InvalidID)
+	in.OrderID, in.Action = card.ID.String(), "haggle"
+	_, err = s.Orders.OrderAct(s.customer.Ctx, in)
+	graphtest.RequireFault(t, err, fault.NotFound)
+}
+
+// What is checked behind role, version and state, and in which order.
+func TestAcceptRefusals(t *testing.T) {
+	t.Parallel()
+	file := func(in *orders.ActInput) { in.ResultAttachmentIDs = []string{} }
+	unconfirmed := func(in *orders.ActInput) { in.ConfirmedTotalMinor = nil }
+	price := func(in *orders.ActInput) { in.ConfirmedTotalMinor = graphtest.Ptr(total + 1) }
+	stale := func(in *orders.ActInput) { in.ExpectedVersion = graphtest.Ptr[int64](2) }
+	for name, c := range map[string]struct {
+		code    fault.Code
+		world   string
+		changes []func(*orders.ActInput)
+	}{
+		"files":                    {fault.ImmutableAttachments, "", []func(*orders.ActInput){file}},
+		"unconfirmed":              {fault.InvalidInput, "", []func(*orders.ActInput){unconfirmed}},
+		"wrong total":              {fault.PriceChanged, "", []func(*orders.ActInput){price}},
+		"blocked":                  {fault.FriendshipRequired, "block", nil},
+		"inactive":                 {fault.ParticipantInactive, "trash", nil},
+		"late":                     {fault.DeadlinePassed, "late", nil},
+		"poor":                     {fault.InsufficientFunds, "poor", nil},
+		"version before files":     {fault.VersionConflict, "", []func(*orders.ActInput){file, stale}},
+		"files before the total":   {fault.ImmutableAttachments, "", []func(*orders.ActInput){file, unconfirmed}},
+		"total before friendship":  {fault.InvalidInput, "block", []func(*orders.ActInput){unconfirmed}},
+		"friendship before trash":  {fault.FriendshipRequired, "block trash late poor", nil},
+		"trash before deadline":    {fault.ParticipantInactive, "trash late poor", nil},
+		"deadline before price":    {fault.DeadlinePassed, "late poor", []func(*orders.ActInput){price}},
+		"price before funds":       {fault.PriceChanged, "poor", []func(*orders.ActInput){price}},
+		"version before the world": {fault.VersionConflict, "block trash late poor", []func(*orders.ActInput){stale}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTable(t)
+			card := s.offer(false)
+			for _, what := range strings.Fields(c.world) {
+				s.spoil(what)
+			}
+			in := command(card, orders.Accept)
+			for _, change := range c.changes {
+				change(&in)
+			}
+			_, err := s.Orders.OrderAct(s.customer.Ctx, in)
+			graphtest.RequireFault(t, err, c.code)
+			want := []string{"reject"}
+			if c.world == "" {
+				want = []string{"accept", "reject"}
+			}
+			require.Equal(t, want, names(s.read(s.customer, card.ID).Order), "the card offers what would be permitted")
+			require.Zero(t, s.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'reserve'"))
+			s.act(s.customer, card, orders.Reject)
+		})
+	}
+}
+
+// spoil makes an offer unacceptable.
+func (s *table) spoil(what string) {
+	s.t.Helper()
+	switch what {
+	case "block":
+		s.Exec("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	case "trash":
+		s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", s.contractor.ID)
+	case "late":
+		s.Shift(25 * time.Hour)
+	case "poor":
+		s.Exec("UPDATE accounts SET available_minor = $2 WHERE bot_id = $1", s.customer.ID, total-1)
+	}
+}
+
+func TestOfferThatCannotBeAcceptedCanStillEnd(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"block", "trash", "late"} {
+		s := newTable(t)
+		first, second := s.offer(true), s.offer(true)
+		s.spoil(what)
+		require.Equal(t, "rejected", s.act(s.contractor, first, orders.Reject).State)
+		require.Equal(t, "cancelled", s.act(s.customer, second, orders.Cancel).State)
+	}
+}
+
+func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	in := command(s.offer(true), orders.Accept)
+	in.ConfirmedTotalMinor = graphtest.Ptr(total + 1)
+	_, err := s.Orders.OrderAct(s.contractor.Ctx, in)
+	graphtest.RequireFault(t, err, fault.PriceChanged)
+	in.ConfirmedTotalMinor = nil
+	done, err := s.Orders.OrderAct(s.contractor.Ctx, in)
+	require.NoError(t, err, "a failed operation does not use up its id")
+	require.Equal(t, "funded", done.Order.State)
+}
+
+func TestDeliverNeedsOneOfItsFields(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	working := func() *orders.Card {
+		return s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start)
+	}
+	unknown := command(working(), orders.Deliver)
+	unknown.ResultAttachmentIDs = []string{uuid.NewString()}
+	_, err := s.Orders.OrderAct(s.contractor.Ctx, unknown)
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidAttachment).Fields, "result_attachment_ids")
+	fixed := command(working(), orders.Deliver)
+	fixed.ResultAttachmentIDs, fixed.InputAttachmentIDs = unknown.ResultAttachmentIDs, []string{}
+	_, err = s.Orders.OrderAct(s.contractor.Ctx, fixed)
+	graphtest.RequireFault(t, err, fault.ImmutableAttachments)
+	early := command(s.offer(true), orders.Deliver)
+	early.ResultAttachmentIDs = unknown.ResultAttachmentIDs
+	_, err = s.Orders.OrderAct(s.contractor.Ctx, early)
+	graphtest.RequireFault(t, err, fault.StateConflict)
+
+	for _, c := range []struct {
+		text  *string
+		files []string
+	}{{nil, []string{}}, {graphtest.Ptr(""), nil}, {graphtest.Ptr(strings.Repeat("ж", 8000)), []string{}}} {
+		in := command(working(), orders.Deliver)
+		in.ResultText, in.ResultAttachmentIDs = c.text, c.files
+		done, err := s.Orders.OrderAct(s.contractor.Ctx, in)
+		require.NoError(t, err)
+		require.Equal(t, c.text, done.Order.ResultText)
+		require.Empty(t, done.Order.ResultAttachments)
+	}
+}
+
+// A ledger that contradicts an order refuses the posting; nothing of the operation is left.
+func TestLedgerConflictChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	card := s.act(s.contractor, s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start), orders.Deliver)
+	s.Exec("UPDATE accounts SET reserved_minor = 0")
+	operations := s.Count("SELECT count(*) FROM operations")
+	_, err := s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Complete))
+	graphtest.RequireFault(t, err, fault.LedgerConflict)
+	require.Equal(t, "delivered", s.read(s.customer, card.ID).Order.State)
+	require.Equal(t, operations, s.Count("SELECT count(*) FROM operations"))
+}
+
+// A step of a transaction that began earlier than the one it waited for does not turn the history back.
+func TestHistoryDoesNotRunBackwards(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	card := s.offer(true)
+	s.Shift(time.Hour)
+	card = s.act(s.contractor, card, orders.Accept)
+	s.Shift(-time.Hour)
+	next := s.act(s.contractor, card, orders.Start)
+	require.Equal(t, card.UpdatedAt, next.UpdatedAt)
+}

@@ -1,0 +1,119 @@
+package orders
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/bots"
+	"stoa/graph/wire"
+)
+
+// feeMode says that the fee comes on top of the contractor's reward (§2.6).
+const feeMode = "on_top"
+
+// Card is an order as one of its two participants sees it (§2.6). Amounts are in minor units.
+type Card struct {
+	ID uuid.UUID `json:"id"`
+	// State is one of §3.1's eight.
+	State string `json:"state"`
+	// Version counts from 1; every operation adds 1 and expects the one it read.
+	Version     int       `json:"version"`
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Deadline    time.Time `json:"deadline"`
+	// AmountMinor is the contractor's reward, TotalMinor what the customer pays.
+	AmountMinor       int64        `json:"amount_minor"`
+	FeeMinor          int64        `json:"fee_minor"`
+	TotalMinor        int64        `json:"total_minor"`
+	FeeMode           string       `json:"fee_mode"`
+	FeeBps            int64        `json:"fee_bps"`
+	InputAttachments  []Attachment `json:"input_attachments"`
+	ResultAttachments []Attachment `json:"result_attachments"`
+	// Outcome is accepted or refunded, null until the order is closed.
+	Outcome      *string     `json:"outcome"`
+	CustomerID   uuid.UUID   `json:"customer_id"`
+	ContractorID uuid.UUID   `json:"contractor_id"`
+	AuthorID     uuid.UUID   `json:"author_id"`
+	Customer     *bots.Brief `json:"customer"`
+	Contractor   *bots.Brief `json:"contractor"`
+	// Role is the reader's: customer or contractor.
+	Role string `json:"role"`
+	// ConfirmedTotalMinor is what the customer confirmed.
+	ConfirmedTotalMinor *int64          `json:"confirmed_total_minor"`
+	ResultText          *string         `json:"result_text"`
+	Dispute             *DisputeCard    `json:"dispute"`
+	RefundProposal      *RefundProposal `json:"refund_proposal"`
+	TaskID              *uuid.UUID      `json:"task_id"`
+	CreatedAt           time.Time       `json:"created_at"`
+	UpdatedAt           time.Time       `json:"updated_at"`
+	FundedAt            *time.Time      `json:"funded_at"`
+	DeliveredAt         *time.Time      `json:"delivered_at"`
+	ClosedAt            *time.Time      `json:"closed_at"`
+	// Actions are what the reader may do next.
+	Actions []wire.Action `json:"actions"`
+}
+
+// Attachment is a file of an order.
+type Attachment struct {
+	ID uuid.UUID `json:"id"`
+}
+
+// DisputeCard tells who opened a dispute and why.
+type DisputeCard struct {
+	OpenedBy  uuid.UUID `json:"opened_by"`
+	Reason    string    `json:"reason"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// RefundProposal tells who proposed a refund and why. An order has at most one.
+type RefundProposal struct {
+	ProposedBy uuid.UUID `json:"proposed_by"`
+	Reason     string    `json:"reason"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+func newCard(s *situation, caller uuid.UUID) *Card {
+	o := &s.order
+	card := &Card{
+		ID: o.ID, State: string(o.State), Version: o.Version, Title: o.Title, Description: o.Description, Deadline: o.Deadline,
+		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor, TotalMinor: o.TotalMinor, FeeMode: feeMode, FeeBps: o.FeeBps,
+		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID,
+		Customer: bots.NewBrief(&s.customer), Contractor: bots.NewBrief(&s.contractor), Role: "customer",
+		ConfirmedTotalMinor: o.ConfirmedTotalMinor, ResultText: o.ResultText, TaskID: o.TaskID,
+		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,
+		Actions: nextActions(s, caller),
+	}
+	if caller == o.ContractorID {
+		card.Role = "contractor"
+	}
+	if o.Outcome != nil {
+		outcome := string(*o.Outcome)
+		card.Outcome = &outcome
+	}
+	if o.DisputedBy != nil {
+		card.Dispute = &DisputeCard{OpenedBy: *o.DisputedBy, Reason: *o.DisputeReason, CreatedAt: *o.DisputedAt}
+	}
+	if o.RefundProposedBy != nil {
+		card.RefundProposal = &RefundProposal{ProposedBy: *o.RefundProposedBy, Reason: *o.RefundReason, CreatedAt: *o.RefundProposedAt}
+	}
+	return card
+}
+
+// nextActions lists what the caller may do now, each with what its body must hold.
+func nextActions(s *situation, caller uuid.UUID) []wire.Action {
+	var next []wire.Action
+	for i := range transitions {
+		t := &transitions[i]
+		if !t.permits(s, caller) {
+			continue
+		}
+		body := map[string]any{"operation_id": nil, "expected_version": s.order.Version}
+		t.takes.template(body, s, caller)
+		next = append(next, wire.Action{
+			Name: string(t.action), Method: http.MethodPost, Path: "/api/v1/orders/" + s.order.ID.String() + "/" + string(t.action), Body: body,
+		})
+	}
+	return next
+}

@@ -1,0 +1,210 @@
+package orders_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+)
+
+// answer is what one of several requests at once got.
+type answer struct {
+	result *orders.OrderResult
+	err    error
+}
+
+// code of the fault, empty for a result.
+func (a answer) code() fault.Code {
+	if a.err == nil {
+		return ""
+	}
+	return fault.From(a.err).Code
+}
+
+// together runs requests at once and returns their answers in order.
+func together(requests ...func() (*orders.OrderResult, error)) []answer {
+	var (
+		group   sync.WaitGroup
+		start   = make(chan struct{})
+		answers = make([]answer, len(requests))
+	)
+	for i, request := range requests {
+		group.Go(func() {
+			<-start
+			answers[i].result, answers[i].err = request()
+		})
+	}
+	close(start)
+	group.Wait()
+	return answers
+}
+
+// acting is the request of an action.
+func (s *table) acting(by *graphtest.Agent, in orders.ActInput) func() (*orders.OrderResult, error) {
+	return func() (*orders.OrderResult, error) { return s.Orders.OrderAct(by.Ctx, in) }
+}
+
+// oneActed requires that of identical requests one acted and the others got its body.
+func oneActed(t *testing.T, answers []answer) {
+	t.Helper()
+	acted := 0
+	for _, a := range answers {
+		require.NoError(t, a.err)
+		require.Equal(t, body(t, answers[0].result), body(t, a.result))
+		if !a.result.IsRepeat() {
+			acted++
+		}
+	}
+	require.Equal(t, 1, acted)
+}
+
+func TestTwentyIdenticalRequestsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	requests := make([]func() (*orders.OrderResult, error), 20)
+	terms := s.terms(true)
+	for i := range requests {
+		requests[i] = func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
+	}
+	made := together(requests...)
+	oneActed(t, made)
+	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders"))
+
+	card := made[0].result.Order
+	for _, step := range []struct {
+		by     *graphtest.Agent
+		action orders.Action
+	}{{s.contractor, orders.Accept}, {s.contractor, orders.Start}, {s.contractor, orders.Deliver}, {s.customer, orders.Complete}} {
+		in := command(card, step.action)
+		for i := range requests {
+			requests[i] = s.acting(step.by, in)
+		}
+		done := together(requests...)
+		oneActed(t, done)
+		card = done[0].result.Order
+	}
+	require.Equal(t, [2]int64{500_000 - total, 0}, s.balances(s.customer))
+	require.Equal(t, [2]int64{500_000 + amount, 0}, s.balances(s.contractor))
+	require.EqualValues(t, 5, s.Count("SELECT count(*) FROM operations"))
+	s.reconciled()
+}
+
+// Of different actions on the same version at once one is taken; the order has another version then.
+func TestOneOfTwoActionsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	funded := func() *orders.Card { return s.act(s.contractor, s.offer(true), orders.Accept) }
+	delivered := func() *orders.Card {
+		return s.act(s.contractor, s.act(s.contractor, funded(), orders.Start), orders.Deliver)
+	}
+	offered := func() *orders.Card { return s.offer(true) }
+	for _, c := range []struct {
+		reach       func() *orders.Card
+		by          [2]*graphtest.Agent
+		one, other  orders.Action
+		left, right string
+	}{
+		{offered, [2]*graphtest.Agent{s.contractor, s.contractor}, orders.Accept, orders.Accept, "funded", "funded"},
+		{offered, [2]*graphtest.Agent{s.contractor, s.contractor}, orders.Accept, orders.Reject, "funded", "rejected"},
+		{offered, [2]*graphtest.Agent{s.contractor, s.customer}, orders.Accept, orders.Cancel, "funded", "cancelled"},
+		{delivered, [2]*graphtest.Agent{s.customer, s.contractor}, orders.Complete, orders.Dispute, "closed", "disputed"},
+		{delivered, [2]*graphtest.Agent{s.customer, s.contractor}, orders.ProposeRefund, orders.ProposeRefund, "disputed", "disputed"},
+		{funded, [2]*graphtest.Agent{s.contractor, s.customer}, orders.Start, orders.Dispute, "in_progress", "disputed"},
+	} {
+		for range 5 {
+			card := c.reach()
+			answers := together(s.acting(c.by[0], command(card, c.one)), s.acting(c.by[1], command(card, c.other)))
+			state := s.read(s.customer, card.ID).Order.State
+			if answers[0].err == nil {
+				require.Equal(t, fault.VersionConflict, answers[1].code(), "%v", answers[1].err)
+				require.Equal(t, c.left, state)
+			} else {
+				require.Equal(t, fault.VersionConflict, answers[0].code(), "%v", answers[0].err)
+				require.NoError(t, answers[1].err)
+				require.Equal(t, c.right, state)
+			}
+		}
+	}
+	s.reconciled()
+}
+
+// One id cannot serve two requests, not even at once.
+func TestOneIDForTwoRequestsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	for range 5 {
+		one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
+		other.OperationID = one.OperationID
+		terms := s.terms(true)
+		terms.OperationID = one.OperationID
+		answers := together(s.acting(s.customer, one), s.acting(s.customer, other),
+			func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
+		acted := 0
+		for _, a := range answers {
+			if a.err == nil {
+				acted++
+				continue
+			}
+			require.Equal(t, fault.IdempotencyConflict, a.code(), "%v", a.err)
+		}
+		require.Equal(t, 1, acted)
+	}
+}
+
+func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	requests := make([]func() (*orders.OrderResult, error), 12)
+	for i := range requests {
+		in := s.terms(false)
+		in.AmountMinor = graphtest.Ptr[int64](90_909) // 100,000 with the fee: five fit
+		made, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
+		require.NoError(t, err)
+		requests[i] = s.acting(s.customer, command(made.Order, orders.Accept))
+	}
+	funded := 0
+	for _, a := range together(requests...) {
+		if a.err == nil {
+			funded++
+			continue
+		}
+		require.Equal(t, fault.InsufficientFunds, a.code(), "%v", a.err)
+	}
+	require.Equal(t, 5, funded)
+	require.Equal(t, [2]int64{0, 500_000}, s.balances(s.customer))
+	s.reconciled()
+}
+
+// Orders both ways between two agents, accepted, closed and blocked at once, neither deadlock nor lose money.
+func TestTradeBothWaysAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	back := &table{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
+	delivered := func(s *table) *orders.Card {
+		card := s.act(s.contractor, s.offer(true), orders.Accept)
+		return s.act(s.contractor, s.act(s.contractor, card, orders.Start), orders.Deliver)
+	}
+	var requests []func() (*orders.OrderResult, error)
+	for range 6 {
+		for _, way := range []*table{s, back} {
+			requests = append(requests,
+				way.acting(way.contractor, command(way.offer(true), orders.Accept)),
+				way.acting(way.customer, command(delivered(way), orders.Complete)))
+		}
+	}
+	requests = append(requests, func() (*orders.OrderResult, error) {
+		_, err := s.Contacts.BlockContact(s.customer.Ctx, contacts.ActInput{ContactID: s.contact.String()})
+		return nil, err
+	})
+	for _, a := range together(requests...) {
+		if a.err != nil {
+			require.Equal(t, fault.FriendshipRequired, a.code(), "%v", a.err)
+		}
+	}
+	s.reconciled()
+}

@@ -1,0 +1,107 @@
+package orders
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/bot"
+	"stoa/ent/order"
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/viewer"
+)
+
+// created is what the history calls an order's first step.
+const created = "create"
+
+// meet reads everything that decides an offer, in one round trip: $1 is the caller, $2 the counterpart, $3 the operation. It
+// waits its turn behind an identical request, which has no row yet that could be locked (the class of that lock is this
+// statement's own), and then keeps the friendship from ending until the transaction does. An unknown counterpart reads as a
+// deleted one.
+const meet = `
+WITH turn AS MATERIALIZED (
+  SELECT pg_advisory_xact_lock(7061, hashtext($1::text || $3::text))
+), friendship AS MATERIALIZED (
+  SELECT f.state FROM contacts f
+  WHERE (SELECT count(*) FROM turn) = 1 AND f.low_id = least($1::uuid, $2::uuid) AND f.high_id = greatest($1::uuid, $2::uuid)
+  FOR SHARE OF f
+)
+SELECT p.request_hash, p.result, stoa_now(), coalesce((SELECT state = 'accepted' FROM friendship), false),
+  coalesce(stoa_active(me) AND stoa_active(other), false), s.fee_bps,
+  me.id, me.handle, me.display_name, me.encryption_public_key, me.profile_public, me.state, me.suspended_at, me.avatar_id,
+  coalesce(other.id, $2::uuid), coalesce(other.handle, ''), coalesce(other.display_name, ''), other.encryption_public_key,
+  coalesce(other.profile_public, false), coalesce(other.state, 'deleted'), other.suspended_at, other.avatar_id
+FROM settings s JOIN bots me ON me.id = $1::uuid LEFT JOIN bots other ON other.id = $2::uuid
+LEFT JOIN operations p ON p.bot_id = $1::uuid AND p.operation_id = $3::uuid`
+
+// CreateOrder offers a friend an order, as its customer or as its contractor; nothing is reserved yet (§3.1, §4.7). Only an
+// agent may call it. The order of checks: the form of the fields (invalid_input), the stored result of an identical request or
+// idempotency_conflict, a deadline that has passed and a total over 10^12 (invalid_input), not_found for an unknown
+// counterpart, invalid_attachment, friendship_required (also for oneself), participant_inactive, price_changed.
+func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	id := newID()
+	op, err := newOperation(v.BotID, f.operationID, created, uuid.Nil, in)
+	if err != nil {
+		return nil, err
+	}
+	return a.once(ctx, op, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+		var (
+			s         situation
+			me, other ent.Bot
+			feeBps    int64
+			kept      stored
+		)
+		err := tx.SQL.QueryRowContext(ctx, meet, v.BotID, f.counterpart, op.id).Scan(slices.Concat(
+			[]any{&kept.hash, &kept.result, &s.now, &s.friends, &s.active, &feeBps}, participant(&me), participant(&other))...)
+		if err != nil {
+			return nil, err
+		}
+		if made, err := op.repeat(kept); made != nil || err != nil {
+			return made, err
+		}
+		if !f.deadline.After(s.now) {
+			return nil, fault.Field(fault.InvalidInput, "deadline", errPast.Error())
+		}
+		q, err := Price(f.amountMinor, feeBps)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case other.State == bot.StateDeleted:
+			return nil, fault.New(fault.NotFound).Say("There is no such agent.")
+		case len(f.files) > 0:
+			return nil, fault.Field(fault.InvalidAttachment, "input_attachment_ids", errNoFile.Error())
+		case !s.friends:
+			return nil, fault.New(friends.refusal)
+		case !s.active:
+			return nil, fault.New(bothActive.refusal)
+		case f.confirmedTotal != nil && *f.confirmedTotal != q.TotalMinor:
+			return nil, fault.New(fault.PriceChanged)
+		}
+		s.customer, s.contractor = other, me
+		if f.byCustomer {
+			s.customer, s.contractor = me, other
+		}
+		s.order = ent.Order{
+			ID: id, CreatedAt: s.now, UpdatedAt: s.now, State: order.StateOffered, Version: 1,
+			CustomerID: s.customer.ID, ContractorID: s.contractor.ID, AuthorID: me.ID,
+			Title: f.title, Description: f.description, Deadline: f.deadline,
+			AmountMinor: q.AmountMinor, FeeMinor: q.FeeMinor, TotalMinor: q.TotalMinor, FeeBps: q.FeeBps,
+		}
+		if f.byCustomer {
+			s.order.ConfirmedTotalMinor = f.confirmedTotal
+		}
+		return a.create(ctx, tx, &s, step{action: created, by: me.ID, at: s.now}, op)
+	})
+}

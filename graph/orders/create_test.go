@@ -1,0 +1,199 @@
+package orders_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+)
+
+func TestCreateNamesEveryWrongField(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	id := uuid.NewString()
+	for name, c := range map[string]struct {
+		field  string
+		change func(*orders.CreateInput)
+	}{
+		"no operation id":         {"operation_id", func(in *orders.CreateInput) { in.OperationID = nil }},
+		"operation id in braces":  {"operation_id", func(in *orders.CreateInput) { in.OperationID = graphtest.Ptr("{" + id + "}") }},
+		"no title":                {"title", func(in *orders.CreateInput) { in.Title = nil }},
+		"blank title":             {"title", func(in *orders.CreateInput) { in.Title = graphtest.Ptr(" \t ") }},
+		"invisible title":         {"title", func(in *orders.CreateInput) { in.Title = graphtest.Ptr("\u200b") }},
+		"title of two lines":      {"title", func(in *orders.CreateInput) { in.Title = graphtest.Ptr("a\nb") }},
+		"title of 161 characters": {"title", func(in *orders.CreateInput) { in.Title = graphtest.Ptr(strings.Repeat("ж", 161)) }},
+		"no description":          {"description", func(in *orders.CreateInput) { in.Description = nil }},
+		"empty description":       {"description", func(in *orders.CreateInput) { in.Description = graphtest.Ptr("") }},
+		"long description":        {"description", func(in *orders.CreateInput) { in.Description = graphtest.Ptr(strings.Repeat("ж", 8001)) }},
+		"NUL in description":      {"description", func(in *orders.CreateInput) { in.Description = graphtest.Ptr("a\x00") }},
+		"no deadline":             {"deadline", func(in *orders.CreateInput) { in.Deadline = nil }},
+		"deadline without offset": {"deadline", func(in *orders.CreateInput) { in.Deadline = graphtest.Ptr("2999-01-01T00:00:00") }},
+		"deadline in the past":    {"deadline", func(in *orders.CreateInput) { in.Deadline = graphtest.Ptr("2020-01-01T00:00:00Z") }},
+		"no amount":               {"amount_minor", func(in *orders.CreateInput) { in.AmountMinor = nil }},
+		"amount of nothing":       {"amount_minor", func(in *orders.CreateInput) { in.AmountMinor = graphtest.Ptr[int64](0) }},
+		"negative amount":         {"amount_minor", func(in *orders.CreateInput) { in.AmountMinor = graphtest.Ptr[int64](-5) }},
+		"total over the largest":  {"amount_minor", func(in *orders.CreateInput) { in.AmountMinor = graphtest.Ptr[int64](909_090_909_092) }},
+		"amount over any total":   {"amount_minor", func(in *orders.CreateInput) { in.AmountMinor = graphtest.Ptr[int64](1 << 62) }},
+		"no party":                {"contractor_id", func(in *orders.CreateInput) { in.ContractorID = nil }},
+		"both parties":            {"contractor_id", func(in *orders.CreateInput) { in.CustomerID = &id }},
+		"malformed party":         {"contractor_id", func(in *orders.CreateInput) { in.ContractorID = graphtest.Ptr("x") }},
+		"malformed customer":      {"customer_id", func(in *orders.CreateInput) { in.ContractorID, in.CustomerID = nil, graphtest.Ptr("x") }},
+		"customer not confirming": {"confirmed_total_minor", func(in *orders.CreateInput) { in.ConfirmedTotalMinor = nil }},
+		"a file twice":            {"input_attachment_ids", func(in *orders.CreateInput) { in.InputAttachmentIDs = []string{id, strings.ToUpper(id)} }},
+		"a malformed file id":     {"input_attachment_ids[1]", func(in *orders.CreateInput) { in.InputAttachmentIDs = []string{id, "x"} }},
+		"eleven files":            {"input_attachment_ids", func(in *orders.CreateInput) { in.InputAttachmentIDs = make([]string, 11) }},
+	} {
+		in := s.terms(true)
+		c.change(&in)
+		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, c.field, name)
+	}
+	_, err := s.Orders.CreateOrder(s.customer.Ctx, orders.CreateInput{})
+	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 6)
+	require.Zero(t, s.Count("SELECT count(*) FROM orders"))
+	require.Zero(t, s.Count("SELECT count(*) FROM operations"))
+}
+
+func TestCreateKeepsTermsAsSent(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	in := s.terms(true)
+	in.Title, in.Description = graphtest.Ptr("  Ж sonnet \t"), graphtest.Ptr(" two\n\tlines ")
+	in.Deadline = graphtest.Ptr("2999-12-31T23:59:59.1234567+01:00")
+	in.ContractorID = graphtest.Ptr(strings.ToUpper(s.contractor.ID.String()))
+	in.InputAttachmentIDs = []string{}
+	made, err := s.Orders.CreateOrder(s.customer.Ctx, in)
+	require.NoError(t, err)
+	require.Equal(t, "Ж sonnet", made.Order.Title)
+	require.Equal(t, " two\n\tlines ", made.Order.Description)
+	require.Equal(t, time.Date(2999, 12, 31, 22, 59, 59, 123456000, time.UTC), made.Order.Deadline)
+	require.Equal(t, s.read(s.customer, made.Order.ID).Order, made.Order)
+	require.Equal(t, []*orders.Event{{
+		Action: "create", ParticipantID: s.customer.ID, State: "offered", Version: 1, CreatedAt: made.Order.CreatedAt,
+	}}, s.read(s.contractor, made.Order.ID).Events)
+	require.EqualValues(t, 2, s.Count("SELECT count(DISTINCT recipient_id) FROM events WHERE kind = 'order.changed'"))
+}
+
+// Each refusal of a well-formed offer, and which comes first where several hold.
+func TestCreateRefusals(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	stranger, gone, trashed := s.Agent(), s.Agent(), s.Agent()
+	s.Befriend(s.customer, gone)
+	s.Befriend(s.customer, trashed)
+	s.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone.ID)
+	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", trashed.ID)
+	pending := s.Agent()
+	s.Asked(s.customer, pending)
+	blocked := s.Agent()
+	s.Block(blocked, s.Befriend(s.customer, blocked))
+
+	toward := func(id uuid.UUID) func(*orders.CreateInput) {
+		return func(in *orders.CreateInput) { in.ContractorID = graphtest.Ptr(id.String()) }
+	}
+	file := func(in *orders.CreateInput) { in.InputAttachmentIDs = []string{uuid.NewString()} }
+	price := func(in *orders.CreateInput) { in.ConfirmedTotalMinor = graphtest.Ptr(total + 1) }
+	past := func(in *orders.CreateInput) { in.Deadline = graphtest.Ptr("2020-01-01T00:00:00Z") }
+	for name, c := range map[string]struct {
+		code    fault.Code
+		changes []func(*orders.CreateInput)
+	}{
+		"unknown agent":                   {fault.NotFound, []func(*orders.CreateInput){toward(uuid.New())}},
+		"deleted agent":                   {fault.NotFound, []func(*orders.CreateInput){toward(gone.ID)}},
+		"unknown file":                    {fault.InvalidAttachment, []func(*orders.CreateInput){file}},
+		"oneself":                         {fault.FriendshipRequired, []func(*orders.CreateInput){toward(s.customer.ID)}},
+		"stranger":                        {fault.FriendshipRequired, []func(*orders.CreateInput){toward(stranger.ID)}},
+		"asked, not accepted":             {fault.FriendshipRequired, []func(*orders.CreateInput){toward(pending.ID)}},
+		"blocked":                         {fault.FriendshipRequired, []func(*orders.CreateInput){toward(blocked.ID)}},
+		"trashed":                         {fault.ParticipantInactive, []func(*orders.CreateInput){toward(trashed.ID)}},
+		"wrong price":                     {fault.PriceChanged, []func(*orders.CreateInput){price}},
+		"field before existence":          {fault.InvalidInput, []func(*orders.CreateInput){past, toward(uuid.New())}},
+		"existence before files":          {fault.NotFound, []func(*orders.CreateInput){file, toward(uuid.New())}},
+		"files before friendship":         {fault.InvalidAttachment, []func(*orders.CreateInput){file, toward(stranger.ID)}},
+		"friendship before price":         {fault.FriendshipRequired, []func(*orders.CreateInput){price, toward(stranger.ID)}},
+		"inactive participants and price": {fault.ParticipantInactive, []func(*orders.CreateInput){price, toward(trashed.ID)}},
+	} {
+		in := s.terms(true)
+		for _, change := range c.changes {
+			change(&in)
+		}
+		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
+		require.Error(t, err, name)
+		require.Equal(t, c.code, fault.From(err).Code, "%s: %v", name, err)
+	}
+	_, err := s.Orders.CreateOrder(context.Background(), s.terms(true))
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	require.Zero(t, s.Count("SELECT count(*) FROM orders"))
+	require.Zero(t, s.Count("SELECT count(*) FROM operations"), "failed operations store nothing")
+	require.Zero(t, s.Count("SELECT count(*) FROM events WHERE kind = 'order.changed'"))
+}
+
+// Neither side may take on an order while it is not active, whichever of the two it is and for whatever reason.
+func TestInactiveParticipants(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"trash":      "UPDATE bots SET state = 'trash' WHERE id = $1",
+		"suspended":  "UPDATE bots SET suspended_at = now() WHERE id = $1",
+		"restricted": "UPDATE settings SET email_requirement_activated_at = now() - interval '15 days' WHERE $1::uuid IS NOT NULL",
+	} {
+		for _, role := range []string{"customer", "contractor"} {
+			t.Run(name+" "+role, func(t *testing.T) {
+				t.Parallel()
+				s := newTable(t)
+				offered, held := s.offer(true), s.act(s.contractor, s.offer(true), orders.Accept)
+				s.Exec(change, s.agent(role).ID)
+				for _, byCustomer := range []bool{true, false} {
+					by := map[bool]*graphtest.Agent{true: s.customer, false: s.contractor}[byCustomer]
+					_, err := s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer))
+					graphtest.RequireFault(t, err, fault.ParticipantInactive)
+				}
+				_, err := s.Orders.OrderAct(s.contractor.Ctx, command(offered, orders.Accept))
+				graphtest.RequireFault(t, err, fault.ParticipantInactive)
+				require.Equal(t, []string{"reject"}, names(s.read(s.contractor, offered.ID).Order))
+
+				s.act(s.contractor, offered, orders.Reject)
+				held = s.act(s.contractor, held, orders.Start)
+				held = s.act(s.contractor, held, orders.Deliver)
+				held = s.act(s.customer, held, orders.ProposeRefund)
+				s.act(s.contractor, held, orders.ApproveRefund)
+				s.reconciled()
+			})
+		}
+	}
+}
+
+func TestContractorMayConfirmThePriceToo(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	in := s.terms(false)
+	in.ConfirmedTotalMinor = graphtest.Ptr(total - 1)
+	_, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
+	graphtest.RequireFault(t, err, fault.PriceChanged)
+	in.ConfirmedTotalMinor = graphtest.Ptr(total)
+	made, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
+	require.NoError(t, err)
+	require.Nil(t, made.Order.ConfirmedTotalMinor, "what is kept is the customer's confirmation")
+}
+
+func TestFeeRateIsTheOperators(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	s.Exec("UPDATE settings SET fee_bps = 250")
+	_, err := s.Orders.CreateOrder(s.customer.Ctx, s.terms(true))
+	graphtest.RequireFault(t, err, fault.PriceChanged)
+	in := s.terms(true)
+	in.ConfirmedTotalMinor = graphtest.Ptr[int64](1025)
+	made, err := s.Orders.CreateOrder(s.customer.Ctx, in)
+	require.NoError(t, err)
+	require.EqualValues(t, 250, made.Order.FeeBps)
+	s.Exec("UPDATE settings SET fee_bps = 1000")
+	require.EqualValues(t, 1025, s.act(s.contractor, made.Order, orders.Accept).TotalMinor, "terms stay as offered")
+	require.Equal(t, [2]int64{500_000 - 1025, 1025}, s.balances(s.customer))
+}

@@ -1,0 +1,184 @@
+package orders
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/fault"
+	"stoa/graph/text"
+)
+
+var (
+	errRequired  = errors.New("is required")
+	errUnknown   = errors.New("is not a field of this request")
+	errPositive  = errors.New("must be at least 1")
+	errTotal     = fmt.Errorf("makes a total of more than %d", maxTotalMinor)
+	errParty     = errors.New("send contractor_id or customer_id, not both: the other participant")
+	errNoResult  = errors.New("send result_text, result_attachment_ids or both")
+	errDuplicate = errors.New("must not hold an id twice")
+	errFiles     = fmt.Errorf("must hold at most %d ids", maxFiles)
+	errPast      = errors.New("must be in the future")
+	errNoFile    = errors.New("names a file that does not exist or cannot be used here")
+)
+
+// CreateInput is the body of a new order (§4.7). A nil field was not sent.
+type CreateInput struct {
+	OperationID         *string  `json:"operation_id,omitzero"`
+	Title               *string  `json:"title,omitzero"`
+	Description         *string  `json:"description,omitzero"`
+	Deadline            *string  `json:"deadline,omitzero"`
+	AmountMinor         *int64   `json:"amount_minor,omitzero"`
+	ContractorID        *string  `json:"contractor_id,omitzero"`
+	CustomerID          *string  `json:"customer_id,omitzero"`
+	ConfirmedTotalMinor *int64   `json:"confirmed_total_minor,omitzero"`
+	InputAttachmentIDs  []string `json:"input_attachment_ids,omitzero"`
+}
+
+// offer is a checked CreateInput.
+type offer struct {
+	operationID        uuid.UUID
+	title, description string
+	deadline           time.Time
+	amountMinor        int64
+	counterpart        uuid.UUID
+	// byCustomer: the creator is the customer, and the counterpart the contractor.
+	byCustomer     bool
+	confirmedTotal *int64
+	files          []uuid.UUID
+}
+
+// Check returns invalid_input naming every field that is wrong.
+func (in CreateInput) Check() (offer, error) {
+	wrong := fault.Fields{}
+	made := offer{
+		operationID:    requireID(wrong, "operation_id", in.OperationID),
+		amountMinor:    requireCount(wrong, "amount_minor", in.AmountMinor),
+		byCustomer:     in.ContractorID != nil,
+		confirmedTotal: in.ConfirmedTotalMinor,
+		files:          checkFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs),
+	}
+	var err error
+	made.title, err = text.Line(required(wrong, "title", in.Title), 1, maxTitle)
+	wrong.Add("title", err)
+	made.description, err = text.Multi(required(wrong, "description", in.Description), 1, maxDescription)
+	wrong.Add("description", err)
+	made.deadline, err = text.Time(required(wrong, "deadline", in.Deadline))
+	wrong.Add("deadline", err)
+	if made.amountMinor > maxTotalMinor {
+		wrong.Add("amount_minor", errTotal)
+	}
+	switch {
+	case (in.ContractorID == nil) == (in.CustomerID == nil):
+		wrong.Add("contractor_id", errParty)
+	case made.byCustomer:
+		made.counterpart = requireID(wrong, "contractor_id", in.ContractorID)
+		if in.ConfirmedTotalMinor == nil {
+			wrong.Add("confirmed_total_minor", errRequired)
+		}
+	default:
+		made.counterpart = requireID(wrong, "customer_id", in.CustomerID)
+	}
+	return made, wrong.Fault(fault.InvalidInput)
+}
+
+// ActInput is one action on an order: the path and its body (§4.7). A nil field was not sent.
+type ActInput struct {
+	OrderID             string   `path:"order_id" json:"-"`
+	Action              Action   `json:"-"`
+	OperationID         *string  `json:"operation_id,omitzero"`
+	ExpectedVersion     *int64   `json:"expected_version,omitzero"`
+	ConfirmedTotalMinor *int64   `json:"confirmed_total_minor,omitzero"`
+	ResultText          *string  `json:"result_text,omitzero"`
+	ResultAttachmentIDs []string `json:"result_attachment_ids,omitzero"`
+	InputAttachmentIDs  []string `json:"input_attachment_ids,omitzero"`
+	Reason              *string  `json:"reason,omitzero"`
+}
+
+// command is a checked ActInput.
+type command struct {
+	*transition
+	orderID, operationID uuid.UUID
+	expectedVersion      int64
+	confirmedTotal       *int64
+	resultText, reason   *string
+	// results are the files delivered; fixed tells that files were sent with an action that can fix none.
+	results []uuid.UUID
+	fixed   bool
+}
+
+// Check returns not_found for an unknown action, invalid_id for a malformed order id, or invalid_input naming every field that
+// is wrong. Files are judged by their form only.
+func (in ActInput) Check() (command, error) {
+	t := find(in.Action)
+	if t == nil {
+		return command{}, fault.New(fault.NotFound)
+	}
+	orderID, err := text.UUID(in.OrderID)
+	if err != nil {
+		return command{}, fault.Field(fault.InvalidID, "order_id", err.Error())
+	}
+	wrong := fault.Fields{}
+	t.takes.check(wrong, in)
+	checkFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs)
+	return command{
+		transition:      t,
+		orderID:         orderID,
+		operationID:     requireID(wrong, "operation_id", in.OperationID),
+		expectedVersion: requireCount(wrong, "expected_version", in.ExpectedVersion),
+		confirmedTotal:  in.ConfirmedTotalMinor,
+		resultText:      in.ResultText,
+		reason:          in.Reason,
+		results:         checkFiles(wrong, "result_attachment_ids", in.ResultAttachmentIDs),
+		fixed:           in.InputAttachmentIDs != nil || (in.ResultAttachmentIDs != nil && t.takes != aResult),
+	}, wrong.Fault(fault.InvalidInput)
+}
+
+func required(wrong fault.Fields, field string, sent *string) string {
+	if sent == nil {
+		wrong.Add(field, errRequired)
+		return ""
+	}
+	return *sent
+}
+
+func requireID(wrong fault.Fields, field string, sent *string) uuid.UUID {
+	id, err := text.UUID(required(wrong, field, sent))
+	wrong.Add(field, err)
+	return id
+}
+
+func requireCount(wrong fault.Fields, field string, sent *int64) int64 {
+	switch {
+	case sent == nil:
+		wrong.Add(field, errRequired)
+		return 0
+	case *sent < 1:
+		wrong.Add(field, errPositive)
+	}
+	return *sent
+}
+
+// checkFiles reads a set of files: at most 10 ids, none of them twice.
+func checkFiles(wrong fault.Fields, field string, sent []string) []uuid.UUID {
+	if len(sent) > maxFiles {
+		wrong.Add(field, errFiles)
+		return nil
+	}
+	ids, seen := make([]uuid.UUID, 0, len(sent)), make(map[uuid.UUID]bool, len(sent))
+	for i, s := range sent {
+		id, err := text.UUID(s)
+		if err != nil {
+			wrong.Add(fmt.Sprintf("%s[%d]", field, i), err)
+			continue
+		}
+		if seen[id] {
+			wrong.Add(field, errDuplicate)
+		}
+		seen[id] = true
+		ids = append(ids, id)
+	}
+	return ids
+}

@@ -1,0 +1,102 @@
+package orders
+
+import (
+	"context"
+	"errors"
+
+	"stoa/ent/order"
+	"stoa/graph/fault"
+	"stoa/graph/page"
+	"stoa/graph/viewer"
+)
+
+// deepestPage of the list of orders (§8).
+const deepestPage = 1000
+
+// ListInput is the query of the list: `page` 1 to 1000, `page_size` 1 to 50, and `state`, one of an order's states.
+type ListInput struct {
+	Page     page.Param `query:"page" json:"-"`
+	PageSize page.Param `query:"page_size" json:"-"`
+	State    page.Param `query:"state" json:"-"`
+}
+
+// Check returns invalid_pagination or invalid_input naming the parameter that is wrong. Without a state all are listed.
+func (in ListInput) Check() (page.Number, *order.State, error) {
+	number, err := page.Parse(in.Page, in.PageSize, deepestPage)
+	if wrong := new(page.Error); errors.As(err, &wrong) {
+		return number, nil, fault.Field(fault.InvalidPagination, wrong.Field, wrong.Reason)
+	}
+	if len(in.State) == 0 {
+		return number, nil, nil
+	}
+	state := order.State(in.State[0])
+	if len(in.State) > 1 || order.StateValidator(state) != nil {
+		return number, nil, fault.Field(fault.InvalidInput, "state", "must be one state of an order, sent once")
+	}
+	return number, &state, nil
+}
+
+// List is a page of orders.
+type List struct {
+	Orders []*Card `json:"orders"`
+	page.Meta
+}
+
+// The caller's orders are found newest first in the two indexes, one for either role and neither further than the page, and
+// only those of the page are then read: a deep page would otherwise read every order before it. $1 is the caller, $2 the
+// offset, $3 the limit.
+const (
+	all     = find1 + find2 + find3
+	inState = find1 + ofState + find2 + ofState + find3
+
+	find1 = `
+WITH found AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT id, created_at FROM orders WHERE customer_id = $1`
+	find2 = newest + ` LIMIT $2::bigint + $3::bigint)
+    UNION ALL
+    (SELECT id, created_at FROM orders WHERE contractor_id = $1`
+	find3 = newest + ` LIMIT $2::bigint + $3::bigint)
+  ) own` + newest + ` OFFSET $2 LIMIT $3
+)
+SELECT ` + columns + `, ` + facts + ` FROM found JOIN orders o ON o.id = found.id` + parties + ` ORDER BY o.created_at DESC, o.id DESC`
+
+	newest  = ` ORDER BY created_at DESC, id DESC`
+	ofState = ` AND state = $4`
+)
+
+// MyOrders lists the orders in which the caller is customer or contractor, newest first (§4.7). Only an agent may call it.
+// Faults: invalid_pagination, invalid_input.
+func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	number, state, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	query, args := all, []any{v.BotID, number.Offset(), number.Limit()}
+	if state != nil {
+		query, args = inState, append(args, *state)
+	}
+	rows, err := a.DB.SQL.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	cards := []*Card{}
+	for rows.Next() {
+		var s situation
+		if err := rows.Scan(s.targets()...); err != nil {
+			return nil, err
+		}
+		cards = append(cards, newCard(&s, v.BotID))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	list := &List{}
+	list.Orders, list.Meta = page.Cut(number, cards)
+	return list, nil
+}

@@ -1,0 +1,175 @@
+package orders_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/wire"
+)
+
+// body is an answer as it goes over the wire.
+func body(t *testing.T, answer *orders.OrderResult) string {
+	t.Helper()
+	raw, err := wire.Marshal(answer)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// A repeat gets the exact earlier body, however far the order has come, and whatever has become of its participants.
+func TestRepeatsGetTheStoredBody(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	terms := s.terms(true)
+	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
+	require.NoError(t, err)
+	require.False(t, made.IsRepeat())
+	steps := []struct {
+		by     *graphtest.Agent
+		action orders.Action
+	}{
+		{s.contractor, orders.Accept}, {s.contractor, orders.Start}, {s.contractor, orders.Deliver}, {s.customer, orders.Dispute},
+		{s.customer, orders.ProposeRefund}, {s.contractor, orders.ApproveRefund},
+	}
+	card, inputs, bodies := made.Order, make([]orders.ActInput, len(steps)), make([]string, len(steps))
+	for i, step := range steps {
+		inputs[i] = command(card, step.action)
+		done, err := s.Orders.OrderAct(step.by.Ctx, inputs[i])
+		require.NoError(t, err)
+		card, bodies[i] = done.Order, body(t, done)
+	}
+	s.Shift(100 * 24 * time.Hour)
+	s.Exec("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	s.Exec("UPDATE bots SET state = 'trash'")
+	s.Exec("UPDATE settings SET fee_bps = 1")
+	entries := s.Count("SELECT count(*) FROM ledger_entries")
+	for range 2 {
+		again, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
+		require.NoError(t, err)
+		require.True(t, again.IsRepeat())
+		require.Equal(t, body(t, made), body(t, again))
+		require.Equal(t, made.Order.ID, again.Order.ID)
+		for i, step := range steps {
+			done, err := s.Orders.OrderAct(step.by.Ctx, inputs[i])
+			require.NoError(t, err)
+			require.True(t, done.IsRepeat())
+			require.Equal(t, bodies[i], body(t, done))
+			require.Equal(t, i+2, done.Order.Version)
+		}
+	}
+	require.Equal(t, entries, s.Count("SELECT count(*) FROM ledger_entries"))
+	require.EqualValues(t, 7, s.Count("SELECT count(*) FROM operations"))
+	require.EqualValues(t, 7, s.Count("SELECT count(*) FROM order_events"))
+	require.EqualValues(t, 14, s.Count("SELECT count(*) FROM events WHERE kind = 'order.changed'"))
+	s.reconciled()
+}
+
+// Under the same id everything else is another request: other values, an added or a missing field, another spelling of a
+// text or an id, another order, another operation.
+func TestChangedRepeatsConflict(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	terms := s.terms(true)
+	terms.InputAttachmentIDs = []string{}
+	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
+	require.NoError(t, err)
+	for name, change := range map[string]func(*orders.CreateInput){
+		"title":            func(in *orders.CreateInput) { in.Title = graphtest.Ptr("Another") },
+		"white space":      func(in *orders.CreateInput) { in.Title = graphtest.Ptr(" A sonnet") },
+		"deadline":         func(in *orders.CreateInput) { in.Deadline = graphtest.Ptr("2999-01-01T00:00:00Z") },
+		"amount":           func(in *orders.CreateInput) { in.AmountMinor = graphtest.Ptr[int64](1001) },
+		"price":            func(in *orders.CreateInput) { in.ConfirmedTotalMinor = graphtest.Ptr[int64](1) },
+		"counterpart":      func(in *orders.CreateInput) { in.ContractorID = newID() },
+		"spelling of ids":  func(in *orders.CreateInput) { in.ContractorID = graphtest.Ptr(strings.ToUpper(*in.ContractorID)) },
+		"without files":    func(in *orders.CreateInput) { in.InputAttachmentIDs = nil },
+		"spelling of own":  func(in *orders.CreateInput) { in.OperationID = graphtest.Ptr(strings.ToUpper(*in.OperationID)) },
+		"with other files": func(in *orders.CreateInput) { in.InputAttachmentIDs = []string{uuid.NewString()} },
+	} {
+		in := terms
+		change(&in)
+		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
+		require.Error(t, err, name)
+		require.Equal(t, fault.IdempotencyConflict, fault.From(err).Code, "%s: %v", name, err)
+	}
+	other, act := s.offer(true), command(made.Order, orders.Cancel)
+	act.OperationID = terms.OperationID
+	_, err = s.Orders.OrderAct(s.customer.Ctx, act)
+	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+
+	act = command(made.Order, orders.Cancel)
+	_, err = s.Orders.OrderAct(s.customer.Ctx, act)
+	require.NoError(t, err)
+	for name, change := range map[string]func(*orders.ActInput){
+		"version":       func(in *orders.ActInput) { *in.ExpectedVersion++ },
+		"order":         func(in *orders.ActInput) { in.OrderID = other.ID.String() },
+		"unknown order": func(in *orders.ActInput) { in.OrderID = uuid.NewString() },
+		"action":        func(in *orders.ActInput) { in.Action = orders.Reject },
+		"files":         func(in *orders.ActInput) { in.InputAttachmentIDs = []string{} },
+	} {
+		in := act
+		in.ExpectedVersion = graphtest.Ptr(*act.ExpectedVersion)
+		change(&in)
+		_, err := s.Orders.OrderAct(s.customer.Ctx, in)
+		require.Error(t, err, name)
+		require.Equal(t, fault.IdempotencyConflict, fault.From(err).Code, "%s: %v", name, err)
+	}
+	require.Equal(t, "offered", s.read(s.customer, other.ID).Order.State)
+	upper := act
+	upper.OrderID = strings.ToUpper(act.OrderID)
+	_, err = s.Orders.OrderAct(s.customer.Ctx, upper)
+	require.NoError(t, err, "the path is no part of the body")
+}
+
+func TestOperationIDsBelongToTheAgent(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	mine, theirs := s.terms(true), s.terms(false)
+	theirs.OperationID = mine.OperationID
+	one, err := s.Orders.CreateOrder(s.customer.Ctx, mine)
+	require.NoError(t, err)
+	two, err := s.Orders.CreateOrder(s.contractor.Ctx, theirs)
+	require.NoError(t, err)
+	require.NotEqual(t, one.Order.ID, two.Order.ID)
+}
+
+// A refused operation leaves nothing, so the same id may succeed once its reason has gone.
+func TestFailuresStoreNothing(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	card := s.offer(false)
+	s.Exec("UPDATE accounts SET available_minor = 5 WHERE bot_id = $1", s.customer.ID)
+	in := command(card, orders.Accept)
+	_, err := s.Orders.OrderAct(s.customer.Ctx, in)
+	graphtest.RequireFault(t, err, fault.InsufficientFunds)
+	require.Equal(t, [2]int64{5, 0}, s.balances(s.customer), "no partial reserve")
+	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM operations"))
+	s.Exec("UPDATE accounts SET available_minor = 500000 WHERE bot_id = $1", s.customer.ID)
+	done, err := s.Orders.OrderAct(s.customer.Ctx, in)
+	require.NoError(t, err)
+	require.Equal(t, "funded", done.Order.State)
+	_, err = s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Accept))
+	graphtest.RequireFault(t, err, fault.VersionConflict)
+}
+
+// A stored body that an earlier release wrote is answered as it is, even where it has other fields than today's.
+func TestStoredBodiesOutliveTheirRelease(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	terms := s.terms(true)
+	_, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
+	require.NoError(t, err)
+	old := `{"order":{"id":"` + uuid.NewString() + `","bygone":null,"version":1}}`
+	s.Exec("UPDATE operations SET result = $1", []byte(old))
+	again, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
+	require.NoError(t, err)
+	require.Equal(t, old, body(t, again))
+	require.Equal(t, 1, again.Order.Version)
+	require.True(t, json.Valid([]byte(body(t, again))))
+}

@@ -1,0 +1,112 @@
+package orders_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+)
+
+// amount is the reward of a test order; at 10 % the customer pays 1100.
+const (
+	amount int64 = 1000
+	total  int64 = 1100
+)
+
+// table is a world with two friends who trade.
+type table struct {
+	*graphtest.World
+	t                    testing.TB
+	customer, contractor *graphtest.Agent
+	// contact of the two.
+	contact uuid.UUID
+}
+
+func newTable(t testing.TB, options ...graphtest.Option) *table {
+	t.Helper()
+	w := graphtest.New(t, options...)
+	s := &table{World: w, t: t, customer: w.Agent(), contractor: w.Agent()}
+	s.contact = w.Befriend(s.customer, s.contractor)
+	return s
+}
+
+// newID is a fresh id in the form a client sends.
+func newID() *string { return graphtest.Ptr(uuid.NewString()) }
+
+// terms are a valid offer by the customer or, without confirmed total, by the contractor.
+func (s *table) terms(byCustomer bool) orders.CreateInput {
+	in := orders.CreateInput{
+		OperationID: newID(), Title: graphtest.Ptr("A sonnet"), Description: graphtest.Ptr("Fourteen lines."),
+		Deadline: graphtest.Ptr(s.Now().Add(24 * time.Hour).Format(time.RFC3339Nano)), AmountMinor: graphtest.Ptr(amount),
+	}
+	if byCustomer {
+		in.ContractorID, in.ConfirmedTotalMinor = graphtest.Ptr(s.contractor.ID.String()), graphtest.Ptr(total)
+	} else {
+		in.CustomerID = graphtest.Ptr(s.customer.ID.String())
+	}
+	return in
+}
+
+// offer makes an order by either of the two.
+func (s *table) offer(byCustomer bool) *orders.Card {
+	s.t.Helper()
+	by := s.contractor
+	if byCustomer {
+		by = s.customer
+	}
+	made, err := s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer))
+	require.NoError(s.t, err)
+	return made.Order
+}
+
+// command is a valid body of an action on a card, for either role.
+func command(card *orders.Card, action orders.Action) orders.ActInput {
+	in := orders.ActInput{
+		OrderID: card.ID.String(), Action: action, OperationID: newID(), ExpectedVersion: graphtest.Ptr(int64(card.Version)),
+	}
+	switch action {
+	case orders.Accept:
+		in.ConfirmedTotalMinor = graphtest.Ptr(card.TotalMinor)
+	case orders.Deliver:
+		in.ResultText = graphtest.Ptr("Shall I compare thee …")
+	case orders.Dispute, orders.ProposeRefund:
+		in.Reason = graphtest.Ptr("It does not scan.")
+	}
+	return in
+}
+
+// act takes a valid step.
+func (s *table) act(by *graphtest.Agent, card *orders.Card, action orders.Action) *orders.Card {
+	s.t.Helper()
+	done, err := s.Orders.OrderAct(by.Ctx, command(card, action))
+	require.NoError(s.t, err)
+	return done.Order
+}
+
+// read returns an order as an agent sees it.
+func (s *table) read(by *graphtest.Agent, id uuid.UUID) *orders.Detail {
+	s.t.Helper()
+	detail, err := s.Orders.Order(by.Ctx, orders.OrderInput{OrderID: id.String()})
+	require.NoError(s.t, err)
+	return detail
+}
+
+// balances of an agent: available and reserved.
+func (s *table) balances(of *graphtest.Agent) [2]int64 {
+	s.t.Helper()
+	own, err := s.Wallet.MyWallet(of.Ctx)
+	require.NoError(s.t, err)
+	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
+}
+
+// reconciled requires books without a discrepancy.
+func (s *table) reconciled() {
+	s.t.Helper()
+	found, err := s.Wallet.Reconcile(s.t.Context())
+	require.NoError(s.t, err)
+	require.Empty(s.t, found)
+}

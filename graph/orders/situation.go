@@ -1,0 +1,58 @@
+package orders
+
+import (
+	"time"
+
+	"stoa/ent"
+)
+
+// situation is an order with everything that decides what may be done to it.
+type situation struct {
+	order                ent.Order
+	customer, contractor ent.Bot
+	// now is the database clock.
+	now time.Time
+	// The last three are looked at only while they matter: for an offer, and for what takes on a new obligation.
+	friends bool
+	// active tells that both participants may take on new obligations.
+	active bool
+	// covered tells that the customer's available balance holds the total.
+	covered bool
+}
+
+// columns of a situation: the order o, the customer c and the contractor k.
+const columns = `o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_id, o.author_id, o.task_id, o.state, o.version, o.outcome,
+  o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor, o.result_text,
+  o.disputed_by, o.dispute_reason, o.disputed_at, o.refund_proposed_by, o.refund_reason, o.refund_proposed_at,
+  o.funded_at, o.delivered_at, o.closed_at,
+  c.id, c.handle, c.display_name, c.encryption_public_key, c.profile_public, c.state, c.suspended_at, c.avatar_id,
+  k.id, k.handle, k.display_name, k.encryption_public_key, k.profile_public, k.state, k.suspended_at, k.avatar_id`
+
+// facts of an order that is only read: now, friends, active, covered.
+const facts = `stoa_now(),
+  o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
+    AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)),
+  o.state = 'offered' AND stoa_active(c) AND stoa_active(k),
+  o.state = 'offered' AND EXISTS (SELECT FROM accounts a WHERE a.bot_id = o.customer_id AND a.available_minor >= o.total_minor)`
+
+// parties joins the two agents to an order.
+const parties = ` JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id`
+
+// targets of columns and facts, in their order.
+func (s *situation) targets() []any {
+	o := &s.order
+	all := []any{
+		&o.ID, &o.CreatedAt, &o.UpdatedAt, &o.CustomerID, &o.ContractorID, &o.AuthorID, &o.TaskID, &o.State, &o.Version, &o.Outcome,
+		&o.Title, &o.Description, &o.Deadline, &o.AmountMinor, &o.FeeMinor, &o.TotalMinor, &o.FeeBps, &o.ConfirmedTotalMinor, &o.ResultText,
+		&o.DisputedBy, &o.DisputeReason, &o.DisputedAt, &o.RefundProposedBy, &o.RefundReason, &o.RefundProposedAt,
+		&o.FundedAt, &o.DeliveredAt, &o.ClosedAt,
+	}
+	all = append(all, participant(&s.customer)...)
+	all = append(all, participant(&s.contractor)...)
+	return append(all, &s.now, &s.friends, &s.active, &s.covered)
+}
+
+// participant lists what a brief card needs of an agent.
+func participant(b *ent.Bot) []any {
+	return []any{&b.ID, &b.Handle, &b.DisplayName, &b.EncryptionPublicKey, &b.ProfilePublic, &b.State, &b.SuspendedAt, &b.AvatarID}
+}

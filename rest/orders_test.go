@@ -1,0 +1,331 @@
+package rest_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+)
+
+// trade is a site with two friends.
+type trade struct {
+	*site
+	customer, contractor *graphtest.Agent
+	contact              uuid.UUID
+}
+
+func newTrade(t *testing.T) *trade {
+	t.Helper()
+	s := &trade{site: newSite(t)}
+	s.customer, s.contractor = s.Agent(), s.Agent()
+	s.contact = s.Befriend(s.customer, s.contractor)
+	return s
+}
+
+// terms are the body of an offer by the customer, changed by the given members; a nil member is left out.
+func (s *trade) terms(changes map[string]any) map[string]any {
+	return changed(map[string]any{
+		"operation_id": uuid.NewString(), "title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z",
+		"amount_minor": 1000, "contractor_id": s.contractor.ID, "confirmed_total_minor": 1100,
+	}, changes)
+}
+
+// asked are the same terms as an offer by the contractor.
+func (s *trade) asked() map[string]any {
+	return s.terms(map[string]any{"contractor_id": nil, "confirmed_total_minor": nil, "customer_id": s.customer.ID})
+}
+
+func changed(body, changes map[string]any) map[string]any {
+	maps.Copy(body, changes)
+	maps.DeleteFunc(body, func(_ string, value any) bool { return value == nil })
+	return body
+}
+
+// offer makes an order and returns its card.
+func (s *trade) offer(by *graphtest.Agent, terms map[string]any) map[string]any {
+	s.t.Helper()
+	return s.send("POST", "/api/v1/orders", by.Token, terms).ok(http.StatusCreated)["order"].(map[string]any)
+}
+
+// act sends an action on the version of a card.
+func (s *trade) act(by *graphtest.Agent, card map[string]any, action string, changes map[string]any) *answer {
+	s.t.Helper()
+	return s.send("POST", "/api/v1/orders/"+card["id"].(string)+"/"+action, by.Token,
+		changed(map[string]any{"operation_id": uuid.NewString(), "expected_version": card["version"]}, changes))
+}
+
+// step takes an action that must succeed.
+func (s *trade) step(by *graphtest.Agent, card map[string]any, action string, changes map[string]any) map[string]any {
+	s.t.Helper()
+	return s.act(by, card, action, changes).ok(http.StatusOK)["order"].(map[string]any)
+}
+
+// delivered is an order that waits for the customer's acceptance.
+func (s *trade) delivered() map[string]any {
+	s.t.Helper()
+	card := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil)
+	return s.step(s.contractor, s.step(s.contractor, card, "start", nil), "deliver", map[string]any{"result_text": "Done."})
+}
+
+func TestOrderFromQuoteToPayment(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	require.Equal(t, map[string]any{"quote": map[string]any{"amount_minor": 1000.0, "fee_minor": 100.0, "total_minor": 1100.0, "fee_bps": 1000.0}},
+		s.send("POST", "/api/v1/orders/quote", s.customer.Token, `{"amount_minor":1000}`).ok(http.StatusOK))
+	card := s.offer(s.customer, s.terms(nil))
+	require.Equal(t, []string{
+		"actions", "amount_minor", "author_id", "closed_at", "confirmed_total_minor", "contractor", "contractor_id", "created_at", "customer",
+		"customer_id", "deadline", "delivered_at", "description", "dispute", "fee_bps", "fee_minor", "fee_mode", "funded_at", "id",
+		"input_attachments", "outcome", "refund_proposal", "result_attachments", "result_text", "role", "state", "task_id", "title",
+		"total_minor", "updated_at", "version",
+	}, slices.Sorted(maps.Keys(card)))
+	require.Equal(t, "2999-01-01T00:00:00.000000Z", card["deadline"])
+	for _, none := range []string{"closed_at", "delivered_at", "dispute", "funded_at", "outcome", "refund_proposal", "result_text", "task_id"} {
+		require.Nil(t, card[none], none)
+	}
+	require.Equal(t, []any{}, card["input_attachments"])
+	require.Equal(t, []any{}, card["result_attachments"])
+	require.Equal(t, []string{"avatar_url", "display_name", "encryption_key_fingerprint", "encryption_public_key", "handle", "id"},
+		slices.Sorted(maps.Keys(card["contractor"].(map[string]any))))
+	require.Equal(t, []any{map[string]any{
+		"name": "cancel", "method": "POST", "path": "/api/v1/orders/" + card["id"].(string) + "/cancel",
+		"body": map[string]any{"operation_id": nil, "expected_version": 1.0},
+	}}, card["actions"])
+
+	card = s.step(s.contractor, card, "accept", nil)
+	require.Equal(t, 1100.0, s.send("GET", "/api/v1/wallet", s.customer.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)["reserved_minor"])
+	card = s.step(s.contractor, card, "start", nil)
+	card = s.step(s.contractor, card, "deliver", map[string]any{"result_text": "Done.", "result_attachment_ids": []string{}})
+	card = s.step(s.customer, card, "complete", nil)
+	require.Equal(t, "closed", card["state"])
+	require.Equal(t, "accepted", card["outcome"])
+	require.Equal(t, []any{}, card["actions"])
+	wallet := s.send("GET", "/api/v1/wallet", s.contractor.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
+	require.Equal(t, 501000.0, wallet["available_minor"])
+
+	detail := s.send("GET", "/api/v1/orders/"+card["id"].(string), s.customer.Token, nil).ok(http.StatusOK)
+	require.Equal(t, card, detail["order"])
+	var actions []any
+	for i, e := range detail["events"].([]any) {
+		event := e.(map[string]any)
+		require.Equal(t, []string{"action", "created_at", "participant_id", "reason", "state", "version"}, slices.Sorted(maps.Keys(event)))
+		require.Equal(t, float64(i+1), event["version"])
+		actions = append(actions, event["action"])
+	}
+	require.Equal(t, []any{"create", "accept", "start", "deliver", "complete"}, actions)
+	list := s.send("GET", "/api/v1/orders?state=closed", s.customer.Token, nil).ok(http.StatusOK)
+	require.Equal(t, map[string]any{"orders": []any{card}, "page": 1.0, "page_size": 20.0, "next_page": nil}, list)
+	for _, kind := range []string{"reserve", "payment"} {
+		require.Contains(t, string(s.send("GET", "/api/v1/wallet/history", s.customer.Token, nil).raw), `"kind":"`+kind+`"`)
+	}
+}
+
+func TestOrderToRefund(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	card := s.offer(s.contractor, s.asked())
+	require.Nil(t, card["confirmed_total_minor"])
+	card = s.step(s.customer, card, "accept", map[string]any{"confirmed_total_minor": 1100})
+	require.Equal(t, 1100.0, card["confirmed_total_minor"])
+	card = s.step(s.contractor, card, "dispute", map[string]any{"reason": "No word."})
+	require.Equal(t, s.contractor.ID.String(), card["dispute"].(map[string]any)["opened_by"])
+	card = s.step(s.customer, card, "propose-refund", map[string]any{"reason": "Let us part."})
+	require.Equal(t, "Let us part.", card["refund_proposal"].(map[string]any)["reason"])
+	card = s.step(s.contractor, card, "approve-refund", nil)
+	require.Equal(t, "refunded", card["outcome"])
+	wallet := s.send("GET", "/api/v1/wallet", s.customer.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
+	require.Equal(t, 500000.0, wallet["available_minor"])
+	require.Equal(t, 0.0, wallet["reserved_minor"])
+}
+
+func TestOrderRepeats(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	id := uuid.NewString()
+	first := s.send("POST", "/api/v1/orders", s.customer.Token, fmt.Sprintf(`{"operation_id":%q,"title":"A","description":"é","deadline":"2999-01-01T00:00:00Z",
+		"amount_minor":1000,"contractor_id":%q,"confirmed_total_minor":1100}`, id, s.contractor.ID))
+	first.ok(http.StatusCreated)
+	// The same JSON values in another order and spelling.
+	same := s.send("POST", "/api/v1/orders", s.customer.Token, fmt.Sprintf(`{"confirmed_total_minor":1100,"contractor_id":%q,"amount_minor":1000,
+		"deadline":"2999-01-01T00:00:00Z","description":"\u00e9","title":"\u0041","operation_id":%q}`, s.contractor.ID, id))
+	same.ok(http.StatusOK)
+	require.Equal(t, string(first.raw), string(same.raw))
+	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"operation_id": id})).fault(http.StatusConflict, fault.IdempotencyConflict)
+
+	card := first.body["order"].(map[string]any)
+	accept := map[string]any{"operation_id": uuid.NewString()}
+	done := s.act(s.contractor, card, "accept", accept)
+	done.ok(http.StatusOK)
+	s.step(s.contractor, done.body["order"].(map[string]any), "start", nil)
+	again := s.act(s.contractor, card, "accept", accept)
+	again.ok(http.StatusOK)
+	require.Equal(t, string(done.raw), string(again.raw))
+	accept["expected_version"] = 2
+	s.act(s.contractor, card, "accept", accept).fault(http.StatusConflict, fault.IdempotencyConflict)
+}
+
+func TestOrderFaultsOfTheBody(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	for name, body := range map[string]any{
+		"no JSON": `{`, "no object": `[]`, "trailing": `{}{}`, "a name twice": `{"title":"a","title":"a"}`, "empty": s.terms(map[string]any{"title": ""}),
+		"unknown field": s.terms(map[string]any{"currency": "x"}), "null": `{"title":null}`, "amount as text": s.terms(map[string]any{"amount_minor": "1000"}),
+		"amount with fraction": `{"amount_minor":1000.0}`, "amount with exponent": `{"amount_minor":1e3}`, "amount as boolean": s.terms(map[string]any{"amount_minor": true}),
+		"amount beyond 64 bits": `{"amount_minor":9223372036854775808}`, "total too large": s.terms(map[string]any{"amount_minor": 909090909092}),
+		"files as text": s.terms(map[string]any{"input_attachment_ids": "x"}), "file ids twice": s.terms(map[string]any{"input_attachment_ids": []uuid.UUID{uuid.Nil, uuid.Nil}}),
+		"a past deadline": s.terms(map[string]any{"deadline": "2020-01-01T00:00:00Z"}), "a local deadline": s.terms(map[string]any{"deadline": "2999-01-01T00:00:00"}),
+		"both parties": s.terms(map[string]any{"customer_id": uuid.New()}), "no confirmation": s.terms(map[string]any{"confirmed_total_minor": nil}),
+	} {
+		s.send("POST", "/api/v1/orders", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+		require.Zero(t, s.Count("SELECT count(*) FROM orders"), name)
+	}
+	for _, body := range []string{`{}`, `{"amount_minor":0}`, `{"amount_minor":"1"}`, `{"amount_minor":1,"x":1}`, `{"amount_minor":909090909092}`} {
+		s.send("POST", "/api/v1/orders/quote", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	card := s.offer(s.customer, s.terms(nil))
+	for _, wrong := range []map[string]any{
+		{"operation_id": nil}, {"operation_id": "x"}, {"expected_version": nil}, {"expected_version": 0}, {"expected_version": "1"},
+		{"reason": "x"}, {"result_text": "x"}, {"note": "x"}, {"result_attachment_ids": []string{"x"}}, {"confirmed_total_minor": "1100"},
+	} {
+		s.act(s.contractor, card, "accept", wrong).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	s.act(s.contractor, card, "cancel", map[string]any{"confirmed_total_minor": 1100}).fault(http.StatusBadRequest, fault.InvalidInput)
+	for _, reason := range []any{nil, "", strings.Repeat("x", 2001), "\x00"} {
+		s.act(s.contractor, card, "dispute", map[string]any{"reason": reason}).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	s.act(s.contractor, card, "deliver", nil).fault(http.StatusBadRequest, fault.InvalidInput)
+	s.send("POST", "/api/v1/orders/"+card["id"].(string)+"/accept", s.contractor.Token, nil).fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+}
+
+func TestOrderPaths(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	card := s.offer(s.customer, s.terms(nil))
+	path := "/api/v1/orders/" + card["id"].(string)
+	outsider := s.Agent().Token
+	s.send("GET", path, outsider, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", "/api/v1/orders/"+uuid.NewString(), s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", "/api/v1/orders/x", s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
+	s.send("GET", "/api/v1/orders/"+strings.ToUpper(card["id"].(string)), s.customer.Token, nil).ok(http.StatusOK)
+	s.send("GET", path, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send("HEAD", path, s.customer.Token, nil).ok(http.StatusOK)
+	s.act(&graphtest.Agent{Token: outsider}, card, "cancel", nil).fault(http.StatusNotFound, fault.NotFound)
+	s.act(s.customer, map[string]any{"id": "x", "version": 1}, "cancel", nil).fault(http.StatusBadRequest, fault.InvalidID)
+	for _, action := range []string{"accept", "reject", "cancel", "start", "deliver", "complete", "dispute", "propose-refund", "approve-refund"} {
+		refused := s.send("GET", path+"/"+action, s.customer.Token, nil)
+		refused.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+		require.Equal(t, "POST, OPTIONS", refused.header.Get("Allow"))
+		s.send("POST", path+"/"+action, "", `{}`).fault(http.StatusUnauthorized, fault.Unauthorized)
+	}
+	for _, action := range []string{"resume", "Accept", "propose_refund", "accept/"} {
+		s.act(s.customer, card, action, nil).fault(http.StatusNotFound, fault.NotFound)
+		s.send("GET", path+"/"+action, s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	}
+	s.send("GET", "/api/v1/orders/quote", s.customer.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	for _, query := range []string{"?page=0", "?page=1001", "?page=01", "?page=", "?page=1&page=1", "?page_size=51", "?page_size=x"} {
+		s.send("GET", "/api/v1/orders"+query, s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidPagination)
+	}
+	for _, query := range []string{"?state=", "?state=open", "?state=offered&state=offered"} {
+		s.send("GET", "/api/v1/orders"+query, s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	require.Len(t, s.send("GET", "/api/v1/orders?unknown=1&page=1&state=offered", s.customer.Token, nil).ok(http.StatusOK)["orders"], 1)
+}
+
+// Each code of §4.7 as a client meets it.
+func TestOrderFaults(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		code   fault.Code
+		send   func(s *trade) *answer
+	}{
+		"an order with a stranger": {http.StatusForbidden, fault.FriendshipRequired, func(s *trade) *answer {
+			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"contractor_id": s.Agent().ID}))
+		}},
+		"an order with oneself": {http.StatusForbidden, fault.FriendshipRequired, func(s *trade) *answer {
+			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"contractor_id": s.customer.ID}))
+		}},
+		"an order with nobody": {http.StatusNotFound, fault.NotFound, func(s *trade) *answer {
+			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"contractor_id": uuid.New()}))
+		}},
+		"another price": {http.StatusConflict, fault.PriceChanged, func(s *trade) *answer {
+			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"confirmed_total_minor": 1000}))
+		}},
+		"an unknown file": {http.StatusNotFound, fault.InvalidAttachment, func(s *trade) *answer {
+			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": []uuid.UUID{uuid.New()}}))
+		}},
+		"an order with an inactive agent": {http.StatusConflict, fault.ParticipantInactive, func(s *trade) *answer {
+			s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", s.contractor.ID)
+			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(nil))
+		}},
+		"a suspended caller": {http.StatusForbidden, fault.Forbidden, func(s *trade) *answer {
+			s.Exec("UPDATE bots SET suspended_at = now() WHERE id = $1", s.customer.ID)
+			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(nil))
+		}},
+		"accepting one's own offer": {http.StatusForbidden, fault.CounterpartyRequired, func(s *trade) *answer {
+			return s.act(s.customer, s.offer(s.customer, s.terms(nil)), "accept", map[string]any{"confirmed_total_minor": 1100})
+		}},
+		"the wrong role": {http.StatusForbidden, fault.Forbidden, func(s *trade) *answer {
+			return s.act(s.contractor, s.delivered(), "complete", nil)
+		}},
+		"approving one's own proposal": {http.StatusForbidden, fault.CounterpartyRequired, func(s *trade) *answer {
+			return s.act(s.customer, s.step(s.customer, s.delivered(), "propose-refund", map[string]any{"reason": "x"}), "approve-refund", nil)
+		}},
+		"a stale version": {http.StatusConflict, fault.VersionConflict, func(s *trade) *answer {
+			return s.act(s.contractor, s.delivered(), "start", map[string]any{"expected_version": 1})
+		}},
+		"the wrong state": {http.StatusConflict, fault.StateConflict, func(s *trade) *answer {
+			return s.act(s.contractor, s.delivered(), "start", nil)
+		}},
+		"files after the offer": {http.StatusConflict, fault.ImmutableAttachments, func(s *trade) *answer {
+			return s.act(s.customer, s.delivered(), "complete", map[string]any{"input_attachment_ids": []string{}})
+		}},
+		"a total not confirmed": {http.StatusBadRequest, fault.InvalidInput, func(s *trade) *answer {
+			return s.act(s.customer, s.offer(s.contractor, s.asked()), "accept", nil)
+		}},
+		"another total": {http.StatusConflict, fault.PriceChanged, func(s *trade) *answer {
+			return s.act(s.customer, s.offer(s.contractor, s.asked()), "accept", map[string]any{"confirmed_total_minor": 1})
+		}},
+		"too little money": {http.StatusConflict, fault.InsufficientFunds, func(s *trade) *answer {
+			terms := s.terms(map[string]any{"amount_minor": 500_000, "confirmed_total_minor": 550_000})
+			return s.act(s.contractor, s.offer(s.customer, terms), "accept", nil)
+		}},
+		"books that contradict the order": {http.StatusConflict, fault.LedgerConflict, func(s *trade) *answer {
+			card := s.delivered()
+			s.Exec("UPDATE accounts SET reserved_minor = 0")
+			return s.act(s.customer, card, "complete", nil)
+		}},
+		"a deadline gone by": {http.StatusConflict, fault.DeadlinePassed, func(s *trade) *answer {
+			card := s.offer(s.customer, s.terms(map[string]any{"deadline": s.Now().Add(time.Hour)}))
+			s.Shift(2 * time.Hour)
+			return s.act(s.contractor, card, "accept", nil)
+		}},
+		"a friendship ended": {http.StatusForbidden, fault.FriendshipRequired, func(s *trade) *answer {
+			card := s.offer(s.customer, s.terms(nil))
+			s.Block(s.customer, s.contact)
+			return s.act(s.contractor, card, "accept", nil)
+		}},
+		"a second proposal": {http.StatusConflict, fault.RefundProposalExists, func(s *trade) *answer {
+			reason := map[string]any{"reason": "x"}
+			return s.act(s.contractor, s.step(s.customer, s.delivered(), "propose-refund", reason), "propose-refund", reason)
+		}},
+		"no proposal": {http.StatusConflict, fault.RefundNotProposed, func(s *trade) *answer {
+			return s.act(s.contractor, s.delivered(), "approve-refund", nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newTrade(t)
+			c.send(s).fault(c.status, c.code)
+		})
+	}
+}
