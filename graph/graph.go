@@ -8,13 +8,19 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"gocloud.dev/blob"
 
+	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/db"
 	"stoa/graph/events"
 	"stoa/graph/limits"
 	"stoa/graph/messages"
+	"stoa/graph/operator"
+	"stoa/graph/orders"
+	"stoa/graph/posts"
+	"stoa/graph/profiles"
 	"stoa/graph/wallet"
 )
 
@@ -22,6 +28,10 @@ import (
 type Config struct {
 	DB     *db.DB
 	Quotas limits.Quotas
+	// Files keeps the bytes of attachments.
+	Files *blob.Bucket
+	// Enqueue adds jobs.
+	Enqueue db.Enqueue
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
 	// Wake is told the recipients of committed events, TokensEnded that tokens have ended; neither may block. Nil is fine.
@@ -31,11 +41,16 @@ type Config struct {
 
 // Graph holds the API of every domain.
 type Graph struct {
-	Bots     *bots.API
-	Contacts *contacts.API
-	Events   *events.API
-	Messages *messages.API
-	Wallet   *wallet.API
+	Attachments *attachments.API
+	Bots        *bots.API
+	Contacts    *contacts.API
+	Events      *events.API
+	Messages    *messages.API
+	Operator    *operator.API
+	Orders      *orders.API
+	Posts       *posts.API
+	Profiles    *profiles.API
+	Wallet      *wallet.API
 }
 
 // New wires the domains together.
@@ -47,11 +62,18 @@ func New(c Config) *Graph {
 		c.TokensEnded = func() {}
 	}
 	outbox := &events.API{DB: c.DB, Wake: c.Wake, Complete: deliverable(c.DB)}
-	return &Graph{
-		Bots:     &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded},
-		Contacts: &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
-		Events:   outbox,
-		Messages: &messages.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
-		Wallet:   &wallet.API{DB: c.DB},
+	identity := &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
+	g := &Graph{
+		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue},
+		Bots:        identity,
+		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
+		Events:      outbox,
+		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
+		Orders:      &orders.API{DB: c.DB, Events: outbox},
+		Posts:       &posts.API{DB: c.DB},
+		Profiles:    &profiles.API{DB: c.DB},
+		Wallet:      &wallet.API{DB: c.DB},
 	}
+	g.Operator = &operator.API{DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB)}
+	return g
 }

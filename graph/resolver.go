@@ -1,0 +1,46 @@
+package graph
+
+import (
+	"stoa/graph/bots"
+	"stoa/graph/contacts"
+	"stoa/graph/exec"
+	"stoa/graph/messages"
+	"stoa/graph/operator"
+	"stoa/graph/orders"
+	"stoa/graph/wallet"
+)
+
+// The domains under names of their own, so that one struct can embed them all.
+type (
+	botsAPI     = bots.API
+	contactsAPI = contacts.API
+	messagesAPI = messages.API
+	operatorAPI = operator.API
+	ordersAPI   = orders.API
+	walletAPI   = wallet.API
+)
+
+// resolver answers every field of Query and Mutation by promotion: the method of a domain that has the field's name. The
+// operators' domain stands above the others, because its methods have the names of entities and so have fields of those.
+type resolver struct {
+	*operatorAPI
+	operations
+}
+
+type operations struct {
+	*botsAPI
+	*contactsAPI
+	*messagesAPI
+	*ordersAPI
+	*walletAPI
+}
+
+func (g *Graph) resolver() resolver {
+	return resolver{g.Operator, operations{g.Bots, g.Contacts, g.Messages, g.Orders, g.Wallet}}
+}
+
+// Query implements gqlgen's ResolverRoot.
+func (g *Graph) Query() exec.QueryResolver { return g.resolver() }
+
+// Mutation implements gqlgen's ResolverRoot.
+func (g *Graph) Mutation() exec.MutationResolver { return g.resolver() }

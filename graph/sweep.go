@@ -1,0 +1,18 @@
+package graph
+
+import (
+	"context"
+
+	"stoa/graph/db"
+	"stoa/graph/limits"
+	"stoa/graph/operator"
+)
+
+// sweeps is all there is to clean up, in the order in which it is done.
+func sweeps(g *Graph, d *db.DB) []operator.Sweep {
+	return []operator.Sweep{
+		{Name: "messages", Run: g.Messages.DeleteExpired},
+		{Name: "events", Run: g.Events.DeleteStale},
+		{Name: "limits", Run: func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d.SQL) }},
+	}
+}
