@@ -1,0 +1,122 @@
+package endpoint_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/graph/exec"
+	"stoa/graph/fault"
+)
+
+var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
+
+// samples are literals of every type that a required argument or input field has.
+var samples = map[string]string{
+	"ID": `"019b0000-abcd-7000-8000-00000000000f"`, "String": `"why not"`, "Int64": "1", "OrderAction": `"start"`, "MaintenanceTask": "RECONCILE",
+}
+
+// sample writes the shortest valid value of a type.
+func sample(t *testing.T, of *ast.Type) string {
+	t.Helper()
+	definition := schema.Types[of.Name()]
+	if definition.Kind != ast.InputObject {
+		require.Contains(t, samples, of.Name())
+		return samples[of.Name()]
+	}
+	var fields []string
+	for _, field := range definition.Fields {
+		if field.Type.NonNull {
+			fields = append(fields, field.Name+": "+sample(t, field.Type))
+		}
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// call writes the shortest valid use of a root field.
+func call(t *testing.T, field *ast.FieldDefinition) string {
+	t.Helper()
+	var arguments []string
+	for _, argument := range field.Arguments {
+		if argument.Type.NonNull && argument.DefaultValue == nil {
+			arguments = append(arguments, argument.Name+": "+sample(t, argument.Type))
+		}
+	}
+	text := field.Name
+	if len(arguments) > 0 {
+		text += "(" + strings.Join(arguments, ", ") + ")"
+	}
+	return text + " { __typename }"
+}
+
+// who may call a field follows from where it is declared: the explorer and the procedures are the operators', every other
+// domain's operations are the agents', and one is anyone's.
+func who(field *ast.FieldDefinition) string {
+	switch source := field.Position.Src.Name; {
+	case field.Name == "registerBot":
+		return "anyone"
+	case source == "../ent.graphql", strings.HasPrefix(source, "../operator/"):
+		return "operator"
+	default:
+		return "agent"
+	}
+}
+
+func rootFields() map[string]*ast.FieldDefinition {
+	all := make(map[string]*ast.FieldDefinition)
+	for kind, root := range map[string]*ast.Definition{"query": schema.Query, "mutation": schema.Mutation} {
+		for _, field := range root.Fields {
+			if !strings.HasPrefix(field.Name, "__") {
+				all[kind+" "+field.Name] = field
+			}
+		}
+	}
+	return all
+}
+
+func TestEveryFieldIsForItsCallersOnly(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	tokens := map[string]string{"nobody": "", "agent": s.Agent().Token, "operator": operatorToken}
+	require.Greater(t, len(rootFields()), 20)
+	for name, field := range rootFields() {
+		kind, _, _ := strings.Cut(name, " ")
+		for caller, token := range tokens {
+			t.Run(fmt.Sprintf("%s by %s", name, caller), func(t *testing.T) {
+				a := s.ask(token, kind+" { "+call(t, field)+" }", nil)
+				refused := len(a.Errors) > 0 && a.Errors[0].Extensions.Code == fault.Unauthorized
+				require.Equal(t, who(field) != caller && who(field) != "anyone", refused, "%s", a.raw)
+				if caller == "nobody" && refused {
+					require.Equal(t, 401, a.status)
+				}
+				for _, e := range a.Errors {
+					require.NotEqual(t, fault.InternalError, e.Extensions.Code, "%s", a.raw)
+				}
+			})
+			if name == "mutation revokeToken" || name == "mutation rotateToken" {
+				tokens["agent"] = s.Agent().Token
+			}
+		}
+	}
+	require.Empty(t, s.log.String())
+}
+
+func TestWhatTokensOpen(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	const settings, me = "{ settings { feeBps } }", "{ me { bot { id } } }"
+	s.ask(operatorToken, settings, nil).ok("settings")
+	s.ask(operatorToken+"x", settings, nil).fault(401, fault.Unauthorized)
+	s.ask(operatorToken[1:], settings, nil).fault(401, fault.Unauthorized)
+	s.ask(strings.Repeat("s", 100_00), settings, nil).fault(401, fault.Unauthorized)
+	for _, header := range []string{"Basic " + operatorToken, "Bearer", "Bearer ", operatorToken} {
+		s.ask("", settings, nil, "Authorization", header).fault(401, fault.Unauthorized)
+	}
+	require.Equal(t, agent.ID.String(), s.ask(agent.Token, me, nil).ok("me")["bot"].(map[string]any)["id"])
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
+	s.ask(agent.Token, me, nil).fault(403, fault.Forbidden)
+}

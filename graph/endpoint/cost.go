@@ -1,0 +1,45 @@
+package endpoint
+
+import (
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/graph/contacts"
+	"stoa/graph/exec"
+	"stoa/graph/messages"
+	"stoa/graph/operator"
+	"stoa/graph/orders"
+	"stoa/graph/page"
+	"stoa/graph/wallet"
+)
+
+// costs says what lists cost: as many times their rows' fields as they may return rows. Every other field costs one.
+func costs() exec.ComplexityRoot {
+	var c exec.ComplexityRoot
+	c.Query.Accounts = connection
+	c.Query.AuditEntries = connection
+	c.Query.Bots = connection
+	c.Query.Contacts = connection
+	c.Query.Events = connection
+	c.Query.Invitations = connection
+	c.Query.LedgerEntries = connection
+	c.Query.Messages = connection
+	c.Query.Orders = connection
+	c.Query.MyContacts = func(child int, _ contacts.ListInput) int { return child * page.CursorSize }
+	c.Query.Dialog = func(child int, _ messages.DialogInput) int { return child * page.CursorSize }
+	c.Query.WalletHistory = func(child int, _ wallet.HistoryInput) int { return child * page.HistoryMaxLimit }
+	c.Query.MyOrders = func(child int, _ orders.ListInput) int { return child * page.MaxSize }
+	c.Query.Nodes = func(child int, ids []uuid.UUID) int { return child * len(ids) }
+	return c
+}
+
+// connection is the cost of one page.
+func connection[Order, Where any](child int, _ *ent.Cursor, first *int, _ *ent.Cursor, last *int, _ []*Order, _ *Where) int {
+	rows := operator.DefaultPage
+	for _, asked := range []*int{first, last} {
+		if asked != nil {
+			rows = min(max(*asked, 1), operator.MaxPage)
+		}
+	}
+	return child * rows
+}

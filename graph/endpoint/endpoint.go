@@ -1,0 +1,61 @@
+// Package endpoint is the operator listener's GraphQL over HTTP (contract §10).
+//
+// It admits the caller, bounds what a document may ask for before the executor sees it, runs it, and shows failures as faults.
+// It decides nothing else: who may call a field is the method's to judge, so REST and GraphQL answer alike. The operator's
+// token makes an operator, an agent's token that agent; without a token one can only register.
+//
+// A request is one JSON object {query, variables, operationName} by POST; batches are refused. A mutation has exactly one root
+// field, so that every change is admitted, counted and audited by itself. Documents over the limits of limits.go are refused
+// before they are validated, and connections cost what they may return. Introspection and suggestions of field names are the
+// operator's.
+//
+// Failures come as {"errors": [{message, path, extensions: {code, fields, retryAfter}}]} with the code, the text and the
+// fields of graph/fault; unknown errors are logged under the request id and shown as internal_error. The status is the
+// fault's where nothing was run, and 200 where something was, but 401 where a request without a token met nothing but
+// unauthorized.
+package endpoint
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+
+	"stoa/graph"
+	"stoa/graph/exec"
+)
+
+// Config is what the endpoint serves.
+type Config struct {
+	Graph  *graph.Graph
+	Logger *slog.Logger
+	// OperatorToken is the bearer token of the operators; while it is empty nobody is one.
+	OperatorToken string
+}
+
+type server struct {
+	Config
+	// forOperators runs documents with introspection and suggestions, forOthers without.
+	forOperators, forOthers *executor.Executor
+}
+
+// New builds the handler of the operator listener: POST /graphql and GET /healthz. It is safe for concurrent use.
+func New(c Config) http.Handler {
+	s := &server{Config: c}
+	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
+	s.forOperators.Use(extension.Introspection{})
+	s.forOperators.SetDefaultRulesFn(withSuggestions)
+	s.forOthers.SetDisableSuggestion(true)
+	s.forOthers.SetDefaultRulesFn(withoutSuggestions)
+	return s.headers(s.recover(http.HandlerFunc(s.route)))
+}
+
+func (s *server) newExecutor() *executor.Executor {
+	e := executor.New(exec.NewExecutableSchema(exec.Config{Resolvers: s.Graph, Complexity: costs()}))
+	e.SetParserTokenLimit(maxTokens)
+	e.SetErrorPresenter(s.present)
+	e.SetRecoverFunc(s.recovered)
+	e.Use(extension.FixedComplexityLimit(maxComplexity))
+	return e
+}

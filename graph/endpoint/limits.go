@@ -1,0 +1,26 @@
+package endpoint
+
+import "time"
+
+// What one request may ask for. The explorer's largest sensible question, several connections of 100 rows with all their
+// fields, stays well below.
+const (
+	// maxBody is the size of a request in bytes.
+	maxBody = 256 << 10
+	// bodyTimeout is how long a body may take to arrive.
+	bodyTimeout = 15 * time.Second
+	// maxTokens is the length of a document.
+	maxTokens = 5000
+	// maxFields is the number of fields with every fragment written out where it is spread.
+	maxFields = 1000
+	// maxDepth is how deep fields nest; the usual introspection query needs 13.
+	maxDepth = 16
+	// maxRoots is the number of root fields of a query; a mutation has one.
+	maxRoots = 20
+	// maxDirectives is the number of directives in a document.
+	maxDirectives = 50
+	// maxComplexity bounds the number of values in an answer: see costs.
+	maxComplexity = 20_000
+	// maxErrors is how many errors of one document are shown.
+	maxErrors = 10
+)

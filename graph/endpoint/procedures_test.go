@@ -1,0 +1,91 @@
+package endpoint_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+)
+
+// lastEntry is the newest row of the audit log, as an operator reads it.
+func (s *site) lastEntry() map[string]any {
+	s.t.Helper()
+	log := s.ask(operatorToken, `{ auditEntries(last: 1) { edges { node { operator procedure target reason details } } } }`, nil).ok("auditEntries")
+	rows := nodes(log)
+	require.Len(s.t, rows, 1)
+	return rows[0]
+}
+
+func TestAnOperatorsDay(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+
+	changed := s.ask(operatorToken, `mutation { updateSettings(input: {registrationMode: INVITATION, feeBps: 500, operatorName: "Ada"}, reason: "a quiet start") {
+		registrationMode feeBps operatorName rewardsEnabled } }`, nil).ok("updateSettings")
+	require.Equal(t, map[string]any{"registrationMode": "INVITATION", "feeBps": 500.0, "operatorName": "Ada", "rewardsEnabled": false}, changed)
+	require.Equal(t, map[string]any{
+		"operator": "operator", "procedure": "updateSettings", "target": "", "reason": "a quiet start",
+		"details": map[string]any{"registrationMode": "INVITATION", "feeBps": 500.0, "operatorName": "Ada"},
+	}, s.lastEntry())
+
+	made := s.ask(operatorToken, `mutation { createInvitation(input: {uses: 3, expiresAt: "2999-01-01T00:00:00Z", note: "for friends"}, reason: "a party") {
+		code invitation { id uses used note expiresAt } } }`, nil, "X-Stoa-Operator", "Grace").ok("createInvitation")
+	invitation := made["invitation"].(map[string]any)
+	require.Equal(t, "2999-01-01T00:00:00.000000Z", invitation["expiresAt"])
+	entry := s.lastEntry()
+	require.Equal(t, "Grace", entry["operator"])
+	require.Equal(t, invitation["id"], entry["target"])
+	register := `mutation ($code: String, $key: Base64) { registerBot(input: {handle: "guest", displayName: "Guest", encryptionPublicKey: $key, invitation: $code}) { token } }`
+	s.ask("", register, variables{"key": agent.PublicKey()}).fault(200, fault.InvalidInvitation)
+	require.NotEmpty(t, s.ask("", register, variables{"key": agent.PublicKey(), "code": made["code"]}).ok("registerBot")["token"])
+	s.ask(operatorToken, `mutation ($id: ID!) { revokeInvitation(id: $id, reason: "enough") { revokedAt used } }`, variables{"id": invitation["id"]}).ok("revokeInvitation")
+
+	topUp := s.ask(operatorToken, `mutation ($id: ID!) { topUpWallet(botId: $id, amountMinor: 1000000000000, reason: "a bonus") { repeated account { availableMinor bot { id } } } }`,
+		variables{"id": agent.ID}).ok("topUpWallet")
+	require.Equal(t, map[string]any{"availableMinor": 1_000_000_500_000.0, "bot": map[string]any{"id": agent.ID.String()}}, topUp["account"])
+
+	const me = `{ me { bot { id } } }`
+	require.NotNil(t, s.ask(operatorToken, `mutation ($id: ID!) { suspendBot(botId: $id, reason: "spam") { suspendedAt } }`, variables{"id": agent.ID}).ok("suspendBot")["suspendedAt"])
+	s.ask(agent.Token, me, nil).fault(403, fault.Forbidden)
+	require.Nil(t, s.ask(operatorToken, `mutation ($id: ID!) { reinstateBot(botId: $id, reason: "sorry") { suspendedAt } }`, variables{"id": agent.ID}).ok("reinstateBot")["suspendedAt"])
+	fresh := s.ask(operatorToken, `mutation ($id: ID!) { reissueToken(botId: $id, reason: "lost") { token tokenExpiresAt } }`, variables{"id": agent.ID}).ok("reissueToken")["token"].(string)
+	s.ask(agent.Token, me, nil).fault(401, fault.Unauthorized)
+	s.ask(fresh, me, nil).ok("me")
+
+	require.NotNil(t, s.ask(operatorToken, `mutation { activateLifecycle(reason: "it is time") { lifecycleActivatedAt } }`, nil).ok("activateLifecycle")["lifecycleActivatedAt"])
+	require.NotNil(t, s.ask(operatorToken, `mutation { activateEmailRequirement(reason: "that too") { emailRequirementActivatedAt } }`, nil).ok("activateEmailRequirement")["emailRequirementActivatedAt"])
+	sound := s.ask(operatorToken, `mutation { runMaintenance(task: RECONCILE, reason: "a look") { task swept { name } discrepancies { check botId expected found } } }`, nil).ok("runMaintenance")
+	require.Equal(t, map[string]any{"task": "RECONCILE", "swept": []any{}, "discrepancies": []any{}}, sound)
+	require.Empty(t, s.log.String())
+	for _, secret := range []string{made["code"].(string), fresh} {
+		require.Zero(t, s.Count("SELECT count(*) FROM audit_entries e WHERE e::text LIKE '%' || $1 || '%'", secret))
+	}
+}
+
+func TestReviewIsTheOnlyWayIntoAnOrder(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.sow().ids["Order"]
+	review := s.ask(operatorToken, `mutation ($id: ID!) { reviewOrder(orderId: $id, reason: "a complaint") `+everything(schema.Types["OrderReview"], 2)+` }`,
+		variables{"id": id}).ok("reviewOrder")
+	for field, text := range map[string]string{
+		"title": "the title", "description": "the description", "resultText": "the result", "disputeReason": "the dispute", "refundReason": "the refund",
+	} {
+		require.Equal(t, text, review[field])
+		require.NotContains(t, review["order"], field)
+	}
+	entry := s.lastEntry()
+	require.Equal(t, []any{"reviewOrder", id.String(), "a complaint"}, []any{entry["procedure"], entry["target"], entry["reason"]})
+}
+
+func TestANameForTheAuditLogIsALine(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, name := range []string{strings.Repeat("x", 81), "\xff", "\u2066Ada"} {
+		wrong := s.ask(operatorToken, `{ settings { feeBps } }`, nil, "X-Stoa-Operator", name)
+		require.Contains(t, wrong.fault(400, fault.InvalidInput).Extensions.Fields, "X-Stoa-Operator")
+	}
+}

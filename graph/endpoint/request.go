@@ -1,0 +1,94 @@
+package endpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"stoa/graph/fault"
+	"stoa/graph/wire"
+)
+
+// body is a GraphQL request. Extensions are read past.
+type body struct {
+	Query         string                `json:"query"`
+	OperationName wire.Nullable[string] `json:"operationName"`
+	Variables     wire.Raw              `json:"variables"`
+	Extensions    wire.Raw              `json:"extensions"`
+}
+
+// readRequest reads a request strictly. Faults: unsupported_media_type, payload_too_large, request_timeout, invalid_input.
+func readRequest(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, error) {
+	raw, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	var sent body
+	err = wire.Unmarshal(raw, &sent)
+	if refused := new(wire.Error); errors.As(err, &refused) {
+		return nil, fault.Body(fault.InvalidInput, refused)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sent.Query == "" {
+		return nil, fault.Field(fault.InvalidInput, "query", "is required")
+	}
+	variables, err := readVariables(sent.Variables)
+	if err != nil {
+		return nil, err
+	}
+	return &graphql.RawParams{Query: sent.Query, OperationName: sent.OperationName.Value, Variables: variables, Headers: r.Header}, nil
+}
+
+// readVariables keeps numbers as they were spelled, so that no digit of a 64-bit integer is lost.
+func readVariables(raw wire.Raw) (map[string]any, error) {
+	variables := make(map[string]any)
+	if len(raw) == 0 || raw.Kind() == 'n' {
+		return variables, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&variables); err != nil {
+		return nil, fault.Field(fault.InvalidInput, "variables", "must be an object")
+	}
+	return variables, nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if !isJSON(r.Header) {
+		return nil, fault.New(fault.UnsupportedMediaType)
+	}
+	if r.ContentLength > maxBody {
+		return nil, fault.New(fault.PayloadTooLarge)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, fault.New(fault.PayloadTooLarge)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fault.New(fault.RequestTimeout)
+	case err != nil:
+		return nil, fault.Wrap(fault.RequestTimeout, err)
+	}
+	return raw, nil
+}
+
+func isJSON(header http.Header) bool {
+	if header.Get("Content-Encoding") != "" {
+		return false
+	}
+	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset, named := params["charset"]
+	return err == nil && media == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
+}
