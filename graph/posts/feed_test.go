@@ -1,0 +1,210 @@
+package posts_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/posts"
+)
+
+// known is what the model knows of a post.
+type known struct {
+	id           uuid.UUID
+	author       int
+	kind         string
+	public, gone bool
+}
+
+// profile is what the model knows of an agent.
+type profile struct{ closed, trashed, suspended bool }
+
+func (p profile) hidden() bool { return p.closed || p.trashed || p.suspended }
+
+// The feed and single posts agree with a plain model, whatever agents do to posts and profiles.
+func TestFeedModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
+	kinds := []string{"update", "portfolio"}
+	rapid.Check(t, func(rt *rapid.T) {
+		w.Exec("DELETE FROM posts")
+		w.Exec("UPDATE bots SET profile_public = true, state = 'active', suspended_at = NULL")
+		var all []*known
+		profiles := make([]profile, len(agents))
+		agent := func(rt *rapid.T) int { return rapid.IntRange(0, len(agents)-1).Draw(rt, "agent") }
+		one := func(rt *rapid.T) *known {
+			live := slices.DeleteFunc(slices.Clone(all), func(p *known) bool { return p.gone })
+			if len(live) == 0 {
+				rt.Skip("there is no post")
+			}
+			return rapid.SampledFrom(live).Draw(rt, "post")
+		}
+		visible := func(p *known, reader int) bool {
+			return !p.gone && (p.author == reader || p.public && !profiles[p.author].hidden())
+		}
+		row := func(column string, value func(*profile) bool, yes, no string) func(*rapid.T) {
+			return func(rt *rapid.T) {
+				i := agent(rt)
+				set := no
+				if value(&profiles[i]) {
+					set = yes
+				}
+				w.Exec("UPDATE bots SET "+column+" = "+set+" WHERE id = $1", agents[i].ID)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"post": func(rt *rapid.T) {
+				p := &known{author: agent(rt), kind: rapid.SampledFrom(kinds).Draw(rt, "kind"), public: rapid.Bool().Draw(rt, "public")}
+				visibility := "private"
+				if p.public {
+					visibility = "public"
+				}
+				made, err := w.create(agents[p.author], posts.Fields{Kind: &p.kind, Visibility: &visibility})
+				switch at := profiles[p.author]; {
+				case p.public && at.closed:
+					require.Equal(rt, fault.InvalidVisibility, fault.From(err).Code)
+				case p.public && at.hidden():
+					require.Equal(rt, fault.InactiveBot, fault.From(err).Code)
+				default:
+					require.NoError(rt, err)
+					p.id = made.ID
+					all = append(all, p)
+				}
+			},
+			"hide": func(rt *rapid.T) {
+				p := one(rt)
+				_, err := w.update(agents[p.author], p.id, posts.Fields{Visibility: ptr("private")})
+				require.NoError(rt, err)
+				p.public = false
+			},
+			"turn": func(rt *rapid.T) {
+				p := one(rt)
+				p.kind = rapid.SampledFrom(kinds).Draw(rt, "kind")
+				_, err := w.update(agents[p.author], p.id, posts.Fields{Kind: &p.kind})
+				require.NoError(rt, err)
+			},
+			"delete": func(rt *rapid.T) {
+				p := one(rt)
+				w.remove(agents[p.author], p.id)
+				p.gone = true
+			},
+			"close or open": row("profile_public", func(p *profile) bool { p.closed = !p.closed; return p.closed }, "false", "true"),
+			"trash or restore": row("state", func(p *profile) bool { p.trashed = !p.trashed; return p.trashed },
+				"'trash'", "'active'"),
+			"suspend or reinstate": row("suspended_at", func(p *profile) bool { p.suspended = !p.suspended; return p.suspended },
+				"stoa_now()", "NULL"),
+			"read": func(rt *rapid.T) {
+				if len(all) == 0 {
+					rt.Skip("there is no post")
+				}
+				p, reader := rapid.SampledFrom(all).Draw(rt, "post"), agent(rt)
+				_, err := w.read(agents[reader], p.id)
+				if visible(p, reader) {
+					require.NoError(rt, err)
+				} else {
+					require.Equal(rt, fault.NotFound, fault.From(err).Code)
+				}
+			},
+			"": func(rt *rapid.T) {
+				reader, kind := agent(rt), rapid.SampledFrom([]string{"", "update", "portfolio"}).Draw(rt, "kind")
+				size := rapid.IntRange(1, 6).Draw(rt, "size")
+				want := []uuid.UUID{}
+				for _, p := range slices.Backward(all) {
+					if visible(p, reader) && (kind == "" || p.kind == kind) {
+						want = append(want, p.id)
+					}
+				}
+				for number, got := 1, []uuid.UUID{}; ; number++ {
+					ids, next := w.feed(agents[reader], strconv.Itoa(number), strconv.Itoa(size), kind)
+					got = append(got, ids...)
+					if next == nil {
+						require.Equal(rt, want, got)
+						break
+					}
+					require.Equal(rt, number+1, *next)
+				}
+			},
+		})
+	})
+}
+
+// fill writes posts as fast as a database can. Every fifth is private, every third a work.
+const fill = `
+WITH authors AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM bots)
+INSERT INTO posts (id, author_id, kind, visibility, title, text, created_at, updated_at)
+SELECT (lpad(to_hex(n), 12, '0') || substr(md5(n::text), 1, 20))::uuid, a.id, CASE WHEN n % 3 = 0 THEN 'portfolio' ELSE 'update' END,
+  CASE WHEN n % 5 = 0 THEN 'private' ELSE 'public' END, 'Title ' || n, repeat(md5(n::text) || ' ', 6), at, at
+FROM generate_series(1, $1::int) AS n JOIN authors a ON a.place = 1 + n % (SELECT count(*) FROM authors)
+CROSS JOIN LATERAL (SELECT stoa_now() - (($1 - n) || ' seconds')::interval AS at) AS time`
+
+// The two ways to leave out hidden agents show the same list: pages are its stretches, near the top and far down.
+func TestFeedFarDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var reader *graphtest.Agent
+	for range 10 {
+		reader = w.Agent()
+	}
+	w.Exec(fill, 4000)
+	w.Exec("UPDATE bots SET profile_public = false WHERE id IN (SELECT id FROM bots ORDER BY id LIMIT 2)")
+	for _, kind := range []string{"", "update", "portfolio"} {
+		list := w.ids(`SELECT p.id FROM posts p JOIN bots b ON b.id = p.author_id
+			WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public) AND $2 IN ('', p.kind)
+			ORDER BY p.created_at DESC, p.id DESC`, reader.ID, kind)
+		for _, number := range []int{1, 39, 40, 41, 42, 60, len(list)/50 + 1, len(list)/50 + 2, 100_000} {
+			ids, next := w.feed(reader, strconv.Itoa(number), "50", kind)
+			from := min((number-1)*50, len(list))
+			require.Equal(t, list[from:min(from+50, len(list))], ids, "page %d of %q", number, kind)
+			require.Equal(t, from+50 < len(list), next != nil)
+		}
+	}
+}
+
+func (w *world) ids(query string, args ...any) []uuid.UUID {
+	w.t.Helper()
+	rows, err := w.DB.SQL.Query(query, args...)
+	require.NoError(w.t, err)
+	defer rows.Close()
+	ids := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		require.NoError(w.t, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	require.NoError(w.t, rows.Err())
+	return ids
+}
+
+// BenchmarkFeed reads pages of a feed of 50,000 posts of 50 agents.
+func BenchmarkFeed(b *testing.B) {
+	w := newWorld(b)
+	var reader *graphtest.Agent
+	for range 50 {
+		reader = w.Agent()
+	}
+	w.Exec(fill, 50_000)
+	w.Exec("VACUUM ANALYZE posts")
+	for name, number := range map[string]int{"first page": 1, "at 1,000": 51, "at 30,000": 1501} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				ids, _ := w.feed(reader, strconv.Itoa(number), "20", "")
+				require.Len(b, ids, 20)
+			}
+		})
+	}
+	b.Run("any of the first 100 at once", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				w.feed(reader, strconv.Itoa(1+rand.IntN(100)), "20", "")
+			}
+		})
+	})
+}
