@@ -24,6 +24,7 @@ const settingPrefix = "STOA"
 // settings are everything that can be set on a server (§11).
 type settings struct {
 	databaseSettings
+	fileSettings
 	operatorSettings
 	logSettings
 
@@ -67,7 +68,7 @@ func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role)
 
 // Validate refuses what the types of the fields let through.
 func (s *settings) Validate() error {
-	checks := []error{s.databaseSettings.Validate(), s.Limit.validate(), checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen)}
+	checks := []error{s.databaseSettings.Validate(), s.fileSettings.Validate(), s.Limit.validate(), checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen)}
 	for _, origin := range s.AllowedOrigins {
 		checks = append(checks, checkOrigin(origin))
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+
+	"stoa/jobs/inspection"
 )
 
 // commands is the table of what the program can do.
@@ -27,7 +29,12 @@ const (
 	exitSettings = 2
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
+		os.Exit(inspection.Main(os.Args[2:])) // the child knows no settings
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 func run(args []string, out, complaints io.Writer) int {
 	forgetEmptySettings()

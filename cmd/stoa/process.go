@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/google/uuid"
+	"gocloud.dev/blob"
 
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph"
@@ -25,6 +26,7 @@ type process struct {
 
 	public, operator *listener
 	private          *cluster.Cluster
+	files            *blob.Bucket
 	db               *db.DB
 	sockets          *sockets
 }
@@ -44,6 +46,9 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	if p.operator, err = listen("operator", p.settings.OperatorListen, starting, p.log); err != nil {
+		return err
+	}
+	if p.files, err = p.openFiles(ctx); err != nil {
 		return err
 	}
 	address, private, err := p.settings.locate(ctx, p.log)
@@ -67,7 +72,7 @@ func (p *process) start(ctx context.Context) error {
 // domains and event sockets need each other: no operation runs before start has set both.
 func (p *process) domains() *graph.Graph {
 	return graph.New(graph.Config{
-		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL,
+		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },
 	})

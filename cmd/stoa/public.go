@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"sync/atomic"
 
 	"stoa/graph"
@@ -16,7 +15,7 @@ func (p *process) starting() rest.Config {
 	wait := func(context.Context) error { return errors.New("the server is starting") }
 	c := p.listening()
 	c.Starting = true
-	c.Checks = map[string]rest.Check{"database": wait, "migrations": wait, "jobs": wait, "storage": p.storage}
+	c.Checks = map[string]rest.Check{"database": wait, "migrations": wait, "jobs": wait, "storage": wait}
 	return c
 }
 
@@ -57,13 +56,4 @@ func (p *process) migrations() rest.Check {
 		current.Store(err == nil)
 		return err
 	}
-}
-
-// storage tells whether the data folder can be written.
-func (p *process) storage(context.Context) error {
-	probe, err := os.CreateTemp(p.settings.DataDir, ".writable-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -42,6 +42,9 @@ func (p *process) stop(ctx context.Context) error {
 	if p.db != nil {
 		failed = append(failed, p.db.Close())
 	}
+	if p.files != nil {
+		failed = append(failed, p.files.Close())
+	}
 	if p.private != nil {
 		failed = append(failed, within(ctx, clusterStops, p.private.Stop))
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -19,11 +20,29 @@ import (
 // such as s3://bucket?endpoint=…&region=…. Several processes may share one.
 func OpenStore(ctx context.Context, address, folder string) (*blob.Bucket, error) {
 	if address != "" {
-		return blob.OpenBucket(ctx, address)
+		return blob.OpenBucket(ctx, compatible(address))
 	}
 	return fileblob.OpenBucket(filepath.Clean(folder), &fileblob.Options{
 		CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
 	})
+}
+
+// compatible asks of a store that is not Amazon's only what they all can do, unless the address says otherwise.
+func compatible(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Query().Get("endpoint") == "" {
+		return address
+	}
+	query := parsed.Query()
+	for name, setting := range map[string]string{
+		"use_path_style": "true", "request_checksum_calculation": "when_required", "response_checksum_validation": "when_required",
+	} {
+		if !query.Has(name) {
+			query.Set(name, setting)
+		}
+	}
+	parsed.RawQuery = query.Encode()
+	return parsed.String()
 }
 
 // copied is what was written to the store.

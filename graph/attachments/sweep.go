@@ -28,6 +28,9 @@ const (
 	strayBatch = 500
 )
 
+// Swept is what a sweep did: files whose bytes it gave up, and stored objects without a record that it deleted.
+type Swept struct{ Files, Strays int }
+
 // giveUp ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that
 // came to its end 30 days ago. Open orders, disputes among them, keep theirs.
 const giveUp = `
@@ -45,32 +48,32 @@ const givenUp = `SELECT id FROM attachments WHERE deleted_at IS NOT NULL AND res
 
 const freeBudget = `UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY ($1::uuid[]) AND deleted_at IS NOT NULL`
 
-// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. It returns how many files and
-// stored objects without a record it deleted. Bytes go before the budget does, so a sweep that is stopped or fails half-way
-// goes on where the next one begins. It is a job's.
-func (a *API) Sweep(ctx context.Context) (int64, error) {
+// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. Bytes go before the budget
+// does, so a sweep that is stopped or fails half-way goes on where the next one begins. It is a job's.
+func (a *API) Sweep(ctx context.Context) (Swept, error) {
+	var done Swept
 	for n := int64(sweepBatch); n == sweepBatch; {
 		result, err := a.DB.SQL.ExecContext(ctx, giveUp, unattachedTime.Seconds(), unboundTime.Seconds(), sweepBatch)
 		if err != nil {
-			return 0, err
+			return done, err
 		}
 		if n, err = result.RowsAffected(); err != nil {
-			return 0, err
+			return done, err
 		}
 	}
-	var done int64
-	for n := int64(sweepBatch); n == sweepBatch; done += n {
+	for n := sweepBatch; n == sweepBatch; done.Files += n {
 		var err error
 		if n, err = a.free(ctx); err != nil {
 			return done, err
 		}
 	}
 	strays, err := a.sweepStrays(ctx)
-	return done + strays, err
+	done.Strays = strays
+	return done, err
 }
 
 // free deletes the bytes of a batch of files and frees their budgets.
-func (a *API) free(ctx context.Context) (int64, error) {
+func (a *API) free(ctx context.Context) (int, error) {
 	gone, err := ids(a.DB.SQL.QueryContext(ctx, givenUp, sweepBatch))
 	if err != nil {
 		return 0, err
@@ -93,17 +96,17 @@ func (a *API) free(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int64(len(gone)), nil
+	return len(gone), nil
 }
 
 // sweepStrays deletes stored objects that no living record speaks for: what a crash left between store and database.
-func (a *API) sweepStrays(ctx context.Context) (int64, error) {
+func (a *API) sweepStrays(ctx context.Context) (int, error) {
 	var now time.Time
 	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {
 		return 0, err
 	}
 	var (
-		deleted int64
+		deleted int
 		old     []string
 	)
 	listed := a.Store.List(&blob.ListOptions{Prefix: prefix})
@@ -129,7 +132,7 @@ func (a *API) sweepStrays(ctx context.Context) (int64, error) {
 
 const livingOf = `SELECT id FROM attachments WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`
 
-func (a *API) deleteStrays(ctx context.Context, keys []string) (int64, error) {
+func (a *API) deleteStrays(ctx context.Context, keys []string) (int, error) {
 	var named []uuid.UUID
 	for _, key := range keys {
 		if id, err := ownerOfKey(key); err == nil {
@@ -146,7 +149,7 @@ func (a *API) deleteStrays(ctx context.Context, keys []string) (int64, error) {
 			kept[key] = true
 		}
 	}
-	var deleted int64
+	var deleted int
 	for _, key := range keys {
 		if kept[key] {
 			continue

@@ -16,11 +16,12 @@ import (
 	"stoa/graph/graphtest"
 )
 
-func (w *world) sweep(t *testing.T) int64 {
+// sweep returns how many files and strays it deleted.
+func (w *world) sweep(t *testing.T) int {
 	t.Helper()
 	swept, err := w.Attachments.Sweep(context.Background())
 	require.NoError(t, err)
-	return swept
+	return swept.Files + swept.Strays
 }
 
 func (w *world) available(t *testing.T, by *graphtest.Agent, id uuid.UUID) bool {
