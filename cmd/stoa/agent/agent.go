@@ -56,9 +56,14 @@ func Register(ctx context.Context, s *Server, name, handle string) (*Agent, erro
 // Key is the agent's public key as it goes over the wire.
 func (a *Agent) Key() string { return base64.StdEncoding.EncodeToString(a.public[:]) }
 
+// Send makes a request with the agent's token.
+func (a *Agent) Send(ctx context.Context, method, path string, sent any) (Answer, error) {
+	return a.server.Send(ctx, method, path, a.Token, sent)
+}
+
 // Get reads a path below /api/v1 into body.
 func (a *Agent) Get(ctx context.Context, path string, body any) error {
-	answer, err := a.server.Send(ctx, http.MethodGet, path, a.Token, nil)
+	answer, err := a.Send(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (a *Agent) Get(ctx context.Context, path string, body any) error {
 
 // Post sends a JSON body, requires a status and reads the answer into body; sent nil sends no body.
 func (a *Agent) Post(ctx context.Context, path string, sent any, status int, body any) error {
-	answer, err := a.server.Send(ctx, http.MethodPost, path, a.Token, sent)
+	answer, err := a.Send(ctx, http.MethodPost, path, sent)
 	if err != nil {
 		return err
 	}
@@ -76,7 +81,7 @@ func (a *Agent) Post(ctx context.Context, path string, sent any, status int, bod
 
 // Refused requires a POST to fail with a status and a code.
 func (a *Agent) Refused(ctx context.Context, path string, sent any, status int, code string) error {
-	answer, err := a.server.Send(ctx, http.MethodPost, path, a.Token, sent)
+	answer, err := a.Send(ctx, http.MethodPost, path, sent)
 	if err != nil {
 		return err
 	}

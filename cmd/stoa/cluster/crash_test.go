@@ -116,6 +116,15 @@ func TestForeign(t *testing.T) {
 	require.WithinDuration(t, time.Now(), born, 10*time.Minute)
 	require.True(t, record{pid: os.Getpid(), started: born}.foreign(), "another program")
 	require.False(t, record{pid: 1 << 30, started: born}.foreign(), "nobody")
+
+	unreaped := exec.Command("true")
+	require.NoError(t, unreaped.Start())
+	eventually(t, func() bool {
+		now, err := look(unreaped.Process.Pid)
+		return err == nil && now.zombie
+	}, "it ends")
+	require.True(t, record{pid: unreaped.Process.Pid, started: time.Now()}.foreign(), "dead")
+	require.NoError(t, unreaped.Wait())
 }
 
 // A server is killed in the middle of initialisation.

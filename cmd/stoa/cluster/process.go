@@ -23,7 +23,7 @@ type process struct {
 type sighting struct {
 	process
 	name   string
-	zombie bool
+	zombie bool // dead and not reaped, or past the point where it let go of its files
 }
 
 func look(pid int) (sighting, error) {
@@ -36,7 +36,7 @@ func look(pid int) (sighting, error) {
 	if open < 0 || shut < open {
 		return sighting{}, fmt.Errorf("/proc/%d/stat is malformed", pid)
 	}
-	const state, start = 0, 19 // counted behind the name
+	const state, flags, start = 0, 6, 19 // counted behind the name
 	fields := strings.Fields(string(b[shut+1:]))
 	if len(fields) <= start {
 		return sighting{}, fmt.Errorf("/proc/%d/stat is malformed", pid)
@@ -45,10 +45,15 @@ func look(pid int) (sighting, error) {
 	if err != nil {
 		return sighting{}, fmt.Errorf("/proc/%d/stat: %w", pid, err)
 	}
+	set, err := strconv.ParseUint(fields[flags], 10, 64)
+	if err != nil {
+		return sighting{}, fmt.Errorf("/proc/%d/stat: %w", pid, err)
+	}
+	const exiting = 0x4 // the kernel's PF_EXITING
 	return sighting{
 		process: process{pid, ticks},
 		name:    string(b[open+1 : shut]),
-		zombie:  strings.ContainsAny(fields[state], "ZX"),
+		zombie:  strings.ContainsAny(fields[state], "ZX") || set&exiting != 0,
 	}, nil
 }
 

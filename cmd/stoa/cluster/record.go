@@ -42,10 +42,11 @@ func readRecord(path string) (record, bool) {
 	return r, true
 }
 
-// clearForeign removes lock files whose pid now belongs to a process that is
-// not the one that wrote them. PostgreSQL judges by the pid alone and would
-// refuse to start, for instance in a container that was started again. The
-// caller holds the folder's flock.
+// clearForeign removes lock files whose pid belongs to a process that is not
+// the one that wrote them, or is that one's remains. PostgreSQL judges by the
+// pid alone and would refuse to start, for instance in a container that was
+// started again, or where nobody has reaped a killed postmaster yet. The caller
+// holds the folder's flock.
 func (c *Cluster) clearForeign() error {
 	for _, name := range []string{"postmaster.pid", socketFile + ".lock"} {
 		path := filepath.Join(c.folder, name)
@@ -60,17 +61,17 @@ func (c *Cluster) clearForeign() error {
 	return nil
 }
 
-// foreign reports that the recorded pid is taken by another process: one of
-// another program, or one that started later.
+// foreign reports that the recorded pid is taken by what does not run the
+// cluster: a process of another program, one that started later, or a dead one.
 func (r record) foreign() bool {
 	if r.pid < 0 {
 		r.pid = -r.pid // single-user mode
 	}
 	now, err := look(r.pid)
-	if err != nil || now.zombie {
+	if err != nil {
 		return false // PostgreSQL sees for itself that nobody is there
 	}
-	if now.name != "postgres" {
+	if now.zombie || now.name != "postgres" {
 		return true
 	}
 	const slack = 5 * time.Second
