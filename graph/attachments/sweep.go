@@ -28,9 +28,6 @@ const (
 	strayBatch = 500
 )
 
-// Swept is what a sweep did: files whose bytes it gave up, and stored objects without a record that it deleted.
-type Swept struct{ Files, Strays int }
-
 // giveUp ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that
 // came to its end 30 days ago. Open orders, disputes among them, keep theirs.
 const giveUp = `
@@ -48,32 +45,32 @@ const givenUp = `SELECT id FROM attachments WHERE deleted_at IS NOT NULL AND res
 
 const freeBudget = `UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY ($1::uuid[]) AND deleted_at IS NOT NULL`
 
-// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. Bytes go before the budget
-// does, so a sweep that is stopped or fails half-way goes on where the next one begins. It is a job's.
-func (a *API) Sweep(ctx context.Context) (Swept, error) {
-	var done Swept
+// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. It returns how many files and
+// stored objects without a record it deleted. Bytes go before the budget does, so a sweep that is stopped or fails half-way
+// goes on where the next one begins. It is a job's.
+func (a *API) Sweep(ctx context.Context) (int64, error) {
 	for n := int64(sweepBatch); n == sweepBatch; {
 		result, err := a.DB.SQL.ExecContext(ctx, giveUp, unattachedTime.Seconds(), unboundTime.Seconds(), sweepBatch)
 		if err != nil {
-			return done, err
+			return 0, err
 		}
 		if n, err = result.RowsAffected(); err != nil {
-			return done, err
+			return 0, err
 		}
 	}
-	for n := sweepBatch; n == sweepBatch; done.Files += n {
+	var done int64
+	for n := int64(sweepBatch); n == sweepBatch; done += n {
 		var err error
 		if n, err = a.free(ctx); err != nil {
 			return done, err
 		}
 	}
 	strays, err := a.sweepStrays(ctx)
-	done.Strays = strays
-	return done, err
+	return done + strays, err
 }
 
 // free deletes the bytes of a batch of files and frees their budgets.
-func (a *API) free(ctx context.Context) (int, error) {
+func (a *API) free(ctx context.Context) (int64, error) {
 	gone, err := ids(a.DB.SQL.QueryContext(ctx, givenUp, sweepBatch))
 	if err != nil {
 		return 0, err
@@ -96,17 +93,17 @@ func (a *API) free(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(gone), nil
+	return int64(len(gone)), nil
 }
 
 // sweepStrays deletes stored objects that no living record speaks for: what a crash left between store and database.
-func (a *API) sweepStrays(ctx context.Context) (int, error) {
+func (a *API) sweepStrays(ctx context.Context) (int64, error) {
 	var now time.Time
 	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {
 		return 0, err
 	}
 	var (
-		deleted int
+		deleted int64
 		old     []string
 	)
 	listed := a.Store.List(&blob.ListOptions{Prefix: prefix})
@@ -132,7 +129,7 @@ func (a *API) sweepStrays(ctx context.Context) (int, error) {
 
 const livingOf = `SELECT id FROM attachments WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`
 
-func (a *API) deleteStrays(ctx context.Context, keys []string) (int, error) {
+func (a *API) deleteStrays(ctx context.Context, keys []string) (int64, error) {
 	var named []uuid.UUID
 	for _, key := range keys {
 		if id, err := ownerOfKey(key); err == nil {
@@ -149,7 +146,7 @@ func (a *API) deleteStrays(ctx context.Context, keys []string) (int, error) {
 			kept[key] = true
 		}
 	}
-	var deleted int
+	var deleted int64
 	for _, key := range keys {
 		if kept[key] {
 			continue
