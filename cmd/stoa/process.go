@@ -13,8 +13,8 @@ import (
 	"stoa/graph"
 	"stoa/graph/db"
 	"stoa/graph/endpoint"
+	"stoa/jobs"
 	"stoa/rest"
-	"stoa/rest/socket"
 )
 
 // process is one running server. start sets the parts one after the other; stop takes down those that are there, in the
@@ -29,6 +29,7 @@ type process struct {
 	files            *blob.Bucket
 	db               *db.DB
 	sockets          *sockets
+	jobs             *jobs.Jobs
 }
 
 // start brings the parts up. The listeners come first: while the database is being waited for, health answers and everything
@@ -62,47 +63,30 @@ func (p *process) start(ctx context.Context) error {
 	if p.db, err = db.Open(address, db.Options{}); err != nil {
 		return err
 	}
-	domains := p.domains()
+	domains, err := p.domains()
+	if err != nil {
+		return err
+	}
 	p.sockets = p.openSockets(domains, address)
+	if p.settings.has("jobs") {
+		if p.jobs, err = jobs.Start(ctx, jobs.Config{Graph: domains, DB: p.db, URL: address, Logger: p.log}); err != nil {
+			return err
+		}
+	}
 	p.public.serve(rest.New(p.serving(domains)))
 	p.operator.serve(endpoint.New(endpoint.Config{Graph: domains, Logger: p.log, OperatorToken: token}))
 	return nil
 }
 
 // domains and event sockets need each other: no operation runs before start has set both.
-func (p *process) domains() *graph.Graph {
+func (p *process) domains() (*graph.Graph, error) {
+	enqueue, err := jobs.NewEnqueue(p.db, p.log)
+	if err != nil {
+		return nil, err
+	}
 	return graph.New(graph.Config{
-		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files,
+		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },
-	})
-}
-
-// sockets is a running hub.
-type sockets struct {
-	*socket.Hub
-	cancel context.CancelFunc
-	ended  chan error
-}
-
-// openSockets starts the hub. Every process has one, to tell the others what happened; the role decides who may connect.
-func (p *process) openSockets(domains *graph.Graph, address string) *sockets {
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
-		Graph: domains, URL: address, Quotas: p.settings.Limit.quotas(), AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
-	})}
-	go func() { s.ended <- s.Run(ctx) }()
-	return s
-}
-
-// leave closes every socket with 1013.
-func (s *sockets) leave(ctx context.Context) error {
-	s.Drain(ctx)
-	return ctx.Err()
-}
-
-// finish ends the hub, when no operation can wake it any more.
-func (s *sockets) finish() error {
-	s.cancel()
-	return <-s.ended
+	}), nil
 }

@@ -22,7 +22,7 @@ func (p *process) starting() rest.Config {
 // serving is the public listener of the roles of this process.
 func (p *process) serving(domains *graph.Graph) rest.Config {
 	c := p.listening()
-	c.Checks = map[string]rest.Check{"database": p.db.Ping, "migrations": p.migrations(), "storage": p.storage}
+	c.Checks = map[string]rest.Check{"database": p.db.Ping, "migrations": p.migrations(), "jobs": p.working, "storage": p.storage}
 	if p.settings.has("api") {
 		c.Graph = domains
 	}
@@ -40,6 +40,14 @@ func (p *process) listening() rest.Config {
 		AllowedOrigins:              p.settings.AllowedOrigins,
 		RequestsPerAddressPerSecond: p.settings.Limit.RequestsPerAddressPerSecond,
 	}
+}
+
+// working tells whether jobs are worked, where that is this process's role.
+func (p *process) working(ctx context.Context) error {
+	if p.jobs == nil {
+		return nil
+	}
+	return p.jobs.Healthy(ctx)
 }
 
 // migrations asks the database until it has said once that nothing is missing.

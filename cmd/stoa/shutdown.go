@@ -14,7 +14,7 @@ const (
 	lameDuck = 2 * time.Second
 	// socketsLeave is what the event sockets may take; closing them is spread over one second of it.
 	socketsLeave = 3 * time.Second
-	// inHand is what requests may take from then on.
+	// inHand is what requests and jobs may take from then on.
 	inHand = 8 * time.Second
 	// clusterStops is left for the private cluster.
 	clusterStops = 5 * time.Second
@@ -34,7 +34,7 @@ func (p *process) stop(ctx context.Context) error {
 		_ = within(ctx, socketsLeave, p.sockets.leave)
 	}
 	if err := within(ctx, inHand, p.finishWork); err != nil {
-		p.log.Warn("shutdown", "error", err)
+		p.log.Warn("work was cut off", "error", err)
 	}
 	if p.sockets != nil {
 		failed = append(failed, p.sockets.finish())
@@ -52,13 +52,16 @@ func (p *process) stop(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// finishWork waits for requests in hand and cuts off what outlasts ctx.
+// finishWork waits for requests and jobs in hand and cuts off what outlasts ctx.
 func (p *process) finishWork(ctx context.Context) error {
 	var all errgroup.Group
 	for _, l := range []*listener{p.public, p.operator} {
 		if l != nil {
 			all.Go(func() error { return l.finish(ctx) })
 		}
+	}
+	if p.jobs != nil {
+		all.Go(func() error { return p.jobs.Stop(ctx) })
 	}
 	return all.Wait()
 }
