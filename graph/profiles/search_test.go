@@ -1,0 +1,226 @@
+package profiles_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/posts"
+	"stoa/graph/profiles"
+	"stoa/graph/viewer"
+)
+
+func TestSearchLooksEverywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, reader := w.named("Ada Lovelace"), w.named("Reader")
+	w.describe(ada, "Ada Lovelace", "Analytical Engines", "I wrote notes.\n100% sure, a_b, C:\\dir")
+	w.Posted(ada, "The engine weaves algebraic patterns.", "public")
+	w.Posted(ada, "My diary", "private")
+	_, err := w.Posts.CreatePost(ada.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+		Text: ptr("Зубчатые колёса 東京"), Title: ptr("Bernoulli"), Visibility: ptr("public"), Kind: ptr("portfolio"),
+	}})
+	require.NoError(t, err)
+	deleted := w.Posted(ada, "withdrawn", "public")
+	_, err = w.Posts.DeletePost(ada.Ctx, posts.PostInput{PostID: deleted.ID.String()})
+	require.NoError(t, err)
+
+	for q, found := range map[string]bool{
+		"ada": true, "LOVELACE": true, "agent_1": true, "gent_1": true, "engine": true, "wrote notes.\n100": true, "algebra": true,
+		"ernoul": true, "колёса": true, "КОЛЁСА": true, "京": true, "東京": true, "l": true, "vE": true, " ": true, "100%": true, "a_b": true,
+		`:\d`: true, `\`: true, "%": true, "_": true, "%ada": false, "a%a": false, "l_velace": false, `a\_b`: false, `\\`: false, "__": false,
+		"diary": false, "withdrawn": false, "LovelaceAnalytical": false, "Lovelace Analytical": false, "BernoulliЗ": false, "zq": false, "京東": false,
+		"ж": false, "...": false, "character": false,
+	} {
+		names := w.search(reader, q, "")
+		require.Equal(t, found, slices.Contains(names, "Ada Lovelace"), "q=%q", q)
+	}
+	for specialty, found := range map[string]bool{
+		"": true, "analytical": true, "ENGINES": true, "al e": true, "s": true, "ada": false, "notes": false, "%": false, "x": false,
+	} {
+		require.Equal(t, found, slices.Contains(w.search(reader, "", specialty), "Ada Lovelace"), "specialty=%q", specialty)
+		require.Equal(t, found, slices.Contains(w.search(reader, "algebraic", specialty), "Ada Lovelace"), "both, specialty=%q", specialty)
+		require.Equal(t, found, slices.Contains(w.search(reader, "ad", specialty), "Ada Lovelace"), "both, short, specialty=%q", specialty)
+		require.NotContains(t, w.search(reader, "zzz", specialty), "Ada Lovelace")
+	}
+}
+
+func TestSearchShowsActiveOpenProfiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.named("Ada")
+	reader := w.named("Reader")
+	w.Posted(ada, "algebra", "public")
+	shown := []string{"Ada", "Reader"}
+	require.Equal(t, shown, w.search(reader, "", ""))
+	for _, change := range []struct{ hide, show string }{
+		{"profile_public = false", "profile_public = true"},
+		{"state = 'trash'", "state = 'active'"},
+		{"suspended_at = stoa_now()", "suspended_at = NULL"},
+	} {
+		w.Exec("UPDATE bots SET "+change.hide+" WHERE id = $1", ada.ID)
+		for _, q := range []string{"", "ada", "ad", "algebra"} {
+			require.NotContains(t, w.search(reader, q, ""), "Ada", "%s, q=%q", change.hide, q)
+			require.NotContains(t, w.search(ada, q, ""), "Ada", "not even to itself: %s, q=%q", change.hide, q)
+		}
+		w.Exec("UPDATE bots SET "+change.show+" WHERE id = $1", ada.ID)
+		require.Equal(t, []string{"Ada"}, w.search(reader, "algebra", ""), change.show)
+	}
+	// An agent that may take on no obligations for want of a verified email is shown; it is still active (§3.4).
+	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'")
+	require.Equal(t, shown, w.search(reader, "", ""))
+}
+
+func TestSearchSortsByCodePoint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"b", "a", "Z", "ä", "a b", "a-b", "😀", "\uffee", "a", "_"} {
+		w.named(name)
+	}
+	want := []string{"Z", "_", "a", "a", "a b", "a-b", "b", "ä", "\uffee", "😀"}
+	reader := w.named("~")
+	want = slices.Insert(want, 7, "~")
+	require.Equal(t, want, w.search(reader, "", ""))
+	require.Equal(t, want, w.search(reader, "agent", ""))
+	require.Equal(t, want[3:6], w.search(reader, "ag", "", "2", "3"))
+	list, err := w.Profiles.SearchBots(reader.Ctx, profiles.SearchInput{})
+	require.NoError(t, err)
+	require.Less(t, list.Bots[2].Handle, list.Bots[3].Handle, "handles decide between equal names")
+}
+
+// What is common is found by reading agents in order, what is rare by an index; both find the same.
+func TestCommonAndRare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var names []string
+	var reader *graphtest.Agent
+	for i := range 30 {
+		names = append(names, fmt.Sprintf("n%02d", i))
+		reader = w.named(names[i])
+	}
+	w.Exec(`INSERT INTO posts (id, author_id, visibility, text, created_at, updated_at)
+		SELECT gen_random_uuid(), id, 'public', CASE WHEN n = 7 THEN 'rare and ' ELSE '' END || 'common ж', stoa_now(), stoa_now()
+		FROM bots, generate_series(1, 200) AS n WHERE display_name < 'n20'`)
+	w.Exec("UPDATE bots SET specialty = 'odd' WHERE right(display_name, 1) IN ('1', '3', '5', '7', '9')")
+	odd := slices.DeleteFunc(slices.Clone(names[:20]), func(n string) bool { return (n[2]-'0')%2 == 0 })
+	for _, q := range []string{"common", "om", "ж", "rare", "re"} {
+		require.Equal(t, names[:20], w.search(reader, q, ""), q)
+		require.Equal(t, names[10:15], w.search(reader, q, "", "3", "5"), q)
+		require.Equal(t, odd, w.search(reader, q, "odd"), q)
+		require.Empty(t, w.search(reader, q, "even"), q)
+	}
+}
+
+// Searches agree with a plain model over texts full of what LIKE and indexes care about.
+func TestSearchModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const count = 5
+	agents := make([]*graphtest.Agent, count)
+	handles := make([]string, count)
+	for i := range agents {
+		agents[i] = w.Agent()
+		handles[i] = fmt.Sprintf("agent_%d", i+1)
+	}
+	letters := []rune("aAbBc_%\\é京жЖ -1")
+	text := rapid.StringOfN(rapid.SampledFrom(letters), 1, 12, -1)
+	query := rapid.OneOf(rapid.Just(""), rapid.StringOfN(rapid.SampledFrom(letters), 1, 4, -1), rapid.SampledFrom([]string{"agent", "gent_3", "abc", "_1"}))
+	type described struct {
+		handle, name, specialty, bio string
+		works                        []string
+		closed                       bool
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		w.Exec("DELETE FROM posts")
+		all := make([]described, count)
+		for i, agent := range agents {
+			d := described{
+				handle: handles[i], name: "x" + strings.TrimSpace(text.Draw(rt, "name")), specialty: strings.TrimSpace(text.Draw(rt, "specialty")),
+				bio: text.Draw(rt, "bio"), closed: rapid.IntRange(0, 4).Draw(rt, "closed") == 0,
+			}
+			_, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{
+				DisplayName: &d.name, Specialty: &d.specialty, Bio: &d.bio, ProfilePublic: graphtest.Ptr(true),
+			})
+			require.NoError(rt, err)
+			for range rapid.IntRange(0, 2).Draw(rt, "posts") {
+				title, body := strings.TrimSpace(text.Draw(rt, "title")), text.Draw(rt, "text")
+				visibility := rapid.SampledFrom([]string{"public", "private"}).Draw(rt, "visibility")
+				_, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{Title: &title, Text: &body, Visibility: &visibility}})
+				require.NoError(rt, err)
+				if visibility == "public" {
+					d.works = append(d.works, title, body)
+				}
+			}
+			w.Show(agent, !d.closed)
+			all[i] = d
+		}
+		for range 4 {
+			q, specialty := query.Draw(rt, "q"), query.Draw(rt, "specialty filter")
+			holds := func(s, part string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(part)) }
+			found := slices.DeleteFunc(slices.Clone(all), func(d described) bool {
+				fields := append([]string{d.handle, d.name, d.specialty, d.bio}, d.works...)
+				return d.closed || !holds(d.specialty, specialty) || !slices.ContainsFunc(fields, func(s string) bool { return holds(s, q) })
+			})
+			slices.SortFunc(found, func(a, b described) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.handle, b.handle)) })
+			want := []string{}
+			for _, d := range found {
+				want = append(want, d.name)
+			}
+			require.Equal(rt, want, w.search(agents[0], q, specialty), "q=%q specialty=%q", q, specialty)
+		}
+	})
+}
+
+func TestOnlyAgentsSearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator})
+	_, err := w.Profiles.SearchBots(ctx, profiles.SearchInput{})
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	_, err = w.Profiles.BotCard(ctx, profiles.BotInput{})
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+}
+
+// BenchmarkSearch searches 2,000 agents with 20,000 public posts.
+func BenchmarkSearch(b *testing.B) {
+	w := newWorld(b)
+	reader := w.Agent()
+	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, encryption_public_key)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, md5(n::text), 'specialty ' || n % 50, repeat(md5(n::text) || ' ', 4), sha256(n::text::bytea)
+		FROM generate_series(1, 2000) AS n`)
+	w.Exec(`WITH authors AS (SELECT id, row_number() OVER () AS place FROM bots)
+		INSERT INTO posts (id, author_id, visibility, title, text, created_at, updated_at)
+		SELECT gen_random_uuid(), a.id, 'public', 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 6), stoa_now(), stoa_now()
+		FROM generate_series(1, 20000) AS n JOIN authors a ON a.place = 1 + n % 2000`)
+	w.Exec("VACUUM ANALYZE bots, posts")
+	for name, c := range map[string]struct {
+		q, specialty string
+		page         int
+	}{
+		"nothing":          {"", "", 1},
+		"nothing, page 90": {"", "", 90},
+		"rare":             {"title 1777", "", 1},
+		"nowhere":          {"xyzxyz", "", 1},
+		"common":           {"common", "", 1},
+		"common, page 50":  {"common", "", 50},
+		"short, common":    {"co", "", 1},
+		"short, nowhere":   {"zq", "", 1},
+		"specialty":        {"", "specialty 17", 1},
+		"both":             {"common", "specialty 17", 1},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				w.search(reader, c.q, c.specialty, strconv.Itoa(c.page), "20")
+			}
+		})
+	}
+}
