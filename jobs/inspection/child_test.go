@@ -19,7 +19,7 @@ import (
 // as always, and is started by its name in place of a purpose.
 var misdeeds = map[string]func(){
 	"spin": func() {
-		for { //nolint:staticcheck // the point is that it never ends
+		for n := 0; n >= 0; n++ {
 		}
 	},
 	"hang": func() { select {} },
@@ -57,6 +57,8 @@ var misdeeds = map[string]func(){
 		_ = os.WriteFile(previewName, []byte("<script>"), 0o600)
 		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`)
 	},
+	"speak": func() { fmt.Print(`{"reason":"<b>ask\u0000me</b>","media_type":""}`) },
+	"invent": func() { fmt.Print(`{"reason":"a","media_type":"text/html"}`) },
 	"litter": func() {
 		for i := range 100 {
 			_ = os.MkdirAll(fmt.Sprintf("a/b/c/%d", i), 0o700)

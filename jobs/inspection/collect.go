@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -60,6 +61,16 @@ func published(t MediaType) MediaType {
 		return PDF
 	}
 	return JPEG
+}
+
+// maxReason bounds a reason in bytes.
+const maxReason = 128
+
+// presentable tells whether a verdict has the form of ours, so that its sender and our records can be shown it: a known
+// type, and a reason, short and of printable ASCII, exactly when it refuses.
+func (v verdict) presentable() bool {
+	odd := strings.ContainsFunc(v.Reason, func(r rune) bool { return r < ' ' || r > '~' })
+	return (v.MediaType == "" || Portfolio.takes(v.MediaType)) && v.Accepted == (v.Reason == "") && len(v.Reason) <= maxReason && !odd
 }
 
 // plausible tells whether an acceptance could be one of ours.

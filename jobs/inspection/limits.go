@@ -26,12 +26,12 @@ const (
 	// cpuTime is processor time in seconds.
 	cpuTime = 15
 	// maxMemory is what a child may hold of real memory in bytes, libraries included.
-	maxMemory = 512 * mebibyte
+	maxMemory = instrumented * 512 * mebibyte
 	// maxData bounds the private writable memory (RLIMIT_DATA). It is what is real: the Go runtime and the libraries reserve
 	// far more address space than they use. The rest up to maxMemory is left to code and read-only pages.
-	maxData = 480 * mebibyte
+	maxData = instrumented * 480 * mebibyte
 	// maxAddresses bounds address space (RLIMIT_AS), so that shared and read-only mappings cannot grow without end either.
-	maxAddresses = 3072 * mebibyte
+	maxAddresses = instrumented * 3072 * mebibyte
 	// goMemory is where the child's Go half starts to collect eagerly (GOMEMLIMIT).
 	goMemory = "192MiB"
 	// maxWritten bounds each file the child writes, in bytes.

@@ -122,7 +122,7 @@ func start(ctx context.Context, work string, original *os.File, p Purpose) (verd
 		return verdict{}, child.ProcessState, fmt.Errorf("inspection: exit %d: %.1024q", code, complaint.kept)
 	}
 	var answer verdict
-	if err != nil || json.Unmarshal(said, &answer) != nil || answer.Accepted == (answer.Reason != "") {
+	if err != nil || json.Unmarshal(said, &answer) != nil || !answer.presentable() {
 		return verdict{Reason: refusedLimits.Error()}, child.ProcessState, nil
 	}
 	return answer, child.ProcessState, nil
