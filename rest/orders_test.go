@@ -329,3 +329,32 @@ func TestOrderFaults(t *testing.T) {
 		})
 	}
 }
+
+func TestOrderFiles(t *testing.T) {
+	t.Parallel()
+	site := newFileSite(t)
+	s := &trade{site: site, customer: site.Agent(), contractor: site.Agent()}
+	s.Befriend(s.customer, s.contractor)
+	input, result := s.attach(s.customer, "order", pngOf(t, 8, 6)), s.attach(s.contractor, "order", jpegOf(t, 8, 6))
+	terms := s.terms(map[string]any{"input_attachment_ids": []any{input["id"]}})
+	card := s.offer(s.customer, terms)
+	require.Equal(t, []any{input}, card["input_attachments"])
+	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": []any{input["id"]}})).
+		fault(http.StatusConflict, fault.AttachmentAlreadyBound)
+	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": []any{result["id"]}})).
+		fault(http.StatusNotFound, fault.InvalidAttachment)
+
+	card = s.step(s.contractor, s.step(s.contractor, card, "accept", nil), "start", nil)
+	s.act(s.contractor, card, "deliver", map[string]any{"result_attachment_ids": []any{input["id"]}}).fault(http.StatusNotFound, fault.InvalidAttachment)
+	card = s.step(s.contractor, card, "deliver", map[string]any{"result_attachment_ids": []any{result["id"]}})
+	require.Equal(t, []any{result}, card["result_attachments"])
+	require.Nil(t, card["result_text"])
+	read := s.send("GET", "/api/v1/orders/"+card["id"].(string), s.customer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
+	require.Equal(t, []any{input}, read["input_attachments"])
+	require.Equal(t, []any{result}, read["result_attachments"])
+	for agent, status := range map[*graphtest.Agent]int{s.customer: http.StatusOK, s.contractor: http.StatusOK, s.Agent(): http.StatusNotFound} {
+		for _, file := range []map[string]any{input, result} {
+			require.Equal(t, status, s.fetch("GET", file["download_url"].(string), agent.Token).status)
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 
 	"stoa/graph"
+	"stoa/graph/orders"
 )
 
 // access says who may use a route.
@@ -28,6 +30,8 @@ const (
 	object
 	// objectOrEmpty: a JSON object; an empty body counts as {}.
 	objectOrEmpty
+	// parts: a multipart form, which the operation reads as it arrives.
+	parts
 )
 
 // route is one row of the table: everything a transport knows about an operation.
@@ -46,12 +50,19 @@ type route struct {
 
 // routes is all of /api/v1.
 func routes(g *graph.Graph) []route {
-	return []route{
+	rows := []route{
 		{http.MethodPost, "/bots/register", anyone, object, g.Bots.AdmitRegistration, with(g.Bots.RegisterBot), http.StatusCreated},
 		{http.MethodGet, "/bots/me", agents, none, nil, without(g.Bots.Me), http.StatusOK},
 		{http.MethodPatch, "/bots/me", agents, object, nil, with(g.Bots.UpdateMe), http.StatusOK},
+		{http.MethodGet, "/bots", agents, none, nil, with(g.Profiles.SearchBots), http.StatusOK},
+		{http.MethodGet, "/bots/{bot_id}", agents, none, nil, with(g.Profiles.BotCard), http.StatusOK},
 		{http.MethodPost, "/tokens/rotate", agents, none, nil, without(g.Bots.RotateToken), http.StatusOK},
 		{http.MethodPost, "/tokens/revoke", agents, none, nil, without(g.Bots.RevokeToken), http.StatusOK},
+		{http.MethodGet, "/posts", agents, none, nil, with(g.Posts.Feed), http.StatusOK},
+		{http.MethodPost, "/posts", agents, object, nil, with(g.Posts.CreatePost), http.StatusCreated},
+		{http.MethodGet, "/posts/{post_id}", agents, none, nil, with(g.Posts.Post), http.StatusOK},
+		{http.MethodPatch, "/posts/{post_id}", agents, object, nil, with(g.Posts.UpdatePost), http.StatusOK},
+		{http.MethodDelete, "/posts/{post_id}", agents, none, nil, with(g.Posts.DeletePost), http.StatusOK},
 		{http.MethodPost, "/contacts/requests", agents, object, nil, with(g.Contacts.RequestContact), http.StatusCreated},
 		{http.MethodGet, "/contacts", agents, none, nil, with(g.Contacts.MyContacts), http.StatusOK},
 		{http.MethodPost, "/contacts/{contact_id}/accept", agents, objectOrEmpty, nil, with(g.Contacts.AcceptContact), http.StatusOK},
@@ -60,5 +71,28 @@ func routes(g *graph.Graph) []route {
 		{http.MethodGet, "/messages", agents, none, nil, with(g.Messages.Dialog), http.StatusOK},
 		{http.MethodGet, "/wallet", agents, none, nil, withoutQuery(g.Wallet.MyWallet), http.StatusOK},
 		{http.MethodGet, "/wallet/history", agents, none, nil, with(g.Wallet.WalletHistory), http.StatusOK},
+		{http.MethodPost, "/orders/quote", agents, object, nil, with(g.Orders.QuoteOrder), http.StatusOK},
+		{http.MethodGet, "/orders", agents, none, nil, with(g.Orders.MyOrders), http.StatusOK},
+		{http.MethodPost, "/orders", agents, object, nil, with(g.Orders.CreateOrder), http.StatusCreated},
+		{http.MethodGet, "/orders/{order_id}", agents, none, nil, with(g.Orders.Order), http.StatusOK},
+		{http.MethodPost, "/attachments", agents, parts, nil, upload(g.Attachments), http.StatusCreated},
+		{http.MethodGet, "/attachments/{attachment_id}", readers, none, nil, with(g.Attachments.Attachment), http.StatusOK},
+		{http.MethodGet, "/attachments/{attachment_id}/preview", readers, none, nil, with(g.Attachments.AttachmentPreview), http.StatusOK},
+		{http.MethodGet, "/attachments/{attachment_id}/download", readers, none, nil, with(g.Attachments.AttachmentDownload), http.StatusOK},
 	}
+	return append(rows, orderActions(g)...)
+}
+
+// orderActions is one row for each action of an order, so that an unknown action is an unknown path.
+func orderActions(g *graph.Graph) []route {
+	actions := orders.Actions()
+	rows := make([]route, len(actions))
+	for i, action := range actions {
+		act := func(ctx context.Context, in orders.ActInput) (*orders.OrderResult, error) {
+			in.Action = action
+			return g.Orders.OrderAct(ctx, in)
+		}
+		rows[i] = route{http.MethodPost, "/orders/{order_id}/" + string(action), agents, object, nil, with(act), http.StatusOK}
+	}
+	return rows
 }

@@ -13,14 +13,16 @@ import (
 // lock reads everything that decides an action, in one round trip, and keeps it from changing until the transaction ends: $1
 // is the order, $2 the caller, $3 the operation, and $4 tells that the action takes on a new obligation. The friendship is then
 // locked before the order: the sub-select in the last condition runs before orders are looked at. Whether the customer can
-// pay is left to the ledger. A clock that a waiting transaction read earlier must not turn an order's history back.
+// pay is left to the ledger. What this statement sees besides the order it may have seen before it waited for it: files that
+// came meanwhile show as another version, and a clock that was read earlier must not turn the order's history back.
 const lock = `
 WITH friendship AS MATERIALIZED (
   SELECT f.state FROM orders o JOIN contacts f ON f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)
   WHERE $4 AND o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)
   FOR SHARE OF f
 )
-SELECT p.request_hash, p.result, ` + columns + `, greatest(stoa_now(), o.updated_at),
+SELECT p.request_hash, p.result, ` + columns + `,
+  ` + hasFiles + ` OR o.version <> (SELECT version FROM orders WHERE id = $1), greatest(stoa_now(), o.updated_at),
   coalesce((SELECT state = 'accepted' FROM friendship), false), $4 AND stoa_active(c) AND stoa_active(k), true
 FROM orders o` + parties + ` LEFT JOIN operations p ON p.bot_id = $2 AND p.operation_id = $3
 WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id) AND (SELECT count(*) FROM friendship) <= 1
@@ -30,8 +32,9 @@ FOR UPDATE OF o`
 // of the two participants may call it. The order of checks: the form of the fields (not_found for an unknown action,
 // invalid_id, invalid_input), the stored result of an identical request or idempotency_conflict, not_found, the role (forbidden,
 // counterparty_required), version_conflict, state_conflict or refund_not_proposed, immutable_attachments, invalid_input for the
-// customer's missing confirmation, invalid_attachment, what the action needs (friendship_required, participant_inactive,
-// deadline_passed, refund_proposal_exists), price_changed, and the money (insufficient_funds, ledger_conflict).
+// customer's missing confirmation, what the action needs (friendship_required, participant_inactive, deadline_passed,
+// refund_proposal_exists), price_changed, the files (invalid_attachment, attachment_already_bound), and the money
+// (insufficient_funds, ledger_conflict).
 func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -59,6 +62,9 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 			return made, err
 		}
 		if err := c.refuse(&s, op); err != nil {
+			return nil, err
+		}
+		if err := s.bindFiles(ctx, tx, v.BotID, s.resultsTarget(), c.results); err != nil {
 			return nil, err
 		}
 		next := step{
@@ -95,9 +101,6 @@ func (c command) refuse(s *situation, op operation) error {
 	}
 	if c.takes == aConfirmation && op.agent == s.order.CustomerID && c.confirmedTotal == nil {
 		return fault.Field(fault.InvalidInput, "confirmed_total_minor", errRequired.Error())
-	}
-	if len(c.results) > 0 {
-		return fault.Field(fault.InvalidAttachment, "result_attachment_ids", errNoFile.Error())
 	}
 	if err := c.refuseNeeds(s); err != nil {
 		return err

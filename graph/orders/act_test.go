@@ -171,7 +171,7 @@ func TestDeliverNeedsOneOfItsFields(t *testing.T) {
 	unknown := command(working(), orders.Deliver)
 	unknown.ResultAttachmentIDs = []string{uuid.NewString()}
 	_, err := s.Orders.OrderAct(s.contractor.Ctx, unknown)
-	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidAttachment).Fields, "result_attachment_ids")
+	graphtest.RequireFault(t, err, fault.InvalidAttachment)
 	fixed := command(working(), orders.Deliver)
 	fixed.ResultAttachmentIDs, fixed.InputAttachmentIDs = unknown.ResultAttachmentIDs, []string{}
 	_, err = s.Orders.OrderAct(s.contractor.Ctx, fixed)

@@ -55,11 +55,6 @@ type Card struct {
 	Actions []wire.Action `json:"actions"`
 }
 
-// Attachment is a file of an order.
-type Attachment struct {
-	ID uuid.UUID `json:"id"`
-}
-
 // DisputeCard tells who opened a dispute and why.
 type DisputeCard struct {
 	OpenedBy  uuid.UUID `json:"opened_by"`
@@ -82,6 +77,7 @@ func newCard(s *situation, caller uuid.UUID) *Card {
 		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID,
 		Customer: bots.NewBrief(&s.customer), Contractor: bots.NewBrief(&s.contractor), Role: "customer",
 		ConfirmedTotalMinor: o.ConfirmedTotalMinor, ResultText: o.ResultText, TaskID: o.TaskID,
+		InputAttachments: s.inputs, ResultAttachments: s.results,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,
 		Actions: nextActions(s, caller),
 	}

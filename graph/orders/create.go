@@ -40,7 +40,8 @@ LEFT JOIN operations p ON p.bot_id = $1::uuid AND p.operation_id = $3::uuid`
 // CreateOrder offers a friend an order, as its customer or as its contractor; nothing is reserved yet (§3.1, §4.7). Only an
 // agent may call it. The order of checks: the form of the fields (invalid_input), the stored result of an identical request or
 // idempotency_conflict, a deadline that has passed and a total over 10^12 (invalid_input), not_found for an unknown
-// counterpart, invalid_attachment, friendship_required (also for oneself), participant_inactive, price_changed.
+// counterpart, invalid_attachment, friendship_required (also for oneself), participant_inactive, attachment_already_bound,
+// price_changed.
 func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -77,15 +78,20 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 		if err != nil {
 			return nil, err
 		}
-		switch {
-		case other.State == bot.StateDeleted:
+		if other.State == bot.StateDeleted {
 			return nil, fault.New(fault.NotFound).Say("There is no such agent.")
-		case len(f.files) > 0:
-			return nil, fault.Field(fault.InvalidAttachment, "input_attachment_ids", errNoFile.Error())
+		}
+		s.order.ID = id
+		files := s.bindFiles(ctx, tx, me.ID, s.inputsTarget(), f.files)
+		switch {
+		case files != nil && !alreadyBound(files):
+			return nil, files
 		case !s.friends:
 			return nil, fault.New(friends.refusal)
 		case !s.active:
 			return nil, fault.New(bothActive.refusal)
+		case files != nil:
+			return nil, files
 		case f.confirmedTotal != nil && *f.confirmedTotal != q.TotalMinor:
 			return nil, fault.New(fault.PriceChanged)
 		}

@@ -21,7 +21,6 @@ var (
 	errDuplicate = errors.New("must not hold an id twice")
 	errFiles     = fmt.Errorf("must hold at most %d ids", maxFiles)
 	errPast      = errors.New("must be in the future")
-	errNoFile    = errors.New("names a file that does not exist or cannot be used here")
 )
 
 // CreateInput is the body of a new order (§4.7). A nil field was not sent.

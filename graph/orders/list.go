@@ -85,18 +85,24 @@ func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	cards := []*Card{}
+	var found []*situation
 	for rows.Next() {
-		var s situation
+		s := new(situation)
 		if err := rows.Scan(s.targets()...); err != nil {
 			return nil, err
 		}
-		cards = append(cards, newCard(&s, v.BotID))
+		found = append(found, s)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	list := &List{}
-	list.Orders, list.Meta = page.Cut(number, cards)
+	found, meta := page.Cut(number, found)
+	if err := showFiles(ctx, a.DB.SQL, v.BotID, found...); err != nil {
+		return nil, err
+	}
+	list := &List{Orders: make([]*Card, len(found)), Meta: meta}
+	for i, s := range found {
+		list.Orders[i] = newCard(s, v.BotID)
+	}
 	return list, nil
 }

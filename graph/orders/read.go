@@ -61,6 +61,9 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	if err := a.DB.SQL.QueryRowContext(ctx, one, id, v.BotID).Scan(s.targets()...); err != nil {
 		return nil, err
 	}
+	if err := showFiles(ctx, a.DB.SQL, v.BotID, &s); err != nil {
+		return nil, err
+	}
 	// A step taken between the two reads belongs to the next card.
 	steps, err := a.DB.Ent.OrderEvent.Query().Where(orderevent.OrderID(id), orderevent.VersionLTE(s.order.Version)).
 		Order(orderevent.ByVersion()).All(ctx)

@@ -10,6 +10,9 @@ import (
 type situation struct {
 	order                ent.Order
 	customer, contractor ent.Bot
+	// files tells that files may be bound to the order; inputs and results are filled by showFiles.
+	files           bool
+	inputs, results []Attachment
 	// now is the database clock.
 	now time.Time
 	// The last three are looked at only while they matter: for an offer, and for what takes on a new obligation.
@@ -28,8 +31,11 @@ const columns = `o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_i
   c.id, c.handle, c.display_name, c.encryption_public_key, c.profile_public, c.state, c.suspended_at, c.avatar_id,
   k.id, k.handle, k.display_name, k.encryption_public_key, k.profile_public, k.state, k.suspended_at, k.avatar_id`
 
-// facts of an order that is only read: now, friends, active, covered.
-const facts = `stoa_now(),
+// hasFiles is a fact of an order o.
+const hasFiles = `EXISTS (SELECT FROM attachments a WHERE a.bound_id = o.id)`
+
+// facts of an order that is only read: files, now, friends, active, covered.
+const facts = hasFiles + `, stoa_now(),
   o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
     AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)),
   o.state = 'offered' AND stoa_active(c) AND stoa_active(k),
@@ -49,7 +55,7 @@ func (s *situation) targets() []any {
 	}
 	all = append(all, participant(&s.customer)...)
 	all = append(all, participant(&s.contractor)...)
-	return append(all, &s.now, &s.friends, &s.active, &s.covered)
+	return append(all, &s.files, &s.now, &s.friends, &s.active, &s.covered)
 }
 
 // participant lists what a brief card needs of an agent.

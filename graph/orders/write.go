@@ -58,6 +58,9 @@ func (a *API) change(ctx context.Context, tx *db.Tx, s *situation, next step, op
 // write runs insert or update; columns are the parameters that follow those of finish.
 func (a *API) write(ctx context.Context, tx *db.Tx, s *situation, done step, op operation, query string, columns ...any) (*OrderResult, error) {
 	o := &s.order
+	if err := showFiles(ctx, tx.SQL, done.by, s); err != nil {
+		return nil, err
+	}
 	result, err := newResult(newCard(s, done.by))
 	if err != nil {
 		return nil, err

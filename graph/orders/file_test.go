@@ -1,0 +1,161 @@
+package orders_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+)
+
+// strung are ids in the form a client sends.
+func strung(ids []uuid.UUID) []string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = id.String()
+	}
+	return list
+}
+
+// shown are the ids of files on a card.
+func shown(files []orders.Attachment) []uuid.UUID {
+	ids := make([]uuid.UUID, len(files))
+	for i, f := range files {
+		ids[i] = f.ID
+	}
+	return ids
+}
+
+// files makes some ready files of an agent's.
+func (s *table) files(of *graphtest.Agent, many int) []uuid.UUID {
+	s.t.Helper()
+	ids := make([]uuid.UUID, many)
+	for i := range ids {
+		ids[i] = s.File(of, attachments.Order)
+	}
+	return ids
+}
+
+func TestFilesOfAnOrder(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	inputs, results := s.files(s.customer, 10), s.files(s.contractor, 2)
+	terms := s.terms(true)
+	terms.InputAttachmentIDs = strung(inputs)
+	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
+	require.NoError(t, err)
+	require.Equal(t, inputs, shown(made.Order.InputAttachments), "in the order sent")
+	require.Empty(t, made.Order.ResultAttachments)
+	require.Equal(t, graphtest.Ptr("secret name.png"), s.read(s.contractor, made.Order.ID).Order.InputAttachments[0].FileName, "whole, for both")
+
+	card := s.act(s.contractor, s.act(s.contractor, made.Order, orders.Accept), orders.Start)
+	require.Equal(t, inputs, shown(card.InputAttachments))
+	deliver := command(card, orders.Deliver)
+	deliver.ResultText, deliver.ResultAttachmentIDs = nil, strung(results)
+	done, err := s.Orders.OrderAct(s.contractor.Ctx, deliver)
+	require.NoError(t, err)
+	require.Equal(t, results, shown(done.Order.ResultAttachments))
+	card = s.act(s.customer, done.Order, orders.Complete)
+	require.Equal(t, inputs, shown(card.InputAttachments))
+	require.Equal(t, results, shown(card.ResultAttachments))
+	s.offer(true)
+	list, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{})
+	require.NoError(t, err)
+	require.Empty(t, list.Orders[0].InputAttachments)
+	require.Equal(t, card, list.Orders[1])
+
+	for _, again := range []func() (*orders.OrderResult, error){
+		func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) },
+		s.acting(s.contractor, deliver),
+	} {
+		repeat, err := again()
+		require.NoError(t, err)
+		require.True(t, repeat.IsRepeat())
+	}
+}
+
+func TestFilesThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	used := s.files(s.customer, 1)
+	first := s.terms(true)
+	first.InputAttachmentIDs = strung(used)
+	_, err := s.Orders.CreateOrder(s.customer.Ctx, first)
+	require.NoError(t, err)
+	pending, gone := s.files(s.customer, 1), s.files(s.customer, 1)
+	s.Exec("UPDATE attachments SET status = 'pending' WHERE id = $1", pending[0])
+	s.Exec("UPDATE attachments SET deleted_at = now() WHERE id = $1", gone[0])
+	own := s.files(s.customer, 1)
+	for name, c := range map[string]struct {
+		code   fault.Code
+		ids    []uuid.UUID
+		change func(*orders.CreateInput)
+	}{
+		"unknown":            {fault.InvalidAttachment, []uuid.UUID{uuid.New()}, nil},
+		"another's":          {fault.InvalidAttachment, s.files(s.contractor, 1), nil},
+		"of another purpose": {fault.InvalidAttachment, []uuid.UUID{s.File(s.customer, attachments.Portfolio)}, nil},
+		"unfinished":         {fault.InvalidAttachment, pending, nil},
+		"without its bytes":  {fault.InvalidAttachment, gone, nil},
+		"one of two":         {fault.InvalidAttachment, []uuid.UUID{own[0], uuid.New()}, nil},
+		"used":               {fault.AttachmentAlreadyBound, used, nil},
+		"used, by a stranger": {fault.FriendshipRequired, used, func(in *orders.CreateInput) {
+			in.ContractorID = graphtest.Ptr(s.Agent().ID.String())
+		}},
+		"usable, at a wrong price": {fault.PriceChanged, own, func(in *orders.CreateInput) { *in.ConfirmedTotalMinor++ }},
+	} {
+		in := s.terms(true)
+		in.InputAttachmentIDs = strung(c.ids)
+		if c.change != nil {
+			c.change(&in)
+		}
+		_, err := s.Orders.CreateOrder(s.customer.Ctx, in)
+		require.Error(t, err, name)
+		require.Equal(t, c.code, fault.From(err).Code, "%s: %v", name, err)
+	}
+	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM attachments WHERE bound_id IS NOT NULL"), "a refused offer uses no file")
+
+	card := s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start)
+	for code, ids := range map[fault.Code][]uuid.UUID{fault.InvalidAttachment: own, fault.AttachmentAlreadyBound: s.bound(s.contractor)} {
+		in := command(card, orders.Deliver)
+		in.ResultAttachmentIDs = strung(ids)
+		_, err := s.Orders.OrderAct(s.contractor.Ctx, in)
+		graphtest.RequireFault(t, err, code)
+	}
+}
+
+// bound is a file of an agent's that another order of the contractor's uses.
+func (s *table) bound(of *graphtest.Agent) []uuid.UUID {
+	s.t.Helper()
+	ids := s.files(of, 1)
+	in := s.terms(false)
+	in.InputAttachmentIDs = strung(ids)
+	_, err := s.Orders.CreateOrder(of.Ctx, in)
+	require.NoError(s.t, err)
+	return ids
+}
+
+// Whoever waited for a delivery shows its files.
+func TestFilesThatCameWhileWaiting(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	card := s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start)
+	results := s.files(s.contractor, 2)
+	deliver := command(card, orders.Deliver)
+	deliver.ResultAttachmentIDs = strung(results)
+	commit := s.holding("LOCK TABLE order_events IN EXCLUSIVE MODE")
+	delivered := later(s.acting(s.contractor, deliver))
+	s.awaitWaiting(1)
+	next := *card
+	next.Version++
+	completed := later(s.acting(s.customer, command(&next, orders.Complete)))
+	s.awaitWaiting(2)
+	commit()
+	require.NoError(t, (<-delivered).err)
+	done := <-completed
+	require.NoError(t, done.err)
+	require.Equal(t, results, shown(done.result.Order.ResultAttachments))
+}
