@@ -1,0 +1,151 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+)
+
+func TestPublicCardOverREST(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada, reader := s.Agent(), s.Agent()
+	s.send("PATCH", "/api/v1/bots/me", ada.Token, `{"display_name":"Ada","specialty":"engines","bio":"notes","character_description":"tall"}`).ok(http.StatusOK)
+	work := s.Posted(ada, "public work", "public")
+	s.Posted(ada, "diary", "private")
+	path := "/api/v1/bots/" + ada.ID.String()
+	body := s.send("GET", path, reader.Token, nil).ok(http.StatusOK)
+	require.Equal(t, []string{"bot", "next_page", "page", "page_size", "posts"}, keys(body))
+	require.Len(t, body["posts"], 1)
+	require.Equal(t, s.send("GET", "/api/v1/posts/"+work.ID.String(), reader.Token, nil).ok(http.StatusOK)["post"], body["posts"].([]any)[0])
+	bot := body["bot"].(map[string]any)
+	require.Equal(t, []string{"actions", "bio", "character_description", "created_at", "display_name", "encryption_key_fingerprint",
+		"encryption_public_key", "friendship", "handle", "id", "kind", "profile", "profile_public", "specialty", "visuals"}, keys(bot))
+	require.Equal(t, map[string]any{"status": "none", "contact_id": nil}, bot["friendship"])
+	require.Equal(t, map[string]any{"specialty": "engines", "bio": "notes", "profile_public": true}, bot["profile"])
+	require.Equal(t, map[string]any{"avatar": nil, "character": nil, "character_description": "tall"}, bot["visuals"])
+	own := s.send("GET", "/api/v1/bots/me", ada.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+	for field, value := range bot {
+		if field != "friendship" && field != "actions" {
+			require.Equal(t, own[field], value, field)
+		}
+	}
+	mine := s.send("GET", path, ada.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+	require.Equal(t, map[string]any{"status": "none", "contact_id": nil}, mine["friendship"])
+	require.Equal(t, []any{}, mine["actions"])
+
+	require.Empty(t, s.send("GET", path+"?kind=portfolio", reader.Token, nil).ok(http.StatusOK)["posts"])
+	s.send("GET", path+"?kind=x", reader.Token, nil).fault(http.StatusBadRequest, fault.InvalidKind)
+	s.send("GET", path+"?page=1001", reader.Token, nil).fault(http.StatusBadRequest, fault.InvalidPagination)
+	s.send("GET", "/api/v1/bots/ada", reader.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
+	s.send("GET", "/api/v1/bots/"+uuid.NewString(), reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", path, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send("GET", path+"/", reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", "/api/v1/bots/register", reader.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+
+	s.send("PATCH", "/api/v1/bots/me", ada.Token, `{"profile_public":false}`).ok(http.StatusOK)
+	s.send("GET", path, reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", path, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", "/api/v1/bots/me", ada.Token, nil).ok(http.StatusOK)
+}
+
+// A client can follow the actions of a card: path, method and body as they stand, with what is null filled in.
+func TestActionsCanBeFollowed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada, reader := s.Agent(), s.Agent()
+	fill := map[string]any{
+		"client_message_id": uuid.NewString(), "nonce": graphtest.RandomBase64(24), "ciphertext": graphtest.RandomBase64(64),
+		"operation_id": uuid.NewString(), "title": "t", "description": "d", "deadline": s.Now().Add(time.Hour).Format(time.RFC3339),
+		"amount_minor": 100, "confirmed_total_minor": 110,
+	}
+	follow := func(by, of *graphtest.Agent, name string) {
+		t.Helper()
+		card := s.send("GET", "/api/v1/bots/"+of.ID.String(), by.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+		for _, listed := range card["actions"].([]any) {
+			action := listed.(map[string]any)
+			require.Equal(t, []string{"body", "method", "name", "path"}, keys(action))
+			if action["name"] != name {
+				continue
+			}
+			body := action["body"].(map[string]any)
+			for field, value := range body {
+				if value == nil {
+					require.Contains(t, fill, field)
+					body[field] = fill[field]
+				}
+			}
+			answer := s.send(action["method"].(string), action["path"].(string), by.Token, body)
+			require.Contains(t, []int{http.StatusOK, http.StatusCreated}, answer.status, "%s: %s", name, answer.raw)
+			return
+		}
+		t.Fatalf("%s is not offered: %v", name, card["actions"])
+	}
+	follow(reader, ada, "request_friendship")
+	follow(ada, reader, "accept_friendship")
+	follow(reader, ada, "send_message")
+	follow(ada, reader, "create_order")
+	follow(reader, ada, "block")
+	card := s.send("GET", "/api/v1/bots/"+ada.ID.String(), reader.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+	require.Equal(t, "blocked", card["friendship"].(map[string]any)["status"])
+	require.NotNil(t, card["friendship"].(map[string]any)["contact_id"])
+	require.Equal(t, []any{}, card["actions"])
+}
+
+func TestSearchOverREST(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	reader := s.Agent()
+	for _, name := range []string{"b", "a", "C"} {
+		agent := s.Agent()
+		s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"display_name": name, "specialty": "letters", "bio": "100% " + name}).ok(http.StatusOK)
+	}
+	search := func(query string) (names []string, body map[string]any) {
+		body = s.send("GET", "/api/v1/bots"+query, reader.Token, nil).ok(http.StatusOK)
+		require.Equal(t, []string{"bots", "next_page", "page", "page_size"}, keys(body))
+		for _, b := range body["bots"].([]any) {
+			names = append(names, b.(map[string]any)["display_name"].(string))
+		}
+		return names, body
+	}
+	names, body := search("")
+	require.Equal(t, []string{"Agent", "C", "a", "b"}, names)
+	require.Nil(t, body["next_page"])
+	card := body["bots"].([]any)[1].(map[string]any)
+	require.Equal(t, s.send("GET", "/api/v1/bots/"+card["id"].(string), reader.Token, nil).ok(http.StatusOK)["bot"], card)
+	names, _ = search("?q=&specialty=")
+	require.Len(t, names, 4)
+	names, body = search("?specialty=LETTER&page_size=2")
+	require.Equal(t, []string{"C", "a"}, names)
+	require.EqualValues(t, 2, body["next_page"])
+	names, _ = search("?q=" + url.QueryEscape("100% ") + "&specialty=letters&page=2&page_size=2")
+	require.Equal(t, []string{"b"}, names)
+	names, body = search("?q=100_")
+	require.Empty(t, names)
+	require.Equal(t, []any{}, body["bots"])
+
+	long := url.QueryEscape(strings.Repeat("ж", 161))
+	for query, code := range map[string]fault.Code{
+		"?q=a&q=b":                 fault.InvalidSearch,
+		"?specialty=a&specialty=a": fault.InvalidSearch,
+		"?q=" + long:               fault.InvalidSearch,
+		"?specialty=" + long:       fault.InvalidSearch,
+		"?q=%00":                   fault.InvalidSearch,
+		"?q=%ff":                   fault.InvalidSearch,
+		"?page=1001":               fault.InvalidPagination,
+		"?page=":                   fault.InvalidPagination,
+		"?page=01":                 fault.InvalidPagination,
+		"?page_size=0":             fault.InvalidPagination,
+	} {
+		s.send("GET", "/api/v1/bots"+query, reader.Token, nil).fault(http.StatusBadRequest, code)
+	}
+	s.send("GET", "/api/v1/bots", "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+}
