@@ -57,7 +57,7 @@ var misdeeds = map[string]func(){
 		_ = os.WriteFile(previewName, []byte("<script>"), 0o600)
 		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`)
 	},
-	"speak": func() { fmt.Print(`{"reason":"<b>ask\u0000me</b>","media_type":""}`) },
+	"speak":  func() { fmt.Print(`{"reason":"<b>ask\u0000me</b>","media_type":""}`) },
 	"invent": func() { fmt.Print(`{"reason":"a","media_type":"text/html"}`) },
 	"litter": func() {
 		for i := range 100 {
