@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"path/filepath"
 
 	"stoa/graph/attachments"
 	"stoa/jobs/inspection"
@@ -9,7 +10,7 @@ import (
 
 // Judge is the attachments.Inspector of the server: it runs the inspection in a child process, for at most 15 s.
 func Judge(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
-	report, err := inspection.Run(ctx, inspection.Request{Path: path, Purpose: inspection.Purpose(purpose)})
+	report, err := inspection.Run(ctx, inspection.Request{Path: path, Purpose: inspection.Purpose(purpose), Scratch: filepath.Dir(path)})
 	if err != nil {
 		return attachments.Report{}, err
 	}

@@ -196,3 +196,14 @@ func TestUploadLargerThanAFileMayBe(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.InvalidFile)
 	require.Empty(t, w.stored(t))
 }
+
+func TestFoldersThatCrashesLeftAreRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	left, err := os.MkdirTemp("", "stoa-inspect-")
+	require.NoError(t, err)
+	old := time.Now().Add(-2 * time.Hour)
+	require.NoError(t, os.Chtimes(left, old, old))
+	w.upload(t, w.Agent(), attachments.Order, picture(t, 8, 8))
+	require.NoDirExists(t, left)
+}

@@ -25,7 +25,8 @@ type Report struct {
 	Remove func() error
 }
 
-// Inspector judges the file at path. What the bytes cause is a verdict; an error means that this machine could not judge.
+// Inspector judges the file at path, in whose folder it may work. What the bytes cause is a verdict; an error means that this
+// machine could not judge.
 type Inspector func(ctx context.Context, path string, purpose Purpose) (Report, error)
 
 // maxAttempts is how often the inspection of one upload is begun.
@@ -61,7 +62,7 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, judge Inspector) error 
 
 // decide judges the file and writes the verdict.
 func (a *API) decide(ctx context.Context, held *lease, judge Inspector) (err error) {
-	folder, err := os.MkdirTemp("", "stoa-inspect-")
+	folder, err := newScratch()
 	if err != nil {
 		return err
 	}
