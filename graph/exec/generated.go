@@ -407,10 +407,6 @@ type ComplexityRoot struct {
 		Version             func(childComplexity int) int
 	}
 
-	OrderAttachment struct {
-		ID func(childComplexity int) int
-	}
-
 	OrderCard struct {
 		Actions             func(childComplexity int) int
 		AmountMinor         func(childComplexity int) int
@@ -2232,13 +2228,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Order.Version(childComplexity), true
-
-	case "OrderAttachment.id":
-		if e.ComplexityRoot.OrderAttachment.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.OrderAttachment.ID(childComplexity), true
 
 	case "OrderCard.actions":
 		if e.ComplexityRoot.OrderCard.Actions == nil {
@@ -6054,8 +6043,8 @@ type OrderCard @goModel(model: "stoa/graph/orders.Card") {
   totalMinor: Int64!
   feeMode: String!
   feeBps: Int!
-  inputAttachments: [OrderAttachment!]!
-  resultAttachments: [OrderAttachment!]!
+  inputAttachments: [AttachmentCard!]!
+  resultAttachments: [AttachmentCard!]!
   outcome: String
   customerId: ID!
   contractorId: ID!
@@ -6074,10 +6063,6 @@ type OrderCard @goModel(model: "stoa/graph/orders.Card") {
   deliveredAt: Time
   closedAt: Time
   actions: [Action!]!
-}
-
-type OrderAttachment @goModel(model: "stoa/graph/orders.Attachment") {
-  id: ID!
 }
 
 type Dispute @goModel(model: "stoa/graph/orders.DisputeCard") {
@@ -6814,14 +6799,6 @@ func (ec *executionContext) childFields_Order(ctx context.Context, field graphql
 		return ec.fieldContext_Order_contractor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Order", field.Name)
-}
-
-func (ec *executionContext) childFields_OrderAttachment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_OrderAttachment_id(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type OrderAttachment", field.Name)
 }
 
 func (ec *executionContext) childFields_OrderCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14434,29 +14411,6 @@ func (ec *executionContext) fieldContext_Order_contractor(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _OrderAttachment_id(ctx context.Context, field graphql.CollectedField, obj *orders.Attachment) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_OrderAttachment_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
-			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_OrderAttachment_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("OrderAttachment", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
 func (ec *executionContext) _OrderCard_id(ctx context.Context, field graphql.CollectedField, obj *orders.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14723,7 +14677,7 @@ func (ec *executionContext) _OrderCard_inputAttachments(ctx context.Context, fie
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []orders.Attachment) graphql.Marshaler {
-			return ec.marshalNOrderAttachment2ᚕstoaᚋgraphᚋordersᚐAttachmentᚄ(ctx, selections, v)
+			return ec.marshalNAttachmentCard2ᚕstoaᚋgraphᚋattachmentsᚐCardᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14736,7 +14690,7 @@ func (ec *executionContext) fieldContext_OrderCard_inputAttachments(_ context.Co
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_OrderAttachment(ctx, field)
+			return ec.childFields_AttachmentCard(ctx, field)
 		},
 	}
 	return fc, nil
@@ -14755,7 +14709,7 @@ func (ec *executionContext) _OrderCard_resultAttachments(ctx context.Context, fi
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []orders.Attachment) graphql.Marshaler {
-			return ec.marshalNOrderAttachment2ᚕstoaᚋgraphᚋordersᚐAttachmentᚄ(ctx, selections, v)
+			return ec.marshalNAttachmentCard2ᚕstoaᚋgraphᚋattachmentsᚐCardᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14768,7 +14722,7 @@ func (ec *executionContext) fieldContext_OrderCard_resultAttachments(_ context.C
 		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_OrderAttachment(ctx, field)
+			return ec.childFields_AttachmentCard(ctx, field)
 		},
 	}
 	return fc, nil
@@ -29493,44 +29447,6 @@ func (ec *executionContext) _Order(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
-var orderAttachmentImplementors = []string{"OrderAttachment"}
-
-func (ec *executionContext) _OrderAttachment(ctx context.Context, sel ast.SelectionSet, obj *orders.Attachment) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, orderAttachmentImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("OrderAttachment")
-		case "id":
-			out.Values[i] = ec._OrderAttachment_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var orderCardImplementors = []string{"OrderCard"}
 
 func (ec *executionContext) _OrderCard(ctx context.Context, sel ast.SelectionSet, obj *orders.Card) graphql.Marshaler {
@@ -32040,6 +31956,26 @@ func (ec *executionContext) marshalNAction2ᚕstoaᚋgraphᚋwireᚐActionᚄ(ct
 	return ret
 }
 
+func (ec *executionContext) marshalNAttachmentCard2stoaᚋgraphᚋattachmentsᚐCard(ctx context.Context, sel ast.SelectionSet, v orders.Attachment) graphql.Marshaler {
+	return ec._AttachmentCard(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAttachmentCard2ᚕstoaᚋgraphᚋattachmentsᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []orders.Attachment) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAttachmentCard2stoaᚋgraphᚋattachmentsᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuditEntryConnection2ᚖstoaᚋentᚐAuditEntryConnection(ctx context.Context, sel ast.SelectionSet, v *ent.AuditEntryConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -32807,26 +32743,6 @@ func (ec *executionContext) marshalNOrderAction2stoaᚋgraphᚋordersᚐAction(c
 		}
 	}
 	return res
-}
-
-func (ec *executionContext) marshalNOrderAttachment2stoaᚋgraphᚋordersᚐAttachment(ctx context.Context, sel ast.SelectionSet, v orders.Attachment) graphql.Marshaler {
-	return ec._OrderAttachment(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNOrderAttachment2ᚕstoaᚋgraphᚋordersᚐAttachmentᚄ(ctx context.Context, sel ast.SelectionSet, v []orders.Attachment) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNOrderAttachment2stoaᚋgraphᚋordersᚐAttachment(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNOrderCard2ᚕᚖstoaᚋgraphᚋordersᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*orders.Card) graphql.Marshaler {
