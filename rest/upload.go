@@ -82,13 +82,15 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// linger reads what a refused upload is still sending; a client that asked first has not sent anything.
+// linger reads what a refused upload is still sending. A client that asked first has not sent anything, and one that was too slow
+// is not waited for again.
 func linger(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Expect") != "" {
+	f, began := r.Body.(*form)
+	if r.Header.Get("Expect") != "" || (began && errors.Is(f.failed, fault.New(fault.RequestTimeout))) {
 		return
 	}
 	body := r.Body
-	if f, ok := body.(*form); ok {
+	if began {
 		body = f.ReadCloser
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTimeout)) // a writer without deadlines is a test's
