@@ -13,6 +13,8 @@ func sweeps(g *Graph, d *db.DB) []operator.Sweep {
 	return []operator.Sweep{
 		{Name: "messages", Run: g.Messages.DeleteExpired},
 		{Name: "events", Run: g.Events.DeleteStale},
+		{Name: "tokens", Run: g.Bots.DeleteEndedTokens},
+		{Name: "slots", Run: g.Events.DeleteDeadSlots},
 		{Name: "limits", Run: func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d.SQL) }},
 	}
 }

@@ -2,28 +2,28 @@ package events
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/google/uuid"
 )
 
 // expiryBatch is how many events one statement looks at. It is written into the statements: a plan made without knowing it would
 // read whole tables.
-const expiryBatch = 2000
-
-var limit = strconv.Itoa(expiryBatch)
+const (
+	expiryBatch = 2000
+	expiryLimit = "2000"
+)
 
 // deleteExpired deletes what is past its retention, passing over what another process is deleting.
-var deleteExpired = `
+const deleteExpired = `
 DELETE FROM events WHERE id IN (
   SELECT id FROM events WHERE created_at <= stoa_now() - make_interval(secs => $1)
-  ORDER BY created_at LIMIT ` + limit + ` FOR UPDATE SKIP LOCKED)`
+  ORDER BY created_at LIMIT ` + expiryLimit + ` FOR UPDATE SKIP LOCKED)`
 
 // deleteSuppressed walks the events by id and deletes announcements of messages that have expired or whose contact is no longer
 // accepted. It returns the last id that it looked at.
-var deleteSuppressed = `
+const deleteSuppressed = `
 WITH looked AS (
-  SELECT id, message_id FROM events WHERE id > $1::uuid ORDER BY id LIMIT ` + limit + `
+  SELECT id, message_id FROM events WHERE id > $1::uuid ORDER BY id LIMIT ` + expiryLimit + `
 ), gone AS (
   DELETE FROM events e USING looked l WHERE e.id = l.id AND l.message_id IS NOT NULL AND NOT EXISTS (
     SELECT FROM messages m JOIN contacts c ON c.id = m.contact_id

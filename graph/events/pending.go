@@ -42,7 +42,7 @@ const pending = `
 SELECT w.position - 1, e.id, e.sequence, e.kind, e.payload, e.message_id
 FROM unnest($1::uuid[], $2::integer[], $3::bigint[], $4::integer[]) WITH ORDINALITY AS w (recipient_id, version, after, size, position)
 CROSS JOIN LATERAL (
-  SELECT * FROM events i WHERE i.recipient_id = w.recipient_id AND i.sequence > w.after
+  SELECT i.id, i.sequence, i.kind, i.payload, i.message_id FROM events i WHERE i.recipient_id = w.recipient_id AND i.sequence > w.after
     AND (w.version >= $5 OR i.kind <> ALL ($6::text[]))
   ORDER BY i.sequence LIMIT w.size
 ) e

@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -22,14 +23,7 @@ func order(to *graphtest.Agent, version int) events.Event {
 }
 
 func window(of *graphtest.Agent, size int, sent ...uuid.UUID) events.Window {
-	return events.Window{Recipient: of.ID, Version: events.FirstVersion, Size: size, Sent: func(id uuid.UUID) bool {
-		for _, s := range sent {
-			if s == id {
-				return true
-			}
-		}
-		return false
-	}}
+	return events.Window{Recipient: of.ID, Version: events.FirstVersion, Size: size, Sent: func(id uuid.UUID) bool { return slices.Contains(sent, id) }}
 }
 
 func TestWindowsOfManyAgentsAreReadAtOnce(t *testing.T) {

@@ -37,10 +37,10 @@ func (a *API) NewProcess(ctx context.Context) (process int32, err error) {
 	return process, err
 }
 
-// Processes counts the processes that are listening.
-func (a *API) Processes(ctx context.Context) (n int, err error) {
-	err = a.DB.SQL.QueryRowContext(ctx, "SELECT count(*) FROM socket_live_processes").Scan(&n)
-	return n, err
+// Processes lists the numbers of the processes that are listening.
+func (a *API) Processes(ctx context.Context) (live []int32, err error) {
+	err = a.DB.SQL.QueryRowContext(ctx, "SELECT array_agg(process) FROM socket_live_processes").Scan(pq.Array(&live))
+	return live, err
 }
 
 // OpenSlot leases a slot unless its agent holds perAgent of them, or all agents total; 0 is no limit.

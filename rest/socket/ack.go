@@ -12,14 +12,14 @@ type ack struct {
 	EventID *uuid.UUID `json:"event_id"`
 }
 
-// readAck reads an ack frame and returns its event. Anything else is closeProtocol.
+// readAck reads an ack frame and returns its event. Anything else is errProtocol.
 func readAck(frame []byte) (uuid.UUID, error) {
 	var sent ack
 	if err := wire.Unmarshal(frame, &sent); err != nil {
-		return uuid.Nil, closeProtocol
+		return uuid.Nil, errProtocol
 	}
 	if sent.Type == nil || *sent.Type != "ack" || sent.EventID == nil {
-		return uuid.Nil, closeProtocol
+		return uuid.Nil, errProtocol
 	}
 	return *sent.EventID, nil
 }

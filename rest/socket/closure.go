@@ -23,24 +23,24 @@ const (
 
 // The ways in which a connection ends.
 var (
-	closeQuery     = closure{codeProtocol, "the address takes no query; the token goes into the Authorization header"}
-	closeProtocol  = closure{codeProtocol, "only ack frames are understood here"}
-	closeLarge     = closure{codeProtocol, "a frame holds at most 4096 bytes"}
-	closeIdentity  = closure{codeIdentity, "a valid bearer token is required"}
-	closeEnded     = closure{codeIdentity, "the token has ended"}
-	closeOrigin    = closure{codeAccess, "this origin may not connect"}
-	closeSuspended = closure{codeAccess, "the agent is suspended"}
-	closeFull      = closure{codeLimit, "too many connections"}
-	closeFast      = closure{codeLimit, "too many frames in a second"}
-	closeAway      = closure{codeUnavailable, "try again later"}
-	closeDraining  = closure{codeUnavailable, "shutting down"}
+	errQuery     = closure{codeProtocol, "the address takes no query; the token goes into the Authorization header"}
+	errProtocol  = closure{codeProtocol, "only ack frames are understood here"}
+	errLarge     = closure{codeProtocol, "a frame holds at most 4096 bytes"}
+	errIdentity  = closure{codeIdentity, "a valid bearer token is required"}
+	errEnded     = closure{codeIdentity, "the token has ended"}
+	errOrigin    = closure{codeAccess, "this origin may not connect"}
+	errSuspended = closure{codeAccess, "the agent is suspended"}
+	errFull      = closure{codeLimit, "too many connections"}
+	errFast      = closure{codeLimit, "too many frames in a second"}
+	errAway      = closure{codeUnavailable, "try again later"}
+	errDraining  = closure{codeUnavailable, "shutting down"}
 
-	// closeBroken ends a connection that nothing can be written to any more.
-	closeBroken = closure{}
+	// errBroken ends a connection that nothing can be written to any more.
+	errBroken = closure{}
 )
 
 // refusals are the faults of admission; any other is a server that cannot tell at the moment.
 var refusals = map[fault.Code]closure{
-	fault.Unauthorized: closeIdentity,
-	fault.Forbidden:    closeSuspended,
+	fault.Unauthorized: errIdentity,
+	fault.Forbidden:    errSuspended,
 }

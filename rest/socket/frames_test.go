@@ -41,6 +41,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	}
 	raw := func(b []byte) func(*testing.T, *client) {
 		return func(t *testing.T, c *client) {
+			t.Helper()
 			_, err := c.NetConn().Write(b)
 			require.NoError(t, err)
 		}
@@ -55,6 +56,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 		"too large":       {text(padded(4097)), 4400},
 		"far too large":   {text(padded(200_000)), 4400},
 		"binary": {func(t *testing.T, c *client) {
+			t.Helper()
 			require.NoError(t, c.WriteMessage(websocket.BinaryMessage, []byte(good)))
 		}, 4400},
 		"empty":                {text(""), 4400},
@@ -128,7 +130,9 @@ func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
 			}
 			write([]byte(strings.Repeat(string(frame), 49-started)))
 			write(rawFrame(0x89, 0x80|4, 0, "last"))
-			for conn.arrive().pong != "last" { // so the fiftieth is answered
+			fiftieth := arrival{}
+			for fiftieth.pong != "last" {
+				fiftieth = conn.arrive()
 			}
 			write(ping)
 			require.Equal(t, 4429, conn.code())

@@ -71,7 +71,7 @@ func (g *gate) scan(b []byte) (int, error) {
 		if g.skip > 0 {
 			n := min(g.skip, uint64(len(b)-i))
 			g.skip -= n
-			i += int(n) //nolint:gosec // at most len(b)
+			i += int(n)
 			continue
 		}
 		g.head[g.have] = b[i]
@@ -97,13 +97,13 @@ func (g *gate) header() (done bool, err error) {
 		known := op == opContinuation || op == opText || op == opClose || op == opPing || op == opPong
 		inOrder := control && final || !control && (op == opContinuation) == g.open
 		if !known || !inOrder || g.head[0]&bitsReserve != 0 {
-			return false, closeProtocol
+			return false, errProtocol
 		}
 		return false, nil
 	}
 	length, size := uint64(g.head[1]&^bitMask), 2
 	if control && length > maxControl || g.head[1]&bitMask == 0 {
-		return false, closeProtocol
+		return false, errProtocol
 	}
 	switch length {
 	case 126:
@@ -117,10 +117,10 @@ func (g *gate) header() (done bool, err error) {
 		return false, nil
 	}
 	if length > maxFrame {
-		return false, closeLarge
+		return false, errLarge
 	}
 	if !g.onTime() {
-		return false, closeFast
+		return false, errFast
 	}
 	if !control {
 		g.open = !final

@@ -79,7 +79,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.enter(s, process):
 		h.leave(s)
 		s.slot = events.Slot{}
-		go s.finish(closeAway)
+		go s.finish(errAway)
 	default:
 		s.start()
 	}
@@ -95,15 +95,15 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closure) {
 	token, bearer := rest.Bearer(r.Header)
 	switch {
 	case r.URL.RawQuery != "" || r.URL.ForceQuery:
-		return 0, &closeQuery
+		return 0, &errQuery
 	case h.foreign(r):
-		return 0, &closeOrigin
+		return 0, &errOrigin
 	case draining:
-		return 0, &closeDraining
+		return 0, &errDraining
 	case process == 0:
-		return 0, &closeAway
+		return 0, &errAway
 	case !bearer:
-		return 0, &closeIdentity
+		return 0, &errIdentity
 	}
 	v, err := h.Graph.Bots.Admit(ctx, token, false)
 	if err != nil {
@@ -117,9 +117,9 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closure) {
 		h.slots.ask(slot.ID)
 		return 0, h.refusal(err)
 	case verdict == events.Full:
-		return 0, &closeFull
+		return 0, &errFull
 	case verdict == events.Lost:
-		return 0, &closeAway
+		return 0, &errAway
 	}
 	s.slot = slot
 	return process, nil
@@ -146,7 +146,7 @@ func (h *Hub) refusal(err error) *closure {
 		return &refused
 	}
 	h.complain("event socket turns a client away", err)
-	return &closeAway
+	return &errAway
 }
 
 // foreign tells whether a browser's page of another origin asks, which is not among the allowed ones.

@@ -211,6 +211,7 @@ func TestRequestIDIsKept(t *testing.T) {
 	conn, response, err := websocket.DefaultDialer.Dial(p.url, header)
 	require.NoError(t, err)
 	defer conn.Close()
+	require.NoError(t, response.Body.Close())
 	require.Equal(t, []string{"abc"}, response.Header["X-Request-Id"])
 	require.Empty(t, response.Header.Get("Sec-WebSocket-Extensions"), "nothing is compressed")
 }

@@ -110,8 +110,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	work(1, h.keepLink)
 	work(1, h.pingPeers)
 	work(1, h.checkTokens)
-	work(1, h.noteActivity)
-	work(1, h.countProcesses)
+	work(1, func(ctx context.Context) { every(ctx, activityPeriod, h.noteActivity) })
+	work(1, h.watchProcesses)
 	err := group.Wait()
 	for _, s := range h.all() {
 		_ = s.conn.Close()
@@ -147,7 +147,7 @@ func (h *Hub) Drain(ctx context.Context) {
 		case <-time.After(time.Until(at)):
 		case <-ctx.Done():
 		}
-		s.close(closeDraining)
+		s.close(errDraining)
 	}
 	closed := make(chan struct{})
 	go func() {

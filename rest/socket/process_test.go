@@ -80,6 +80,19 @@ func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	require.Zero(t, woken)
 }
 
+func TestWhatADyingProcessDidNotTellIsFound(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	here, there := h.process(), h.process()
+	agent := h.Agent()
+	conn := here.dial(agent.Token)
+	conn.quiet()
+	require.Eventually(t, func() bool { return here.hub.Stats().Processes == 2 }, patience, time.Millisecond)
+	there.silence(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
+	there.kill()
+	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+}
+
 // silence is the process as it is when it dies between a commit and the wake-up.
 func (p *process) silence(outbox *events.API) *process {
 	g := *p.Graph
@@ -91,10 +104,12 @@ func TestConnectionsCloseWithTheirToken(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *house, *process, *graphtest.Agent){
 		"rotation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
+			t.Helper()
 			_, err := p.Bots.RotateToken(agent.Ctx)
 			require.NoError(t, err)
 		},
 		"revocation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
+			t.Helper()
 			_, err := p.Bots.RevokeToken(agent.Ctx)
 			require.NoError(t, err)
 		},
@@ -249,9 +264,12 @@ func TestAnOpenConnectionIsActivity(t *testing.T) {
 	h := newHouse(t)
 	p := h.process()
 	agent, idle := h.Agent(), h.Agent()
-	h.Exec("UPDATE bots SET last_active_at = stoa_now() - interval '1 hour'")
-	require.NoError(t, p.Bots.NoteConnected(context.Background(), []uuid.UUID{agent.ID}))
-	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM bots WHERE last_active_at > stoa_now() - interval '1 minute' AND id <> $1", idle.ID))
+	p.dial(agent.Token).quiet()
+	h.Shift(time.Hour)
+	p.hub.NoteActivity(t.Context())
+	const fresh = "SELECT count(*) FROM bots WHERE id = $1 AND last_active_at > stoa_now() - interval '1 minute'"
+	require.EqualValues(t, 1, h.Count(fresh, agent.ID))
+	require.Zero(t, h.Count(fresh, idle.ID))
 }
 
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
@@ -260,8 +278,9 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	p := h.process()
 	agent := h.Agent()
 	dialer := websocket.Dialer{}
-	conn, _, err := dialer.Dial(p.url, bearer(agent.Token))
+	conn, response, err := dialer.Dial(p.url, bearer(agent.Token))
 	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
 	defer conn.Close()
 	// More than the buffers of the system hold between two that never read.
 	payload := events.OrderPayload{OrderID: agent.ID, Status: strings.Repeat("x", 1<<20)}

@@ -126,7 +126,9 @@ func (s *story) ack() {
 			s.asked[version] = true
 			c.ack(id)
 			if rapid.Bool().Draw(s.t, "and wait") {
-				for s.arrived(c, c.arrive()) != id {
+				answered := ""
+				for answered != id {
+					answered = s.arrived(c, c.arrive())
 				}
 			}
 		}

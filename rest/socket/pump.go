@@ -19,8 +19,8 @@ const (
 	longWait  = 2 * time.Second
 )
 
-// todo is what the pump of a session has before it.
-type todo struct {
+// chores is what the pump of a session has before it.
+type chores struct {
 	// look: there may be new events anywhere behind the oldest.
 	look bool
 	// more: there are events behind the cursor.
@@ -29,19 +29,19 @@ type todo struct {
 	acks []uuid.UUID
 }
 
-func (t *todo) add(more todo) {
+func (t *chores) add(more chores) {
 	t.look = t.look || more.look
 	t.more = t.more || more.more
 	t.ping = t.ping || more.ping
 	t.acks = append(t.acks, more.acks...)
 }
 
-func (t *todo) empty() bool { return !t.look && !t.more && !t.ping && len(t.acks) == 0 }
+func (t *chores) empty() bool { return !t.look && !t.more && !t.ping && len(t.acks) == 0 }
 
 // kick gives the pump work and starts it if it is not running.
-func (s *session) kick(work todo) {
+func (s *session) kick(work chores) {
 	s.mu.Lock()
-	s.todo.add(work)
+	s.chores.add(work)
 	idle := !s.pumping && s.closing == nil
 	if idle {
 		s.pumping = true
@@ -53,13 +53,13 @@ func (s *session) kick(work todo) {
 }
 
 // next takes the pump's work, or tells that the pump is to end.
-func (s *session) next() (todo, bool) {
+func (s *session) next() (chores, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	work := s.todo
-	if s.todo = (todo{}); work.empty() || s.closing != nil {
+	work := s.chores
+	if s.chores = (chores{}); work.empty() || s.closing != nil {
 		s.pumping = false
-		return todo{}, false
+		return chores{}, false
 	}
 	return work, true
 }
@@ -79,13 +79,13 @@ func (s *session) pump() {
 		}
 		s.hub.complain("event socket cannot read or acknowledge", err)
 		s.mu.Lock()
-		work.add(s.todo)
-		s.todo = work
+		work.add(s.chores)
+		s.chores = work
 		s.mu.Unlock()
 		select {
 		case <-time.After(wait):
 		case <-s.hub.ctx.Done():
-			s.close(closeAway)
+			s.close(errAway)
 		}
 		wait = min(2*wait, longWait)
 	}
@@ -93,7 +93,7 @@ func (s *session) pump() {
 
 // work does one piece of everything and takes off work what is done. An error is the database's; a client that cannot be
 // written to ends the session.
-func (s *session) work(work *todo) error {
+func (s *session) work(work *chores) error {
 	if len(work.acks) > 0 {
 		if err := s.acknowledge(work.acks); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *session) work(work *todo) error {
 	}
 	if work.ping {
 		if s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout)) != nil {
-			s.close(closeBroken)
+			s.close(errBroken)
 		}
 		work.ping = false
 	}
@@ -175,7 +175,7 @@ func (s *session) deliver(look bool) error {
 	if sentAll {
 		s.cursor = view.Last
 		if view.More {
-			s.kick(todo{more: true})
+			s.kick(chores{more: true})
 		}
 	}
 	return nil
@@ -215,7 +215,7 @@ func (s *session) received(id uuid.UUID) bool {
 func (s *session) write(frame []byte) bool {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // never fails: it only notes the time
 	if s.conn.WriteMessage(websocket.TextMessage, frame) != nil {
-		s.close(closeBroken)
+		s.close(errBroken)
 		return false
 	}
 	return true

@@ -79,7 +79,7 @@ func (h *Hub) all() []*session {
 func (h *Hub) wakeHere(bots []uuid.UUID) {
 	for _, bot := range bots {
 		for _, s := range h.of(bot) {
-			s.kick(todo{look: true})
+			s.kick(chores{look: true})
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (h *Hub) wakeHere(bots []uuid.UUID) {
 // wakeAll wakes every session of this process.
 func (h *Hub) wakeAll() {
 	for _, s := range h.all() {
-		s.kick(todo{look: true})
+		s.kick(chores{look: true})
 	}
 }
 

@@ -15,7 +15,8 @@ const (
 	tokenPeriod = 500 * time.Millisecond
 	// activityPeriod is how often an open connection counts as activity (§3.4).
 	activityPeriod = time.Minute
-	processPeriod  = 2 * time.Second
+	// processPeriod is how long the death of a process goes unnoticed.
+	processPeriod = time.Second
 	// agentsAtOnce is how many agents or tokens one statement names.
 	agentsAtOnce = 5000
 )
@@ -40,7 +41,7 @@ func (h *Hub) pingPeers(ctx context.Context) {
 	every(ctx, time.Second, func(context.Context) {
 		for _, s := range h.all() {
 			if s.round == round {
-				s.kick(todo{ping: true})
+				s.kick(chores{ping: true})
 			}
 		}
 		round = (round + 1) % pingRounds
@@ -83,7 +84,7 @@ func (h *Hub) closeEnded(ctx context.Context) {
 		ended, err := h.Graph.Bots.EndedTokens(ctx, some)
 		for _, token := range ended {
 			for _, s := range byToken[token] {
-				s.close(closeEnded)
+				s.close(errEnded)
 			}
 		}
 		return err
@@ -92,31 +93,36 @@ func (h *Hub) closeEnded(ctx context.Context) {
 
 // noteActivity counts an open connection as activity of its agent.
 func (h *Hub) noteActivity(ctx context.Context) {
-	every(ctx, activityPeriod, func(ctx context.Context) {
-		var bots []uuid.UUID
-		h.mu.RLock()
-		for bot := range h.sessions {
-			bots = append(bots, bot)
-		}
-		h.mu.RUnlock()
-		h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Bots.NoteConnected)
-	})
+	var bots []uuid.UUID
+	h.mu.RLock()
+	for bot := range h.sessions {
+		bots = append(bots, bot)
+	}
+	h.mu.RUnlock()
+	h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Bots.NoteConnected)
 }
 
-// countProcesses finds out whether there are others to tell.
-func (h *Hub) countProcesses(ctx context.Context) {
+// watchProcesses finds out whether there are others to tell. When one is gone it wakes everyone: that one may have died between a
+// commit and telling of it.
+func (h *Hub) watchProcesses(ctx context.Context) {
+	var known []int32
 	every(ctx, processPeriod, func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 		defer cancel()
-		n, err := h.Graph.Events.Processes(ctx)
+		live, err := h.Graph.Events.Processes(ctx)
 		if err != nil {
-			h.complain("event socket cannot count the processes", err)
+			h.complain("event socket cannot see the processes", err)
 			return
 		}
 		h.mu.RLock()
 		linked := h.process != 0
 		h.mu.RUnlock()
-		h.mail.setAlone(linked && n == 1)
+		h.mail.setAlone(linked && len(live) == 1)
+		if slices.ContainsFunc(known, func(process int32) bool { return !slices.Contains(live, process) }) {
+			h.wakeAll()
+		}
+		known = live
+		h.counts.processes.Store(int64(len(live)))
 	})
 }
 

@@ -42,7 +42,7 @@ type session struct {
 	mu      sync.Mutex
 	closing *closure
 	pumping bool
-	todo    todo
+	chores  chores
 	flight  flight
 	// held tells that there are events behind a full flight.
 	held bool
@@ -61,7 +61,7 @@ var past = time.Unix(1, 0)
 func (s *session) start() {
 	s.heard()
 	go s.read()
-	s.kick(todo{look: true})
+	s.kick(chores{look: true})
 }
 
 // heard grants the peer another span of silence, unless the session is ending.
@@ -102,7 +102,7 @@ func (s *session) receive() error {
 	n, err := io.ReadFull(message, buffer[:])
 	switch {
 	case err == nil:
-		return closeLarge
+		return errLarge
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	}
@@ -117,15 +117,15 @@ func (s *session) receive() error {
 func (s *session) ack(event uuid.UUID) error {
 	s.mu.Lock()
 	received := s.flight.received(event)
-	waiting := len(s.todo.acks)
+	waiting := len(s.chores.acks)
 	s.mu.Unlock()
 	if !received {
 		return nil
 	}
 	if waiting >= maxUnanswered {
-		return closeFast
+		return errFast
 	}
-	s.kick(todo{acks: []uuid.UUID{event}})
+	s.kick(chores{acks: []uuid.UUID{event}})
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (s *session) forget(ids []uuid.UUID) {
 	held := s.held
 	s.mu.Unlock()
 	if held {
-		s.kick(todo{more: true})
+		s.kick(chores{more: true})
 	}
 }
 
@@ -180,7 +180,7 @@ func ending(cause error) (last closure, byPeer bool) {
 	case errors.As(cause, &closed) && closed.Code != websocket.CloseAbnormalClosure:
 		return closure{code: closed.Code}, true
 	default:
-		return closeBroken, false
+		return errBroken, false
 	}
 }
 

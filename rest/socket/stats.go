@@ -15,6 +15,8 @@ type Stats struct {
 	Acknowledged int64
 	// Heard counts wake-ups that came from other processes.
 	Heard int64
+	// Processes is the number of processes that listen, this one included, as it was a second ago.
+	Processes int
 	// Linked tells that the process listens to the others and can let connections in.
 	Linked bool
 }
@@ -27,6 +29,7 @@ type counts struct {
 	delivered    atomic.Int64
 	acknowledged atomic.Int64
 	heard        atomic.Int64
+	processes    atomic.Int64
 	byCode       [len(codes)]atomic.Int64
 }
 
@@ -46,6 +49,7 @@ func (h *Hub) Stats() Stats {
 	s := Stats{
 		Open: len(h.all()), Opened: h.counts.opened.Load(), Closed: make(map[int]int64, len(codes)),
 		Delivered: h.counts.delivered.Load(), Acknowledged: h.counts.acknowledged.Load(), Heard: h.counts.heard.Load(),
+		Processes: int(h.counts.processes.Load()),
 	}
 	for i, code := range codes {
 		s.Closed[code] = h.counts.byCode[i].Load()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -59,7 +58,7 @@ func (h *house) process(settings ...func(*socket.Config)) *process {
 		Wake:        func(recipients []uuid.UUID) { hub.Wake(recipients) },
 		TokensEnded: func() { hub.TokensEnded() },
 	})
-	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
+	logger := slog.New(slog.DiscardHandler)
 	config := socket.Config{Graph: g, URL: h.URL, Logger: logger}
 	for _, set := range settings {
 		set(&config)

@@ -1,0 +1,99 @@
+package socket_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+// crowdSetting makes the test binary a crowd of clients: an address, a number of connections for each token, and the tokens.
+const crowdSetting = "STOA_SOCKET_CROWD"
+
+func TestMain(m *testing.M) {
+	if words := strings.Fields(os.Getenv(crowdSetting)); len(words) > 0 {
+		if err := crowd(words[0], words[1], words[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	m.Run()
+}
+
+// crowd opens connections, says so, and holds them until its input ends.
+func crowd(address, each string, tokens []string) error {
+	n, err := strconv.Atoi(each)
+	if err != nil {
+		return err
+	}
+	var held []*websocket.Conn
+	for _, token := range tokens {
+		for range n {
+			conn, response, err := websocket.DefaultDialer.Dial(address, bearer(token))
+			if err != nil {
+				return err
+			}
+			_ = response.Body.Close()
+			held = append(held, conn)
+		}
+	}
+	fmt.Println(len(held))
+	_, err = io.Copy(io.Discard, os.Stdin)
+	runtime.KeepAlive(held)
+	return err
+}
+
+// BenchmarkIdleConnections measures what the server's memory grows by for each connection on which nothing happens. The clients
+// are another process. It is run once (-benchtime 1x).
+func BenchmarkIdleConnections(b *testing.B) {
+	const agents, each = 50, 100
+	for b.Loop() {
+		h := newHouse(b)
+		p := h.process()
+		words := []string{p.url, strconv.Itoa(each)}
+		for range agents {
+			words = append(words, h.Agent().Token)
+		}
+		p.dial(words[2]).hangUp()
+		before := memory()
+		clients := exec.CommandContext(b.Context(), os.Args[0])
+		clients.Env = append(os.Environ(), crowdSetting+"="+strings.Join(words, " "))
+		clients.Stderr = os.Stderr
+		input, err := clients.StdinPipe()
+		require.NoError(b, err)
+		output, err := clients.StdoutPipe()
+		require.NoError(b, err)
+		require.NoError(b, clients.Start())
+		said, err := bufio.NewReader(output).ReadString('\n')
+		require.NoError(b, err)
+		require.Equal(b, strconv.Itoa(agents*each)+"\n", said)
+		require.Eventually(b, func() bool { return runtime.NumGoroutine() < agents*each+100 }, patience, patience/1000, "the first looks are done")
+		after := memory()
+		b.ReportMetric(float64(after.heap-before.heap)/(agents*each), "heap-B/socket")
+		b.ReportMetric(float64(after.stack-before.stack)/(agents*each), "stack-B/socket")
+		b.ReportMetric(float64(after.heap+after.stack-before.heap-before.stack)/(agents*each), "B/socket")
+		require.NoError(b, input.Close())
+		require.NoError(b, clients.Wait())
+		require.Eventually(b, func() bool { return p.hub.Stats().Open == 0 }, patience, patience/1000)
+	}
+}
+
+type footprint struct{ heap, stack int64 }
+
+// memory is what is in use once the garbage is gone.
+func memory() footprint {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return footprint{int64(m.HeapAlloc), int64(m.StackInuse)}
+}
