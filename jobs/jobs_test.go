@@ -1,0 +1,214 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/db"
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/graph/viewer"
+	"stoa/jobs"
+)
+
+const (
+	// patience is how long a test waits for what must come; another leader takes up to 20 s.
+	patience = 60 * time.Second
+	// never is an interval between polls that no test outlives: what runs in it, a notice has told of.
+	never = time.Hour
+)
+
+// house is a world whose wake-ups are noted.
+type house struct {
+	*graphtest.World
+	t     testing.TB
+	mu    sync.Mutex
+	woken []uuid.UUID
+	log   bytes.Buffer
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{World: graphtest.New(t), t: t}
+	store, err := attachments.OpenStore(context.Background(), "", t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	h.Attachments.Store = store
+	h.Events.Wake = func(recipients []uuid.UUID) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.woken = append(h.woken, recipients...)
+	}
+	return h
+}
+
+// Write makes the house the end of its log.
+func (h *house) Write(line []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.log.Write(line)
+}
+
+func (h *house) logged(text string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return bytes.Contains(h.log.Bytes(), []byte(text))
+}
+
+func (h *house) wokenSince() []uuid.UUID {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.woken)
+}
+
+func (h *house) config() jobs.Config {
+	return jobs.Config{Graph: h.Graph, DB: h.DB, URL: h.URL, Logger: slog.New(slog.NewTextHandler(h, nil))}
+}
+
+// start works jobs without ever polling.
+func (h *house) start() *jobs.Jobs {
+	h.t.Helper()
+	running, err := jobs.StartPolling(context.Background(), h.config(), never)
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { require.NoError(h.t, running.Stop(context.Background())) })
+	return running
+}
+
+// connect lets an agent hold a slot of a process that lives as long as the test.
+func (h *house) connect(agent *graphtest.Agent) {
+	h.t.Helper()
+	process, err := h.Events.NewProcess(context.Background())
+	require.NoError(h.t, err)
+	notices := make(chan *pq.Notification)
+	conn, err := db.Listen(h.URL, notices)
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { _ = conn.Close() })
+	_, err = conn.ExecSimpleQuery(fmt.Sprintf("SELECT pg_advisory_lock(%d, %d)", events.ProcessLock, process))
+	require.NoError(h.t, err)
+	slot := events.Slot{ID: uuid.New(), BotID: agent.ID, TokenID: viewer.From(agent.Ctx).TokenID}
+	verdict, err := h.Events.OpenSlot(context.Background(), process, slot, 0, 0)
+	require.NoError(h.t, err)
+	require.Equal(h.t, events.Taken, verdict)
+}
+
+func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	connected, absent := h.Agent(), h.Agent()
+	h.connect(connected)
+	h.Befriend(connected, absent)
+	h.Sent(connected, absent)
+	h.Sent(absent, connected)
+	// Two processes: each job runs on one of them, and notices alone tell of it.
+	h.start()
+	h.start()
+	h.mu.Lock()
+	h.woken = nil
+	h.mu.Unlock()
+	require.Eventually(t, func() bool { return len(h.wokenSince()) >= 3 }, patience, 10*time.Millisecond)
+	for _, id := range h.wokenSince() {
+		require.Equal(t, connected.ID, id)
+	}
+	const perSecond = "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM river_job WHERE kind = 'deliver' GROUP BY date_trunc('second', scheduled_at)) s"
+	require.LessOrEqual(t, h.Count(perSecond), int64(2), "one a second, of any length of second")
+}
+
+func TestJobsOutliveALostDatabase(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	running := h.start()
+	done := func() int64 {
+		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'deliver' AND state = 'completed'")
+	}
+	require.Eventually(t, func() bool { return done() > 0 }, patience, 10*time.Millisecond)
+	restore := h.Outage()
+	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) != nil }, patience, 10*time.Millisecond)
+	require.NoError(t, running.Healthy(context.Background()))
+	time.Sleep(2 * time.Second) // an outage takes time
+	restore()
+	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) == nil }, patience, 10*time.Millisecond)
+	before := done()
+	require.Eventually(t, func() bool { return done() > before+1 }, patience, 10*time.Millisecond)
+}
+
+func TestStopIsFinal(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	running, err := jobs.Start(context.Background(), h.config())
+	require.NoError(t, err)
+	require.NoError(t, running.Healthy(context.Background()))
+	require.NoError(t, running.Stop(context.Background()))
+	require.Error(t, running.Healthy(context.Background()))
+	n := h.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'stoa jobs'")
+	require.Zero(t, n, "the listener's connection is closed")
+}
+
+func TestTheTableNamesEachJobOnce(t *testing.T) {
+	t.Parallel()
+	kinds := jobs.Kinds()
+	sorted := slices.Compact(slices.Sorted(slices.Values(kinds)))
+	require.Len(t, sorted, len(kinds))
+}
+
+func TestEverythingIsCleanedUp(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	one, other := h.Friends()
+	h.Sent(one, other)
+	h.Exec("INSERT INTO socket_leases VALUES (gen_random_uuid(), 999999, $1, $1, stoa_now())", one.ID)
+	h.Exec("INSERT INTO rate_windows VALUES ('messages', 'someone', stoa_now() - interval '1 day', 0, 1)")
+	h.Exec("UPDATE messages SET expires_at = stoa_now()")
+	h.Exec("UPDATE tokens SET expires_at = stoa_now() - interval '8 days' WHERE bot_id = $1", one.ID)
+	h.start()
+	for _, table := range []string{"messages", "socket_leases", "rate_windows", "events WHERE message_id IS NOT NULL", "tokens WHERE bot_id = '" + one.ID.String() + "'"} {
+		require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM "+table) == 0 }, patience, 10*time.Millisecond, table)
+	}
+}
+
+func TestAnUnbalancedLedgerRaisesTheAlarm(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	agent := h.Agent()
+	h.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", agent.ID)
+	h.start()
+	require.Eventually(t, func() bool {
+		return h.logged("level=ERROR msg=\"the ledger does not balance\" check=available_balance bot_id=" + agent.ID.String())
+	},
+		patience, 10*time.Millisecond)
+}
+
+func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	enqueue, err := jobs.NewEnqueue(h.DB, slog.New(slog.NewTextHandler(h, nil)))
+	require.NoError(t, err)
+	ask := func(outcome error) error {
+		return h.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			if err := enqueue(ctx, tx, attachments.InspectJob{AttachmentID: uuid.New()}); err != nil {
+				return err
+			}
+			return outcome
+		})
+	}
+	require.ErrorIs(t, ask(context.Canceled), context.Canceled)
+	require.Zero(t, h.Count("SELECT count(*) FROM river_job"))
+	require.NoError(t, ask(nil))
+	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM river_job WHERE kind = 'inspect' AND queue = 'inspection' AND state = 'available'"))
+	// The upload does not exist, so there is nothing to do.
+	h.start()
+	require.NoError(t, ask(nil))
+	require.Eventually(t, func() bool {
+		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'inspect' AND state = 'completed'") == 2
+	}, patience, 10*time.Millisecond)
+}

@@ -1,0 +1,96 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"stoa/graph/attachments"
+)
+
+// The queues and how many jobs of each a process works at the same time. Work that waits for nothing must not wait behind work
+// that takes long.
+const (
+	promptQueue      = "prompt"
+	maintenanceQueue = "maintenance"
+	inspectionQueue  = "inspection"
+)
+
+var queues = map[string]int{promptQueue: 2, maintenanceQueue: 1, inspectionQueue: 4}
+
+// table is every kind of job: where it is worked, what it may take, how often it is asked for (0: by mutations only), and what it
+// does.
+var table = []row{
+	job(promptQueue, 5*time.Second, time.Second, deliver),
+	job(promptQueue, 30*time.Second, 10*time.Second, recoverUploads),
+	job(inspectionQueue, 2*time.Minute, 0, inspect),
+	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
+	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepFiles),
+	job(maintenanceQueue, 30*time.Minute, time.Hour, reconcile),
+}
+
+// row is one kind of job.
+type row struct {
+	kind   string
+	queue  string
+	period time.Duration
+	args   river.JobArgs
+	// register makes a worker of the job.
+	register func(*river.Workers, Config) error
+}
+
+// job makes a row of the function that does the work.
+func job[Args river.JobArgs](queue string, timeout, period time.Duration, do func(context.Context, Config, Args) error) row {
+	var args Args
+	return row{kind: args.Kind(), queue: queue, period: period, args: args, register: func(workers *river.Workers, c Config) error {
+		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, do: func(ctx context.Context, args Args) error { return do(ctx, c, args) }})
+	}}
+}
+
+// periodic asks for the job once a period, however many processes take part, and whether or not an earlier one is stuck.
+func (r row) periodic() *river.PeriodicJob {
+	return river.NewPeriodicJob(river.PeriodicInterval(r.period), func() (river.JobArgs, *river.InsertOpts) {
+		return r.args, &river.InsertOpts{Queue: r.queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: r.period}}
+	}, &river.PeriodicJobOpts{ID: r.kind, RunOnStart: true})
+}
+
+// worker runs one kind of job.
+type worker[Args river.JobArgs] struct {
+	river.WorkerDefaults[Args]
+	timeout time.Duration
+	do      func(context.Context, Args) error
+}
+
+// Timeout is River's to call.
+func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
+
+// Work is River's to call.
+func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
+	return w.do(ctx, job.Args)
+}
+
+// The arguments of jobs that need none; those of the others are the domains'.
+type (
+	deliverJob   struct{}
+	recoverJob   struct{}
+	cleanupJob   struct{}
+	filesJob     struct{}
+	reconcileJob struct{}
+	inspectJob   = attachments.InspectJob
+)
+
+// Kind names the job.
+func (deliverJob) Kind() string { return "deliver" }
+
+// Kind names the job.
+func (recoverJob) Kind() string { return "recover" }
+
+// Kind names the job.
+func (cleanupJob) Kind() string { return "cleanup" }
+
+// Kind names the job.
+func (filesJob) Kind() string { return "files" }
+
+// Kind names the job.
+func (reconcileJob) Kind() string { return "reconcile" }
