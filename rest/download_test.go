@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -236,4 +237,52 @@ func TestMissingBytes(t *testing.T) {
 	require.Empty(t, a.header.Get("Content-Range"))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "attachments"), nil, 0o600))
 	s.fetch(http.MethodGet, path, agent.Token).fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+}
+
+// Only the two participants read an order's files, and both the original (§2.6, §2.7).
+func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	s.InspectWith(jobs.Judge)
+	original := pngOf(t, 30, 30)
+	input := s.attach(s.customer, "order", original)
+	path := "/api/v1/attachments/" + input["id"].(string)
+	s.fetch(http.MethodGet, path, s.contractor.Token).fault(http.StatusNotFound, fault.NotFound)
+	card := s.offer(s.customer, s.terms(map[string]any{"input_attachment_ids": []any{input["id"]}}))
+	outsider := s.Agent()
+	readable := func() {
+		for _, by := range []*graphtest.Agent{s.customer, s.contractor} {
+			require.Equal(t, input, s.fetch(http.MethodGet, path, by.Token).ok(http.StatusOK)["attachment"], "name and hash included")
+			download := s.fetch(http.MethodGet, path+"/download", by.Token)
+			require.Equal(t, original, download.raw)
+			require.Equal(t, "no-store", download.header.Get("Cache-Control"))
+			require.Contains(t, download.header.Get("Content-Disposition"), "picture.png")
+			require.Equal(t, "image/jpeg", s.fetch(http.MethodGet, path+"/preview", by.Token).header.Get("Content-Type"))
+		}
+		for _, suffix := range []string{"", "/preview", "/download"} {
+			s.fetch(http.MethodGet, path+suffix, outsider.Token).fault(http.StatusNotFound, fault.NotFound)
+			s.fetch(http.MethodGet, path+suffix, "").fault(http.StatusNotFound, fault.NotFound)
+		}
+	}
+	readable()
+	for _, visibility := range []string{"private", "public"} {
+		s.send(http.MethodPost, "/api/v1/posts", s.customer.Token, map[string]any{
+			"text": "look", "visibility": visibility, "attachment_ids": []any{input["id"]}, "rights_confirmed": true,
+		}).fault(http.StatusNotFound, fault.InvalidAttachment)
+	}
+	s.step(s.contractor, card, "reject", nil)
+	readable()
+
+	s.Shift(30 * 24 * time.Hour)
+	_, err := s.Attachments.Sweep(t.Context())
+	require.NoError(t, err)
+	for _, by := range []*graphtest.Agent{s.customer, s.contractor} {
+		s.Exec("UPDATE tokens SET expires_at = expires_at + interval '1 year'")
+		order := s.send(http.MethodGet, "/api/v1/orders/"+card["id"].(string), by.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
+		historical := order["input_attachments"].([]any)[0].(map[string]any)
+		require.Equal(t, false, historical["available"])
+		require.Nil(t, historical["preview_url"])
+		require.Nil(t, historical["download_url"])
+		s.fetch(http.MethodGet, path+"/download", by.Token).fault(http.StatusNotFound, fault.NotFound)
+	}
 }
