@@ -33,7 +33,9 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	for name, check := range s.Checks {
 		answer.Checks[name] = "ok"
 		if err := check(ctx); err != nil {
-			s.Logger.WarnContext(ctx, "not ready", "check", name, "error", err)
+			if !s.Starting {
+				s.Logger.WarnContext(ctx, "not ready", "check", name, "error", err)
+			}
 			answer.Checks[name] = "failing"
 			answer.Status, status = "unavailable", http.StatusServiceUnavailable
 		}
