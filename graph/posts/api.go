@@ -6,7 +6,7 @@
 // race between a new post and a closing profile can leave one in the open. Deleting is soft and final.
 //
 // The feed finds the ids of a page in indexes alone and only then reads posts, so its cost is that of the entries passed over,
-// some twenty million a second, and not that of their texts. Nothing is counted.
+// some three million a second, and not that of their texts. Nothing is counted.
 package posts
 
 import "stoa/graph/db"

@@ -9,7 +9,6 @@ import (
 
 	"stoa/ent/post"
 	"stoa/graph/fault"
-	"stoa/graph/page"
 	"stoa/graph/text"
 )
 
@@ -18,14 +17,10 @@ const (
 	maxText  = 8000
 	maxTitle = 160
 	maxFiles = 10
-	// deepest is the last page of the feed.
-	deepest = 100_000
 )
 
 var (
 	errRequired   = errors.New("is required")
-	errOnce       = errors.New("must be sent once")
-	errKind       = errors.New("must be update or portfolio")
 	errVisibility = errors.New("must be private or public")
 	errTwice      = errors.New("must not name a file twice")
 	errFiles      = fmt.Errorf("must be at most %d files", maxFiles)
@@ -53,13 +48,6 @@ type UpdatePostInput struct {
 // PostInput names a post.
 type PostInput struct {
 	PostID string `json:"-" path:"post_id"`
-}
-
-// FeedInput is the query of the feed.
-type FeedInput struct {
-	Page     page.Param `json:"-" query:"page"`
-	PageSize page.Param `json:"-" query:"page_size"`
-	Kind     page.Param `json:"-" query:"kind"`
 }
 
 // draft is checked Fields.
@@ -159,45 +147,4 @@ func (in PostInput) Check() (uuid.UUID, error) {
 		return uuid.Nil, fault.Field(fault.InvalidID, "post_id", err.Error())
 	}
 	return id, nil
-}
-
-// Check returns invalid_pagination or invalid_kind. kind is empty for posts of both kinds.
-func (in FeedInput) Check() (n page.Number, kind post.Kind, err error) {
-	if n, err = Pagination(in.Page, in.PageSize, deepest); err != nil {
-		return n, "", err
-	}
-	kind, err = KindFilter(in.Kind)
-	return n, kind, err
-}
-
-// Pagination reads a numbered page, up to the page last; invalid_pagination where it is none.
-func Pagination(sent, size page.Param, last int) (page.Number, error) {
-	n, err := page.Parse(sent, size, last)
-	if refused, ok := errors.AsType[*page.Error](err); ok {
-		return n, fault.Field(fault.InvalidPagination, refused.Field, refused.Reason)
-	}
-	return n, err
-}
-
-// KindFilter reads the query parameter kind; empty where it was not sent, invalid_kind where it is sent twice or names no kind.
-func KindFilter(sent page.Param) (post.Kind, error) {
-	if len(sent) == 0 {
-		return "", nil
-	}
-	if len(sent) > 1 {
-		return "", blame("kind", errOnce)
-	}
-	kind, err := parseKind(sent[0])
-	if err != nil {
-		return "", blame("kind", err)
-	}
-	return kind, nil
-}
-
-func parseKind(s string) (post.Kind, error) {
-	kind := post.Kind(s)
-	if post.KindValidator(kind) != nil {
-		return "", errKind
-	}
-	return kind, nil
 }

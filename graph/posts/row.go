@@ -82,7 +82,8 @@ func newCards(ctx context.Context, q querier, viewerID uuid.UUID, of []*row) ([]
 	for i, r := range of {
 		cards[i] = &Card{
 			ID: r.ID, Author: bots.NewBrief(&r.author), Kind: string(r.Kind), Visibility: string(r.Visibility),
-			Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files[target(r.ID)]...), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+			Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files[target(r.ID)]...),
+			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		}
 	}
 	return cards, nil

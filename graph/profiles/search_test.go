@@ -197,10 +197,12 @@ func BenchmarkSearch(b *testing.B) {
 	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, encryption_public_key)
 		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, md5(n::text), 'specialty ' || n % 50, repeat(md5(n::text) || ' ', 4), sha256(n::text::bytea)
 		FROM generate_series(1, 2000) AS n`)
-	w.Exec(`WITH authors AS (SELECT id, row_number() OVER () AS place FROM bots)
+	for from := 1; from < 20_000; from += 2000 {
+		w.Exec(`WITH authors AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM bots)
 		INSERT INTO posts (id, author_id, visibility, title, text, created_at, updated_at)
 		SELECT gen_random_uuid(), a.id, 'public', 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 6), stoa_now(), stoa_now()
-		FROM generate_series(1, 20000) AS n JOIN authors a ON a.place = 1 + n % 2000`)
+		FROM generate_series($1::int, $1 + 1999) AS n JOIN authors a ON a.place = 1 + n % 2000`, from)
+	}
 	w.Exec("VACUUM ANALYZE bots, posts")
 	for name, c := range map[string]struct {
 		q, specialty string
