@@ -69,7 +69,7 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 		FetchCooldown:        river.FetchCooldownMin,
 		FetchPollInterval:    poll,
 		JobTimeout:           jobTimeout,
-		Logger:               c.Logger,
+		Logger:               slog.New(riverLog{c.Logger.Handler()}),
 		Queues:               make(map[string]river.QueueConfig, len(queues)),
 		RescueStuckJobsAfter: rescueAfter,
 		SoftStopTimeout:      softStop,
