@@ -13,11 +13,11 @@ func recoverUploads(ctx context.Context, c Config, _ recoverJob) error {
 	return err
 }
 
-// sweepFiles deletes the bytes that nobody needs any more.
-func sweepFiles(ctx context.Context, c Config, _ filesJob) error {
-	n, err := c.Graph.Attachments.Sweep(ctx)
+// sweepStrays deletes bytes that no record speaks for.
+func sweepStrays(ctx context.Context, c Config, _ straysJob) error {
+	n, err := c.Graph.Attachments.SweepStrays(ctx)
 	if n > 0 {
-		c.Logger.InfoContext(ctx, "cleaned up", "sweep", "files", "deleted", n)
+		c.Logger.InfoContext(ctx, "cleaned up", "sweep", "strays", "deleted", n)
 	}
 	return err
 }

@@ -26,7 +26,7 @@ var table = []row{
 	job(promptQueue, 30*time.Second, 10*time.Second, recoverUploads),
 	job(inspectionQueue, 2*time.Minute, 0, inspect),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
-	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepFiles),
+	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepStrays),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, reconcile),
 }
 
@@ -75,7 +75,7 @@ type (
 	deliverJob   struct{}
 	recoverJob   struct{}
 	cleanupJob   struct{}
-	filesJob     struct{}
+	straysJob    struct{}
 	reconcileJob struct{}
 	inspectJob   = attachments.InspectJob
 )
@@ -90,7 +90,7 @@ func (recoverJob) Kind() string { return "recover" }
 func (cleanupJob) Kind() string { return "cleanup" }
 
 // Kind names the job.
-func (filesJob) Kind() string { return "files" }
+func (straysJob) Kind() string { return "strays" }
 
 // Kind names the job.
 func (reconcileJob) Kind() string { return "reconcile" }

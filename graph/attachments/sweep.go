@@ -2,14 +2,9 @@ package attachments
 
 import (
 	"context"
-	"errors"
-	"io"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/lib/pq"
-	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 
 	"stoa/graph/db"
 )
@@ -18,15 +13,10 @@ import (
 const (
 	unattachedTime = 24 * time.Hour
 	unboundTime    = 30 * 24 * time.Hour
-	// strayTime is how old bytes without a record must be: a younger upload may be about to make its record.
-	strayTime = time.Hour
 )
 
-// sweepBatch is how many records one transaction looks at, and strayBatch how many stored objects one query does.
-const (
-	sweepBatch = 100
-	strayBatch = 500
-)
+// sweepBatch is how many records one statement looks at.
+const sweepBatch = 100
 
 // giveUp ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that
 // came to its end 30 days ago. Open orders, disputes among them, keep theirs.
@@ -45,9 +35,9 @@ const givenUp = `SELECT id FROM attachments WHERE deleted_at IS NOT NULL AND res
 
 const freeBudget = `UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY ($1::uuid[]) AND deleted_at IS NOT NULL`
 
-// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. It returns how many files and
-// stored objects without a record it deleted. Bytes go before the budget does, so a sweep that is stopped or fails half-way
-// goes on where the next one begins. It is a job's.
+// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. It returns how many files that
+// were. Bytes go before the budget does, so a sweep that is stopped or fails half-way goes on where the next one begins. It is
+// a job's.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
 	for n := int64(sweepBatch); n == sweepBatch; {
 		result, err := a.DB.SQL.ExecContext(ctx, giveUp, unattachedTime.Seconds(), unboundTime.Seconds(), sweepBatch)
@@ -65,8 +55,7 @@ func (a *API) Sweep(ctx context.Context) (int64, error) {
 			return done, err
 		}
 	}
-	strays, err := a.sweepStrays(ctx)
-	return done + strays, err
+	return done, nil
 }
 
 // free deletes the bytes of a batch of files and frees their budgets.
@@ -94,67 +83,4 @@ func (a *API) free(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return int64(len(gone)), nil
-}
-
-// sweepStrays deletes stored objects that no living record speaks for: what a crash left between store and database.
-func (a *API) sweepStrays(ctx context.Context) (int64, error) {
-	var now time.Time
-	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {
-		return 0, err
-	}
-	var (
-		deleted int64
-		old     []string
-	)
-	listed := a.Store.List(&blob.ListOptions{Prefix: prefix})
-	for {
-		object, err := listed.Next(ctx)
-		end := errors.Is(err, io.EOF)
-		if err != nil && !end {
-			return deleted, err
-		}
-		if !end && object.ModTime.Before(now.Add(-strayTime)) {
-			old = append(old, object.Key)
-		}
-		if end || len(old) == strayBatch {
-			n, err := a.deleteStrays(ctx, old)
-			deleted += n
-			if end || err != nil {
-				return deleted, err
-			}
-			old = old[:0]
-		}
-	}
-}
-
-const livingOf = `SELECT id FROM attachments WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL`
-
-func (a *API) deleteStrays(ctx context.Context, keys []string) (int64, error) {
-	var named []uuid.UUID
-	for _, key := range keys {
-		if id, err := ownerOfKey(key); err == nil {
-			named = append(named, id)
-		}
-	}
-	living, err := ids(a.DB.SQL.QueryContext(ctx, livingOf, pq.Array(texts(named))))
-	if err != nil {
-		return 0, err
-	}
-	kept := make(map[string]bool, len(keysOf(uuid.Nil))*len(living))
-	for _, id := range living {
-		for _, key := range keysOf(id) {
-			kept[key] = true
-		}
-	}
-	var deleted int64
-	for _, key := range keys {
-		if kept[key] {
-			continue
-		}
-		if err := a.Store.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return deleted, err
-		}
-		deleted++
-	}
-	return deleted, nil
 }
