@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -59,16 +60,21 @@ func TestVersion(t *testing.T) {
 	require.Regexp(t, `^stoa \S+ go\S+ \w+/\w+\n$`, out)
 }
 
-// Every setting is a flag of serve and a variable of the same name.
-func TestEverySettingHasAVariable(t *testing.T) {
-	t.Parallel()
+func serveFlags(t *testing.T) []*kong.Flag {
+	t.Helper()
 	parser, err := kong.New(new(commands), kong.DefaultEnvars(settingPrefix))
 	require.NoError(t, err)
 	context, err := parser.Parse([]string{"serve"})
 	require.NoError(t, err)
 	flags := context.Selected().Flags
 	require.Greater(t, len(flags), 15)
-	for _, flag := range flags {
+	return flags
+}
+
+// Every setting is a flag of serve and a variable of the same name.
+func TestEverySettingHasAVariable(t *testing.T) {
+	t.Parallel()
+	for _, flag := range serveFlags(t) {
 		require.Equal(t, []string{settingPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))}, flag.Envs)
 	}
 }
@@ -93,5 +99,14 @@ func TestRedacted(t *testing.T) {
 		"postgres://u:hunter2%zz@h/db":                              "(as set)",
 	} {
 		require.Equal(t, shown, redacted(address))
+	}
+}
+
+func TestEverySettingIsDocumented(t *testing.T) {
+	t.Parallel()
+	manual, err := os.ReadFile("../../docs/running.md")
+	require.NoError(t, err)
+	for _, flag := range serveFlags(t) {
+		require.Contains(t, string(manual), "| `--"+flag.Name+"` |")
 	}
 }
