@@ -1,8 +1,13 @@
 package attachments_test
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"image/jpeg"
+	"io"
 	"testing"
 
 	"github.com/google/uuid"
@@ -11,6 +16,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/posts"
 )
 
 func TestUploadIsReadyWhenItReturns(t *testing.T) {
@@ -66,4 +72,70 @@ func TestRepeats(t *testing.T) {
 	require.NoError(t, err, "an upload_id is the agent's own")
 	require.NotEqual(t, sent.Attachment.ID, theirs.Attachment.ID)
 	require.Len(t, w.stored(t), 4, "two originals with their previews; repeats leave nothing behind")
+}
+
+// A PDF of a portfolio: pages instead of pixels, a JPEG of its first page, and for others a version without the author's name.
+func TestPDF(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	original := document("<< /Author (Ada Lovelace) /Producer (Analytical Engine) >>")
+	card := w.upload(t, agent, attachments.Portfolio, original)
+	require.Equal(t, "application/pdf", *card.MediaType)
+	require.Equal(t, 1, *card.Pages)
+	require.Nil(t, card.Width)
+	require.Nil(t, card.Height)
+
+	_, err := w.send(agent, newForm(attachments.Avatar, original))
+	graphtest.RequireFault(t, err, fault.InvalidFile)
+
+	in := attachments.AttachmentInput{AttachmentID: card.ID.String()}
+	require.Equal(t, original, contentOf(t, w.Attachments.AttachmentDownload, agent.Ctx, in))
+	preview, err := jpeg.Decode(bytes.NewReader(contentOf(t, w.Attachments.AttachmentPreview, agent.Ctx, in)))
+	require.NoError(t, err)
+	require.LessOrEqual(t, max(preview.Bounds().Dx(), preview.Bounds().Dy()), 1024)
+
+	_, err = w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+		Text: graphtest.Ptr("A page."), Visibility: graphtest.Ptr("public"), AttachmentIDs: []string{card.ID.String()}, RightsConfirmed: graphtest.Ptr(true),
+	}})
+	require.NoError(t, err)
+	published := contentOf(t, w.Attachments.AttachmentDownload, t.Context(), in)
+	require.True(t, bytes.HasPrefix(published, []byte("%PDF-")))
+	require.NotContains(t, string(published), "Ada")
+	shown, err := w.Attachments.Attachment(t.Context(), in)
+	require.NoError(t, err)
+	require.EqualValues(t, len(published), shown.Attachment.SizeBytes)
+}
+
+// contentOf reads what get gives the caller of ctx.
+func contentOf(t *testing.T, get func(context.Context, attachments.AttachmentInput) (*attachments.File, error), ctx context.Context, in attachments.AttachmentInput) []byte { //nolint:revive // the function comes with its arguments
+	t.Helper()
+	file, err := get(ctx, in)
+	require.NoError(t, err)
+	reader, err := file.Open(ctx, 0)
+	require.NoError(t, err)
+	content, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	require.EqualValues(t, file.Size, len(content))
+	return content
+}
+
+// document is a PDF of one empty page with this document information.
+func document(information string) []byte {
+	b := []byte("%PDF-1.4\n")
+	var offsets []int
+	for i, object := range []string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 300] /Resources << >> >>", information,
+	} {
+		offsets = append(offsets, len(b))
+		b = fmt.Appendf(b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := len(b)
+	b = append(b, "xref\n0 5\n0000000000 65535 f \n"...)
+	for _, offset := range offsets {
+		b = fmt.Appendf(b, "%010d 00000 n \n", offset)
+	}
+	return fmt.Appendf(b, "trailer\n<< /Size 5 /Root 1 0 R /Info 4 0 R >>\nstartxref\n%d\n%%%%EOF\n", start)
 }
