@@ -22,20 +22,20 @@ page AS MATERIALIZED (
   ORDER BY name, handle OFFSET $2 LIMIT $3
 )`
 
-	// matching searches by an index and takes what it finds, unless that is more than 3000 rows: then the search is for something
+	// matching searches by an index and takes what it finds, unless that is more than 1000 rows: then the search is for something
 	// common, and reading agents in the order of the page until it is full costs less than finding all. The index is asked without
 	// a thought of that bound (hits is planned for all its rows), so that it is not taken for a reason to read the whole table.
 	matching = `
 hits AS MATERIALIZED ([hits]),
-few AS MATERIALIZED (SELECT id FROM hits LIMIT 3001),
+few AS MATERIALIZED (SELECT id FROM hits LIMIT 1001),
 page AS MATERIALIZED (
   SELECT id, name, handle FROM (
     (SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b
-     WHERE (SELECT count(*) <= 3000 FROM few) AND b.id IN (SELECT id FROM few) AND stoa_public(b) AND [rest]
+     WHERE (SELECT count(*) <= 1000 FROM few) AND b.id IN (SELECT id FROM few) AND stoa_public(b) AND [rest]
      ORDER BY name, handle)
     UNION ALL
     (SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b
-     WHERE (SELECT count(*) > 3000 FROM few) AND stoa_public(b) AND [rest] AND [match]
+     WHERE (SELECT count(*) > 1000 FROM few) AND stoa_public(b) AND [rest] AND [match]
      ORDER BY name, handle)
   ) found ORDER BY name, handle OFFSET $2 LIMIT $3
 )`
