@@ -5,6 +5,7 @@ package ent
 import (
 	"context"
 	"stoa/ent/account"
+	"stoa/ent/attachment"
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
@@ -13,6 +14,7 @@ import (
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
+	"stoa/ent/post"
 
 	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
@@ -144,6 +146,206 @@ func newAccountPaginateArgs(rv map[string]any) *accountPaginateArgs {
 	}
 	if v, ok := rv[whereField].(*AccountWhereInput); ok {
 		args.opts = append(args.opts, WithAccountFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *AttachmentQuery) CollectFields(ctx context.Context, satisfies ...string) (*AttachmentQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *AttachmentQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(attachment.Columns))
+		selectedFields = []string{attachment.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "owner":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withOwner = query
+			if _, ok := fieldSeen[attachment.FieldOwnerID]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldOwnerID)
+				fieldSeen[attachment.FieldOwnerID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[attachment.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldCreatedAt)
+				fieldSeen[attachment.FieldCreatedAt] = struct{}{}
+			}
+		case "ownerID":
+			if _, ok := fieldSeen[attachment.FieldOwnerID]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldOwnerID)
+				fieldSeen[attachment.FieldOwnerID] = struct{}{}
+			}
+		case "purpose":
+			if _, ok := fieldSeen[attachment.FieldPurpose]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldPurpose)
+				fieldSeen[attachment.FieldPurpose] = struct{}{}
+			}
+		case "status":
+			if _, ok := fieldSeen[attachment.FieldStatus]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldStatus)
+				fieldSeen[attachment.FieldStatus] = struct{}{}
+			}
+		case "rejection":
+			if _, ok := fieldSeen[attachment.FieldRejection]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldRejection)
+				fieldSeen[attachment.FieldRejection] = struct{}{}
+			}
+		case "sizeBytes":
+			if _, ok := fieldSeen[attachment.FieldSizeBytes]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldSizeBytes)
+				fieldSeen[attachment.FieldSizeBytes] = struct{}{}
+			}
+		case "reservedBytes":
+			if _, ok := fieldSeen[attachment.FieldReservedBytes]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldReservedBytes)
+				fieldSeen[attachment.FieldReservedBytes] = struct{}{}
+			}
+		case "mediaType":
+			if _, ok := fieldSeen[attachment.FieldMediaType]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldMediaType)
+				fieldSeen[attachment.FieldMediaType] = struct{}{}
+			}
+		case "width":
+			if _, ok := fieldSeen[attachment.FieldWidth]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldWidth)
+				fieldSeen[attachment.FieldWidth] = struct{}{}
+			}
+		case "height":
+			if _, ok := fieldSeen[attachment.FieldHeight]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldHeight)
+				fieldSeen[attachment.FieldHeight] = struct{}{}
+			}
+		case "pages":
+			if _, ok := fieldSeen[attachment.FieldPages]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldPages)
+				fieldSeen[attachment.FieldPages] = struct{}{}
+			}
+		case "previewBytes":
+			if _, ok := fieldSeen[attachment.FieldPreviewBytes]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldPreviewBytes)
+				fieldSeen[attachment.FieldPreviewBytes] = struct{}{}
+			}
+		case "publishedBytes":
+			if _, ok := fieldSeen[attachment.FieldPublishedBytes]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldPublishedBytes)
+				fieldSeen[attachment.FieldPublishedBytes] = struct{}{}
+			}
+		case "boundKind":
+			if _, ok := fieldSeen[attachment.FieldBoundKind]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldBoundKind)
+				fieldSeen[attachment.FieldBoundKind] = struct{}{}
+			}
+		case "boundID":
+			if _, ok := fieldSeen[attachment.FieldBoundID]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldBoundID)
+				fieldSeen[attachment.FieldBoundID] = struct{}{}
+			}
+		case "position":
+			if _, ok := fieldSeen[attachment.FieldPosition]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldPosition)
+				fieldSeen[attachment.FieldPosition] = struct{}{}
+			}
+		case "rightsConfirmedAt":
+			if _, ok := fieldSeen[attachment.FieldRightsConfirmedAt]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldRightsConfirmedAt)
+				fieldSeen[attachment.FieldRightsConfirmedAt] = struct{}{}
+			}
+		case "unboundAt":
+			if _, ok := fieldSeen[attachment.FieldUnboundAt]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldUnboundAt)
+				fieldSeen[attachment.FieldUnboundAt] = struct{}{}
+			}
+		case "deletedAt":
+			if _, ok := fieldSeen[attachment.FieldDeletedAt]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldDeletedAt)
+				fieldSeen[attachment.FieldDeletedAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type attachmentPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []AttachmentPaginateOption
+}
+
+func newAttachmentPaginateArgs(rv map[string]any) *attachmentPaginateArgs {
+	args := &attachmentPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*AttachmentOrder:
+			args.opts = append(args.opts, WithAttachmentOrder(v))
+		case []any:
+			var orders []*AttachmentOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &AttachmentOrder{Field: &AttachmentOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithAttachmentOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*AttachmentWhereInput); ok {
+		args.opts = append(args.opts, WithAttachmentFilter(v.Filter))
 	}
 	return args
 }
@@ -1304,6 +1506,151 @@ func newOrderPaginateArgs(rv map[string]any) *orderPaginateArgs {
 	}
 	if v, ok := rv[whereField].(*OrderWhereInput); ok {
 		args.opts = append(args.opts, WithOrderFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *PostQuery) CollectFields(ctx context.Context, satisfies ...string) (*PostQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *PostQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(post.Columns))
+		selectedFields = []string{post.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "author":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withAuthor = query
+			if _, ok := fieldSeen[post.FieldAuthorID]; !ok {
+				selectedFields = append(selectedFields, post.FieldAuthorID)
+				fieldSeen[post.FieldAuthorID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[post.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, post.FieldCreatedAt)
+				fieldSeen[post.FieldCreatedAt] = struct{}{}
+			}
+		case "updatedAt":
+			if _, ok := fieldSeen[post.FieldUpdatedAt]; !ok {
+				selectedFields = append(selectedFields, post.FieldUpdatedAt)
+				fieldSeen[post.FieldUpdatedAt] = struct{}{}
+			}
+		case "authorID":
+			if _, ok := fieldSeen[post.FieldAuthorID]; !ok {
+				selectedFields = append(selectedFields, post.FieldAuthorID)
+				fieldSeen[post.FieldAuthorID] = struct{}{}
+			}
+		case "kind":
+			if _, ok := fieldSeen[post.FieldKind]; !ok {
+				selectedFields = append(selectedFields, post.FieldKind)
+				fieldSeen[post.FieldKind] = struct{}{}
+			}
+		case "visibility":
+			if _, ok := fieldSeen[post.FieldVisibility]; !ok {
+				selectedFields = append(selectedFields, post.FieldVisibility)
+				fieldSeen[post.FieldVisibility] = struct{}{}
+			}
+		case "title":
+			if _, ok := fieldSeen[post.FieldTitle]; !ok {
+				selectedFields = append(selectedFields, post.FieldTitle)
+				fieldSeen[post.FieldTitle] = struct{}{}
+			}
+		case "text":
+			if _, ok := fieldSeen[post.FieldText]; !ok {
+				selectedFields = append(selectedFields, post.FieldText)
+				fieldSeen[post.FieldText] = struct{}{}
+			}
+		case "deletedAt":
+			if _, ok := fieldSeen[post.FieldDeletedAt]; !ok {
+				selectedFields = append(selectedFields, post.FieldDeletedAt)
+				fieldSeen[post.FieldDeletedAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type postPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []PostPaginateOption
+}
+
+func newPostPaginateArgs(rv map[string]any) *postPaginateArgs {
+	args := &postPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*PostOrder:
+			args.opts = append(args.opts, WithPostOrder(v))
+		case []any:
+			var orders []*PostOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &PostOrder{Field: &PostOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithPostOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*PostWhereInput); ok {
+		args.opts = append(args.opts, WithPostFilter(v.Filter))
 	}
 	return args
 }

@@ -14,6 +14,14 @@ func (_m *Account) Bot(ctx context.Context) (*Bot, error) {
 	return result, err
 }
 
+func (_m *Attachment) Owner(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.OwnerOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryOwner().Only(ctx)
+	}
+	return result, err
+}
+
 func (_m *Contact) Requester(ctx context.Context) (*Bot, error) {
 	result, err := _m.Edges.RequesterOrErr()
 	if IsNotLoaded(err) {
@@ -42,6 +50,14 @@ func (_m *Order) Contractor(ctx context.Context) (*Bot, error) {
 	result, err := _m.Edges.ContractorOrErr()
 	if IsNotLoaded(err) {
 		result, err = _m.QueryContractor().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *Post) Author(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.AuthorOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryAuthor().Only(ctx)
 	}
 	return result, err
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"stoa/ent/account"
+	"stoa/ent/attachment"
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
@@ -14,6 +15,7 @@ import (
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
+	"stoa/ent/post"
 
 	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
@@ -30,6 +32,11 @@ var accountImplementors = []string{"Account", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*Account) IsNode() {}
+
+var attachmentImplementors = []string{"Attachment", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Attachment) IsNode() {}
 
 var auditentryImplementors = []string{"AuditEntry", "Node"}
 
@@ -70,6 +77,11 @@ var orderImplementors = []string{"Order", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*Order) IsNode() {}
+
+var postImplementors = []string{"Post", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Post) IsNode() {}
 
 var errNodeInvalidID = &NotFoundError{"node"}
 
@@ -134,6 +146,15 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			Where(account.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, accountImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case attachment.Table:
+		query := c.Attachment.Query().
+			Where(attachment.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, attachmentImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -206,6 +227,15 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			Where(order.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, orderImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case post.Table:
+		query := c.Post.Query().
+			Where(post.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, postImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -287,6 +317,22 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 		query := c.Account.Query().
 			Where(account.IDIn(ids...))
 		query, err := query.CollectFields(ctx, accountImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case attachment.Table:
+		query := c.Attachment.Query().
+			Where(attachment.IDIn(ids...))
+		query, err := query.CollectFields(ctx, attachmentImplementors...)
 		if err != nil {
 			return nil, err
 		}
@@ -415,6 +461,22 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 		query := c.Order.Query().
 			Where(order.IDIn(ids...))
 		query, err := query.CollectFields(ctx, orderImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case post.Table:
+		query := c.Post.Query().
+			Where(post.IDIn(ids...))
+		query, err := query.CollectFields(ctx, postImplementors...)
 		if err != nil {
 			return nil, err
 		}

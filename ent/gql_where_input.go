@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"stoa/ent/account"
+	"stoa/ent/attachment"
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
@@ -14,6 +15,7 @@ import (
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
+	"stoa/ent/post"
 	"stoa/ent/predicate"
 	"time"
 
@@ -317,6 +319,870 @@ func (i *AccountWhereInput) P() (predicate.Account, error) {
 		return predicates[0], nil
 	default:
 		return account.And(predicates...), nil
+	}
+}
+
+// AttachmentWhereInput represents a where input for filtering Attachment queries.
+type AttachmentWhereInput struct {
+	Predicates []predicate.Attachment  `json:"-"`
+	Not        *AttachmentWhereInput   `json:"not,omitempty"`
+	Or         []*AttachmentWhereInput `json:"or,omitempty"`
+	And        []*AttachmentWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "owner_id" field predicates.
+	OwnerID      *uuid.UUID  `json:"ownerID,omitempty"`
+	OwnerIDNEQ   *uuid.UUID  `json:"ownerIDNEQ,omitempty"`
+	OwnerIDIn    []uuid.UUID `json:"ownerIDIn,omitempty"`
+	OwnerIDNotIn []uuid.UUID `json:"ownerIDNotIn,omitempty"`
+
+	// "purpose" field predicates.
+	Purpose      *attachment.Purpose  `json:"purpose,omitempty"`
+	PurposeNEQ   *attachment.Purpose  `json:"purposeNEQ,omitempty"`
+	PurposeIn    []attachment.Purpose `json:"purposeIn,omitempty"`
+	PurposeNotIn []attachment.Purpose `json:"purposeNotIn,omitempty"`
+
+	// "status" field predicates.
+	Status      *attachment.Status  `json:"status,omitempty"`
+	StatusNEQ   *attachment.Status  `json:"statusNEQ,omitempty"`
+	StatusIn    []attachment.Status `json:"statusIn,omitempty"`
+	StatusNotIn []attachment.Status `json:"statusNotIn,omitempty"`
+
+	// "rejection" field predicates.
+	Rejection             *string  `json:"rejection,omitempty"`
+	RejectionNEQ          *string  `json:"rejectionNEQ,omitempty"`
+	RejectionIn           []string `json:"rejectionIn,omitempty"`
+	RejectionNotIn        []string `json:"rejectionNotIn,omitempty"`
+	RejectionGT           *string  `json:"rejectionGT,omitempty"`
+	RejectionGTE          *string  `json:"rejectionGTE,omitempty"`
+	RejectionLT           *string  `json:"rejectionLT,omitempty"`
+	RejectionLTE          *string  `json:"rejectionLTE,omitempty"`
+	RejectionContains     *string  `json:"rejectionContains,omitempty"`
+	RejectionHasPrefix    *string  `json:"rejectionHasPrefix,omitempty"`
+	RejectionHasSuffix    *string  `json:"rejectionHasSuffix,omitempty"`
+	RejectionIsNil        bool     `json:"rejectionIsNil,omitempty"`
+	RejectionNotNil       bool     `json:"rejectionNotNil,omitempty"`
+	RejectionEqualFold    *string  `json:"rejectionEqualFold,omitempty"`
+	RejectionContainsFold *string  `json:"rejectionContainsFold,omitempty"`
+
+	// "size_bytes" field predicates.
+	SizeBytes      *int64  `json:"sizeBytes,omitempty"`
+	SizeBytesNEQ   *int64  `json:"sizeBytesNEQ,omitempty"`
+	SizeBytesIn    []int64 `json:"sizeBytesIn,omitempty"`
+	SizeBytesNotIn []int64 `json:"sizeBytesNotIn,omitempty"`
+	SizeBytesGT    *int64  `json:"sizeBytesGT,omitempty"`
+	SizeBytesGTE   *int64  `json:"sizeBytesGTE,omitempty"`
+	SizeBytesLT    *int64  `json:"sizeBytesLT,omitempty"`
+	SizeBytesLTE   *int64  `json:"sizeBytesLTE,omitempty"`
+
+	// "reserved_bytes" field predicates.
+	ReservedBytes      *int64  `json:"reservedBytes,omitempty"`
+	ReservedBytesNEQ   *int64  `json:"reservedBytesNEQ,omitempty"`
+	ReservedBytesIn    []int64 `json:"reservedBytesIn,omitempty"`
+	ReservedBytesNotIn []int64 `json:"reservedBytesNotIn,omitempty"`
+	ReservedBytesGT    *int64  `json:"reservedBytesGT,omitempty"`
+	ReservedBytesGTE   *int64  `json:"reservedBytesGTE,omitempty"`
+	ReservedBytesLT    *int64  `json:"reservedBytesLT,omitempty"`
+	ReservedBytesLTE   *int64  `json:"reservedBytesLTE,omitempty"`
+
+	// "media_type" field predicates.
+	MediaType             *string  `json:"mediaType,omitempty"`
+	MediaTypeNEQ          *string  `json:"mediaTypeNEQ,omitempty"`
+	MediaTypeIn           []string `json:"mediaTypeIn,omitempty"`
+	MediaTypeNotIn        []string `json:"mediaTypeNotIn,omitempty"`
+	MediaTypeGT           *string  `json:"mediaTypeGT,omitempty"`
+	MediaTypeGTE          *string  `json:"mediaTypeGTE,omitempty"`
+	MediaTypeLT           *string  `json:"mediaTypeLT,omitempty"`
+	MediaTypeLTE          *string  `json:"mediaTypeLTE,omitempty"`
+	MediaTypeContains     *string  `json:"mediaTypeContains,omitempty"`
+	MediaTypeHasPrefix    *string  `json:"mediaTypeHasPrefix,omitempty"`
+	MediaTypeHasSuffix    *string  `json:"mediaTypeHasSuffix,omitempty"`
+	MediaTypeIsNil        bool     `json:"mediaTypeIsNil,omitempty"`
+	MediaTypeNotNil       bool     `json:"mediaTypeNotNil,omitempty"`
+	MediaTypeEqualFold    *string  `json:"mediaTypeEqualFold,omitempty"`
+	MediaTypeContainsFold *string  `json:"mediaTypeContainsFold,omitempty"`
+
+	// "width" field predicates.
+	Width       *int  `json:"width,omitempty"`
+	WidthNEQ    *int  `json:"widthNEQ,omitempty"`
+	WidthIn     []int `json:"widthIn,omitempty"`
+	WidthNotIn  []int `json:"widthNotIn,omitempty"`
+	WidthGT     *int  `json:"widthGT,omitempty"`
+	WidthGTE    *int  `json:"widthGTE,omitempty"`
+	WidthLT     *int  `json:"widthLT,omitempty"`
+	WidthLTE    *int  `json:"widthLTE,omitempty"`
+	WidthIsNil  bool  `json:"widthIsNil,omitempty"`
+	WidthNotNil bool  `json:"widthNotNil,omitempty"`
+
+	// "height" field predicates.
+	Height       *int  `json:"height,omitempty"`
+	HeightNEQ    *int  `json:"heightNEQ,omitempty"`
+	HeightIn     []int `json:"heightIn,omitempty"`
+	HeightNotIn  []int `json:"heightNotIn,omitempty"`
+	HeightGT     *int  `json:"heightGT,omitempty"`
+	HeightGTE    *int  `json:"heightGTE,omitempty"`
+	HeightLT     *int  `json:"heightLT,omitempty"`
+	HeightLTE    *int  `json:"heightLTE,omitempty"`
+	HeightIsNil  bool  `json:"heightIsNil,omitempty"`
+	HeightNotNil bool  `json:"heightNotNil,omitempty"`
+
+	// "pages" field predicates.
+	Pages       *int  `json:"pages,omitempty"`
+	PagesNEQ    *int  `json:"pagesNEQ,omitempty"`
+	PagesIn     []int `json:"pagesIn,omitempty"`
+	PagesNotIn  []int `json:"pagesNotIn,omitempty"`
+	PagesGT     *int  `json:"pagesGT,omitempty"`
+	PagesGTE    *int  `json:"pagesGTE,omitempty"`
+	PagesLT     *int  `json:"pagesLT,omitempty"`
+	PagesLTE    *int  `json:"pagesLTE,omitempty"`
+	PagesIsNil  bool  `json:"pagesIsNil,omitempty"`
+	PagesNotNil bool  `json:"pagesNotNil,omitempty"`
+
+	// "preview_bytes" field predicates.
+	PreviewBytes       *int64  `json:"previewBytes,omitempty"`
+	PreviewBytesNEQ    *int64  `json:"previewBytesNEQ,omitempty"`
+	PreviewBytesIn     []int64 `json:"previewBytesIn,omitempty"`
+	PreviewBytesNotIn  []int64 `json:"previewBytesNotIn,omitempty"`
+	PreviewBytesGT     *int64  `json:"previewBytesGT,omitempty"`
+	PreviewBytesGTE    *int64  `json:"previewBytesGTE,omitempty"`
+	PreviewBytesLT     *int64  `json:"previewBytesLT,omitempty"`
+	PreviewBytesLTE    *int64  `json:"previewBytesLTE,omitempty"`
+	PreviewBytesIsNil  bool    `json:"previewBytesIsNil,omitempty"`
+	PreviewBytesNotNil bool    `json:"previewBytesNotNil,omitempty"`
+
+	// "published_bytes" field predicates.
+	PublishedBytes       *int64  `json:"publishedBytes,omitempty"`
+	PublishedBytesNEQ    *int64  `json:"publishedBytesNEQ,omitempty"`
+	PublishedBytesIn     []int64 `json:"publishedBytesIn,omitempty"`
+	PublishedBytesNotIn  []int64 `json:"publishedBytesNotIn,omitempty"`
+	PublishedBytesGT     *int64  `json:"publishedBytesGT,omitempty"`
+	PublishedBytesGTE    *int64  `json:"publishedBytesGTE,omitempty"`
+	PublishedBytesLT     *int64  `json:"publishedBytesLT,omitempty"`
+	PublishedBytesLTE    *int64  `json:"publishedBytesLTE,omitempty"`
+	PublishedBytesIsNil  bool    `json:"publishedBytesIsNil,omitempty"`
+	PublishedBytesNotNil bool    `json:"publishedBytesNotNil,omitempty"`
+
+	// "bound_kind" field predicates.
+	BoundKind       *attachment.BoundKind  `json:"boundKind,omitempty"`
+	BoundKindNEQ    *attachment.BoundKind  `json:"boundKindNEQ,omitempty"`
+	BoundKindIn     []attachment.BoundKind `json:"boundKindIn,omitempty"`
+	BoundKindNotIn  []attachment.BoundKind `json:"boundKindNotIn,omitempty"`
+	BoundKindIsNil  bool                   `json:"boundKindIsNil,omitempty"`
+	BoundKindNotNil bool                   `json:"boundKindNotNil,omitempty"`
+
+	// "bound_id" field predicates.
+	BoundID       *uuid.UUID  `json:"boundID,omitempty"`
+	BoundIDNEQ    *uuid.UUID  `json:"boundIDNEQ,omitempty"`
+	BoundIDIn     []uuid.UUID `json:"boundIDIn,omitempty"`
+	BoundIDNotIn  []uuid.UUID `json:"boundIDNotIn,omitempty"`
+	BoundIDGT     *uuid.UUID  `json:"boundIDGT,omitempty"`
+	BoundIDGTE    *uuid.UUID  `json:"boundIDGTE,omitempty"`
+	BoundIDLT     *uuid.UUID  `json:"boundIDLT,omitempty"`
+	BoundIDLTE    *uuid.UUID  `json:"boundIDLTE,omitempty"`
+	BoundIDIsNil  bool        `json:"boundIDIsNil,omitempty"`
+	BoundIDNotNil bool        `json:"boundIDNotNil,omitempty"`
+
+	// "position" field predicates.
+	Position      *int  `json:"position,omitempty"`
+	PositionNEQ   *int  `json:"positionNEQ,omitempty"`
+	PositionIn    []int `json:"positionIn,omitempty"`
+	PositionNotIn []int `json:"positionNotIn,omitempty"`
+	PositionGT    *int  `json:"positionGT,omitempty"`
+	PositionGTE   *int  `json:"positionGTE,omitempty"`
+	PositionLT    *int  `json:"positionLT,omitempty"`
+	PositionLTE   *int  `json:"positionLTE,omitempty"`
+
+	// "rights_confirmed_at" field predicates.
+	RightsConfirmedAt       *time.Time  `json:"rightsConfirmedAt,omitempty"`
+	RightsConfirmedAtNEQ    *time.Time  `json:"rightsConfirmedAtNEQ,omitempty"`
+	RightsConfirmedAtIn     []time.Time `json:"rightsConfirmedAtIn,omitempty"`
+	RightsConfirmedAtNotIn  []time.Time `json:"rightsConfirmedAtNotIn,omitempty"`
+	RightsConfirmedAtGT     *time.Time  `json:"rightsConfirmedAtGT,omitempty"`
+	RightsConfirmedAtGTE    *time.Time  `json:"rightsConfirmedAtGTE,omitempty"`
+	RightsConfirmedAtLT     *time.Time  `json:"rightsConfirmedAtLT,omitempty"`
+	RightsConfirmedAtLTE    *time.Time  `json:"rightsConfirmedAtLTE,omitempty"`
+	RightsConfirmedAtIsNil  bool        `json:"rightsConfirmedAtIsNil,omitempty"`
+	RightsConfirmedAtNotNil bool        `json:"rightsConfirmedAtNotNil,omitempty"`
+
+	// "unbound_at" field predicates.
+	UnboundAt       *time.Time  `json:"unboundAt,omitempty"`
+	UnboundAtNEQ    *time.Time  `json:"unboundAtNEQ,omitempty"`
+	UnboundAtIn     []time.Time `json:"unboundAtIn,omitempty"`
+	UnboundAtNotIn  []time.Time `json:"unboundAtNotIn,omitempty"`
+	UnboundAtGT     *time.Time  `json:"unboundAtGT,omitempty"`
+	UnboundAtGTE    *time.Time  `json:"unboundAtGTE,omitempty"`
+	UnboundAtLT     *time.Time  `json:"unboundAtLT,omitempty"`
+	UnboundAtLTE    *time.Time  `json:"unboundAtLTE,omitempty"`
+	UnboundAtIsNil  bool        `json:"unboundAtIsNil,omitempty"`
+	UnboundAtNotNil bool        `json:"unboundAtNotNil,omitempty"`
+
+	// "deleted_at" field predicates.
+	DeletedAt       *time.Time  `json:"deletedAt,omitempty"`
+	DeletedAtNEQ    *time.Time  `json:"deletedAtNEQ,omitempty"`
+	DeletedAtIn     []time.Time `json:"deletedAtIn,omitempty"`
+	DeletedAtNotIn  []time.Time `json:"deletedAtNotIn,omitempty"`
+	DeletedAtGT     *time.Time  `json:"deletedAtGT,omitempty"`
+	DeletedAtGTE    *time.Time  `json:"deletedAtGTE,omitempty"`
+	DeletedAtLT     *time.Time  `json:"deletedAtLT,omitempty"`
+	DeletedAtLTE    *time.Time  `json:"deletedAtLTE,omitempty"`
+	DeletedAtIsNil  bool        `json:"deletedAtIsNil,omitempty"`
+	DeletedAtNotNil bool        `json:"deletedAtNotNil,omitempty"`
+
+	// "owner" edge predicates.
+	HasOwner     *bool            `json:"hasOwner,omitempty"`
+	HasOwnerWith []*BotWhereInput `json:"hasOwnerWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *AttachmentWhereInput) AddPredicates(predicates ...predicate.Attachment) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the AttachmentWhereInput filter on the AttachmentQuery builder.
+func (i *AttachmentWhereInput) Filter(q *AttachmentQuery) (*AttachmentQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyAttachmentWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyAttachmentWhereInput is returned in case the AttachmentWhereInput is empty.
+var ErrEmptyAttachmentWhereInput = errors.New("ent: empty predicate AttachmentWhereInput")
+
+// P returns a predicate for filtering attachments.
+// An error is returned if the input is empty or invalid.
+func (i *AttachmentWhereInput) P() (predicate.Attachment, error) {
+	var predicates []predicate.Attachment
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, attachment.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Attachment, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, attachment.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Attachment, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, attachment.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, attachment.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, attachment.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, attachment.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, attachment.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, attachment.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, attachment.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, attachment.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, attachment.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, attachment.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, attachment.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, attachment.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, attachment.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, attachment.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, attachment.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, attachment.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, attachment.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.OwnerID != nil {
+		predicates = append(predicates, attachment.OwnerIDEQ(*i.OwnerID))
+	}
+	if i.OwnerIDNEQ != nil {
+		predicates = append(predicates, attachment.OwnerIDNEQ(*i.OwnerIDNEQ))
+	}
+	if len(i.OwnerIDIn) > 0 {
+		predicates = append(predicates, attachment.OwnerIDIn(i.OwnerIDIn...))
+	}
+	if len(i.OwnerIDNotIn) > 0 {
+		predicates = append(predicates, attachment.OwnerIDNotIn(i.OwnerIDNotIn...))
+	}
+	if i.Purpose != nil {
+		predicates = append(predicates, attachment.PurposeEQ(*i.Purpose))
+	}
+	if i.PurposeNEQ != nil {
+		predicates = append(predicates, attachment.PurposeNEQ(*i.PurposeNEQ))
+	}
+	if len(i.PurposeIn) > 0 {
+		predicates = append(predicates, attachment.PurposeIn(i.PurposeIn...))
+	}
+	if len(i.PurposeNotIn) > 0 {
+		predicates = append(predicates, attachment.PurposeNotIn(i.PurposeNotIn...))
+	}
+	if i.Status != nil {
+		predicates = append(predicates, attachment.StatusEQ(*i.Status))
+	}
+	if i.StatusNEQ != nil {
+		predicates = append(predicates, attachment.StatusNEQ(*i.StatusNEQ))
+	}
+	if len(i.StatusIn) > 0 {
+		predicates = append(predicates, attachment.StatusIn(i.StatusIn...))
+	}
+	if len(i.StatusNotIn) > 0 {
+		predicates = append(predicates, attachment.StatusNotIn(i.StatusNotIn...))
+	}
+	if i.Rejection != nil {
+		predicates = append(predicates, attachment.RejectionEQ(*i.Rejection))
+	}
+	if i.RejectionNEQ != nil {
+		predicates = append(predicates, attachment.RejectionNEQ(*i.RejectionNEQ))
+	}
+	if len(i.RejectionIn) > 0 {
+		predicates = append(predicates, attachment.RejectionIn(i.RejectionIn...))
+	}
+	if len(i.RejectionNotIn) > 0 {
+		predicates = append(predicates, attachment.RejectionNotIn(i.RejectionNotIn...))
+	}
+	if i.RejectionGT != nil {
+		predicates = append(predicates, attachment.RejectionGT(*i.RejectionGT))
+	}
+	if i.RejectionGTE != nil {
+		predicates = append(predicates, attachment.RejectionGTE(*i.RejectionGTE))
+	}
+	if i.RejectionLT != nil {
+		predicates = append(predicates, attachment.RejectionLT(*i.RejectionLT))
+	}
+	if i.RejectionLTE != nil {
+		predicates = append(predicates, attachment.RejectionLTE(*i.RejectionLTE))
+	}
+	if i.RejectionContains != nil {
+		predicates = append(predicates, attachment.RejectionContains(*i.RejectionContains))
+	}
+	if i.RejectionHasPrefix != nil {
+		predicates = append(predicates, attachment.RejectionHasPrefix(*i.RejectionHasPrefix))
+	}
+	if i.RejectionHasSuffix != nil {
+		predicates = append(predicates, attachment.RejectionHasSuffix(*i.RejectionHasSuffix))
+	}
+	if i.RejectionIsNil {
+		predicates = append(predicates, attachment.RejectionIsNil())
+	}
+	if i.RejectionNotNil {
+		predicates = append(predicates, attachment.RejectionNotNil())
+	}
+	if i.RejectionEqualFold != nil {
+		predicates = append(predicates, attachment.RejectionEqualFold(*i.RejectionEqualFold))
+	}
+	if i.RejectionContainsFold != nil {
+		predicates = append(predicates, attachment.RejectionContainsFold(*i.RejectionContainsFold))
+	}
+	if i.SizeBytes != nil {
+		predicates = append(predicates, attachment.SizeBytesEQ(*i.SizeBytes))
+	}
+	if i.SizeBytesNEQ != nil {
+		predicates = append(predicates, attachment.SizeBytesNEQ(*i.SizeBytesNEQ))
+	}
+	if len(i.SizeBytesIn) > 0 {
+		predicates = append(predicates, attachment.SizeBytesIn(i.SizeBytesIn...))
+	}
+	if len(i.SizeBytesNotIn) > 0 {
+		predicates = append(predicates, attachment.SizeBytesNotIn(i.SizeBytesNotIn...))
+	}
+	if i.SizeBytesGT != nil {
+		predicates = append(predicates, attachment.SizeBytesGT(*i.SizeBytesGT))
+	}
+	if i.SizeBytesGTE != nil {
+		predicates = append(predicates, attachment.SizeBytesGTE(*i.SizeBytesGTE))
+	}
+	if i.SizeBytesLT != nil {
+		predicates = append(predicates, attachment.SizeBytesLT(*i.SizeBytesLT))
+	}
+	if i.SizeBytesLTE != nil {
+		predicates = append(predicates, attachment.SizeBytesLTE(*i.SizeBytesLTE))
+	}
+	if i.ReservedBytes != nil {
+		predicates = append(predicates, attachment.ReservedBytesEQ(*i.ReservedBytes))
+	}
+	if i.ReservedBytesNEQ != nil {
+		predicates = append(predicates, attachment.ReservedBytesNEQ(*i.ReservedBytesNEQ))
+	}
+	if len(i.ReservedBytesIn) > 0 {
+		predicates = append(predicates, attachment.ReservedBytesIn(i.ReservedBytesIn...))
+	}
+	if len(i.ReservedBytesNotIn) > 0 {
+		predicates = append(predicates, attachment.ReservedBytesNotIn(i.ReservedBytesNotIn...))
+	}
+	if i.ReservedBytesGT != nil {
+		predicates = append(predicates, attachment.ReservedBytesGT(*i.ReservedBytesGT))
+	}
+	if i.ReservedBytesGTE != nil {
+		predicates = append(predicates, attachment.ReservedBytesGTE(*i.ReservedBytesGTE))
+	}
+	if i.ReservedBytesLT != nil {
+		predicates = append(predicates, attachment.ReservedBytesLT(*i.ReservedBytesLT))
+	}
+	if i.ReservedBytesLTE != nil {
+		predicates = append(predicates, attachment.ReservedBytesLTE(*i.ReservedBytesLTE))
+	}
+	if i.MediaType != nil {
+		predicates = append(predicates, attachment.MediaTypeEQ(*i.MediaType))
+	}
+	if i.MediaTypeNEQ != nil {
+		predicates = append(predicates, attachment.MediaTypeNEQ(*i.MediaTypeNEQ))
+	}
+	if len(i.MediaTypeIn) > 0 {
+		predicates = append(predicates, attachment.MediaTypeIn(i.MediaTypeIn...))
+	}
+	if len(i.MediaTypeNotIn) > 0 {
+		predicates = append(predicates, attachment.MediaTypeNotIn(i.MediaTypeNotIn...))
+	}
+	if i.MediaTypeGT != nil {
+		predicates = append(predicates, attachment.MediaTypeGT(*i.MediaTypeGT))
+	}
+	if i.MediaTypeGTE != nil {
+		predicates = append(predicates, attachment.MediaTypeGTE(*i.MediaTypeGTE))
+	}
+	if i.MediaTypeLT != nil {
+		predicates = append(predicates, attachment.MediaTypeLT(*i.MediaTypeLT))
+	}
+	if i.MediaTypeLTE != nil {
+		predicates = append(predicates, attachment.MediaTypeLTE(*i.MediaTypeLTE))
+	}
+	if i.MediaTypeContains != nil {
+		predicates = append(predicates, attachment.MediaTypeContains(*i.MediaTypeContains))
+	}
+	if i.MediaTypeHasPrefix != nil {
+		predicates = append(predicates, attachment.MediaTypeHasPrefix(*i.MediaTypeHasPrefix))
+	}
+	if i.MediaTypeHasSuffix != nil {
+		predicates = append(predicates, attachment.MediaTypeHasSuffix(*i.MediaTypeHasSuffix))
+	}
+	if i.MediaTypeIsNil {
+		predicates = append(predicates, attachment.MediaTypeIsNil())
+	}
+	if i.MediaTypeNotNil {
+		predicates = append(predicates, attachment.MediaTypeNotNil())
+	}
+	if i.MediaTypeEqualFold != nil {
+		predicates = append(predicates, attachment.MediaTypeEqualFold(*i.MediaTypeEqualFold))
+	}
+	if i.MediaTypeContainsFold != nil {
+		predicates = append(predicates, attachment.MediaTypeContainsFold(*i.MediaTypeContainsFold))
+	}
+	if i.Width != nil {
+		predicates = append(predicates, attachment.WidthEQ(*i.Width))
+	}
+	if i.WidthNEQ != nil {
+		predicates = append(predicates, attachment.WidthNEQ(*i.WidthNEQ))
+	}
+	if len(i.WidthIn) > 0 {
+		predicates = append(predicates, attachment.WidthIn(i.WidthIn...))
+	}
+	if len(i.WidthNotIn) > 0 {
+		predicates = append(predicates, attachment.WidthNotIn(i.WidthNotIn...))
+	}
+	if i.WidthGT != nil {
+		predicates = append(predicates, attachment.WidthGT(*i.WidthGT))
+	}
+	if i.WidthGTE != nil {
+		predicates = append(predicates, attachment.WidthGTE(*i.WidthGTE))
+	}
+	if i.WidthLT != nil {
+		predicates = append(predicates, attachment.WidthLT(*i.WidthLT))
+	}
+	if i.WidthLTE != nil {
+		predicates = append(predicates, attachment.WidthLTE(*i.WidthLTE))
+	}
+	if i.WidthIsNil {
+		predicates = append(predicates, attachment.WidthIsNil())
+	}
+	if i.WidthNotNil {
+		predicates = append(predicates, attachment.WidthNotNil())
+	}
+	if i.Height != nil {
+		predicates = append(predicates, attachment.HeightEQ(*i.Height))
+	}
+	if i.HeightNEQ != nil {
+		predicates = append(predicates, attachment.HeightNEQ(*i.HeightNEQ))
+	}
+	if len(i.HeightIn) > 0 {
+		predicates = append(predicates, attachment.HeightIn(i.HeightIn...))
+	}
+	if len(i.HeightNotIn) > 0 {
+		predicates = append(predicates, attachment.HeightNotIn(i.HeightNotIn...))
+	}
+	if i.HeightGT != nil {
+		predicates = append(predicates, attachment.HeightGT(*i.HeightGT))
+	}
+	if i.HeightGTE != nil {
+		predicates = append(predicates, attachment.HeightGTE(*i.HeightGTE))
+	}
+	if i.HeightLT != nil {
+		predicates = append(predicates, attachment.HeightLT(*i.HeightLT))
+	}
+	if i.HeightLTE != nil {
+		predicates = append(predicates, attachment.HeightLTE(*i.HeightLTE))
+	}
+	if i.HeightIsNil {
+		predicates = append(predicates, attachment.HeightIsNil())
+	}
+	if i.HeightNotNil {
+		predicates = append(predicates, attachment.HeightNotNil())
+	}
+	if i.Pages != nil {
+		predicates = append(predicates, attachment.PagesEQ(*i.Pages))
+	}
+	if i.PagesNEQ != nil {
+		predicates = append(predicates, attachment.PagesNEQ(*i.PagesNEQ))
+	}
+	if len(i.PagesIn) > 0 {
+		predicates = append(predicates, attachment.PagesIn(i.PagesIn...))
+	}
+	if len(i.PagesNotIn) > 0 {
+		predicates = append(predicates, attachment.PagesNotIn(i.PagesNotIn...))
+	}
+	if i.PagesGT != nil {
+		predicates = append(predicates, attachment.PagesGT(*i.PagesGT))
+	}
+	if i.PagesGTE != nil {
+		predicates = append(predicates, attachment.PagesGTE(*i.PagesGTE))
+	}
+	if i.PagesLT != nil {
+		predicates = append(predicates, attachment.PagesLT(*i.PagesLT))
+	}
+	if i.PagesLTE != nil {
+		predicates = append(predicates, attachment.PagesLTE(*i.PagesLTE))
+	}
+	if i.PagesIsNil {
+		predicates = append(predicates, attachment.PagesIsNil())
+	}
+	if i.PagesNotNil {
+		predicates = append(predicates, attachment.PagesNotNil())
+	}
+	if i.PreviewBytes != nil {
+		predicates = append(predicates, attachment.PreviewBytesEQ(*i.PreviewBytes))
+	}
+	if i.PreviewBytesNEQ != nil {
+		predicates = append(predicates, attachment.PreviewBytesNEQ(*i.PreviewBytesNEQ))
+	}
+	if len(i.PreviewBytesIn) > 0 {
+		predicates = append(predicates, attachment.PreviewBytesIn(i.PreviewBytesIn...))
+	}
+	if len(i.PreviewBytesNotIn) > 0 {
+		predicates = append(predicates, attachment.PreviewBytesNotIn(i.PreviewBytesNotIn...))
+	}
+	if i.PreviewBytesGT != nil {
+		predicates = append(predicates, attachment.PreviewBytesGT(*i.PreviewBytesGT))
+	}
+	if i.PreviewBytesGTE != nil {
+		predicates = append(predicates, attachment.PreviewBytesGTE(*i.PreviewBytesGTE))
+	}
+	if i.PreviewBytesLT != nil {
+		predicates = append(predicates, attachment.PreviewBytesLT(*i.PreviewBytesLT))
+	}
+	if i.PreviewBytesLTE != nil {
+		predicates = append(predicates, attachment.PreviewBytesLTE(*i.PreviewBytesLTE))
+	}
+	if i.PreviewBytesIsNil {
+		predicates = append(predicates, attachment.PreviewBytesIsNil())
+	}
+	if i.PreviewBytesNotNil {
+		predicates = append(predicates, attachment.PreviewBytesNotNil())
+	}
+	if i.PublishedBytes != nil {
+		predicates = append(predicates, attachment.PublishedBytesEQ(*i.PublishedBytes))
+	}
+	if i.PublishedBytesNEQ != nil {
+		predicates = append(predicates, attachment.PublishedBytesNEQ(*i.PublishedBytesNEQ))
+	}
+	if len(i.PublishedBytesIn) > 0 {
+		predicates = append(predicates, attachment.PublishedBytesIn(i.PublishedBytesIn...))
+	}
+	if len(i.PublishedBytesNotIn) > 0 {
+		predicates = append(predicates, attachment.PublishedBytesNotIn(i.PublishedBytesNotIn...))
+	}
+	if i.PublishedBytesGT != nil {
+		predicates = append(predicates, attachment.PublishedBytesGT(*i.PublishedBytesGT))
+	}
+	if i.PublishedBytesGTE != nil {
+		predicates = append(predicates, attachment.PublishedBytesGTE(*i.PublishedBytesGTE))
+	}
+	if i.PublishedBytesLT != nil {
+		predicates = append(predicates, attachment.PublishedBytesLT(*i.PublishedBytesLT))
+	}
+	if i.PublishedBytesLTE != nil {
+		predicates = append(predicates, attachment.PublishedBytesLTE(*i.PublishedBytesLTE))
+	}
+	if i.PublishedBytesIsNil {
+		predicates = append(predicates, attachment.PublishedBytesIsNil())
+	}
+	if i.PublishedBytesNotNil {
+		predicates = append(predicates, attachment.PublishedBytesNotNil())
+	}
+	if i.BoundKind != nil {
+		predicates = append(predicates, attachment.BoundKindEQ(*i.BoundKind))
+	}
+	if i.BoundKindNEQ != nil {
+		predicates = append(predicates, attachment.BoundKindNEQ(*i.BoundKindNEQ))
+	}
+	if len(i.BoundKindIn) > 0 {
+		predicates = append(predicates, attachment.BoundKindIn(i.BoundKindIn...))
+	}
+	if len(i.BoundKindNotIn) > 0 {
+		predicates = append(predicates, attachment.BoundKindNotIn(i.BoundKindNotIn...))
+	}
+	if i.BoundKindIsNil {
+		predicates = append(predicates, attachment.BoundKindIsNil())
+	}
+	if i.BoundKindNotNil {
+		predicates = append(predicates, attachment.BoundKindNotNil())
+	}
+	if i.BoundID != nil {
+		predicates = append(predicates, attachment.BoundIDEQ(*i.BoundID))
+	}
+	if i.BoundIDNEQ != nil {
+		predicates = append(predicates, attachment.BoundIDNEQ(*i.BoundIDNEQ))
+	}
+	if len(i.BoundIDIn) > 0 {
+		predicates = append(predicates, attachment.BoundIDIn(i.BoundIDIn...))
+	}
+	if len(i.BoundIDNotIn) > 0 {
+		predicates = append(predicates, attachment.BoundIDNotIn(i.BoundIDNotIn...))
+	}
+	if i.BoundIDGT != nil {
+		predicates = append(predicates, attachment.BoundIDGT(*i.BoundIDGT))
+	}
+	if i.BoundIDGTE != nil {
+		predicates = append(predicates, attachment.BoundIDGTE(*i.BoundIDGTE))
+	}
+	if i.BoundIDLT != nil {
+		predicates = append(predicates, attachment.BoundIDLT(*i.BoundIDLT))
+	}
+	if i.BoundIDLTE != nil {
+		predicates = append(predicates, attachment.BoundIDLTE(*i.BoundIDLTE))
+	}
+	if i.BoundIDIsNil {
+		predicates = append(predicates, attachment.BoundIDIsNil())
+	}
+	if i.BoundIDNotNil {
+		predicates = append(predicates, attachment.BoundIDNotNil())
+	}
+	if i.Position != nil {
+		predicates = append(predicates, attachment.PositionEQ(*i.Position))
+	}
+	if i.PositionNEQ != nil {
+		predicates = append(predicates, attachment.PositionNEQ(*i.PositionNEQ))
+	}
+	if len(i.PositionIn) > 0 {
+		predicates = append(predicates, attachment.PositionIn(i.PositionIn...))
+	}
+	if len(i.PositionNotIn) > 0 {
+		predicates = append(predicates, attachment.PositionNotIn(i.PositionNotIn...))
+	}
+	if i.PositionGT != nil {
+		predicates = append(predicates, attachment.PositionGT(*i.PositionGT))
+	}
+	if i.PositionGTE != nil {
+		predicates = append(predicates, attachment.PositionGTE(*i.PositionGTE))
+	}
+	if i.PositionLT != nil {
+		predicates = append(predicates, attachment.PositionLT(*i.PositionLT))
+	}
+	if i.PositionLTE != nil {
+		predicates = append(predicates, attachment.PositionLTE(*i.PositionLTE))
+	}
+	if i.RightsConfirmedAt != nil {
+		predicates = append(predicates, attachment.RightsConfirmedAtEQ(*i.RightsConfirmedAt))
+	}
+	if i.RightsConfirmedAtNEQ != nil {
+		predicates = append(predicates, attachment.RightsConfirmedAtNEQ(*i.RightsConfirmedAtNEQ))
+	}
+	if len(i.RightsConfirmedAtIn) > 0 {
+		predicates = append(predicates, attachment.RightsConfirmedAtIn(i.RightsConfirmedAtIn...))
+	}
+	if len(i.RightsConfirmedAtNotIn) > 0 {
+		predicates = append(predicates, attachment.RightsConfirmedAtNotIn(i.RightsConfirmedAtNotIn...))
+	}
+	if i.RightsConfirmedAtGT != nil {
+		predicates = append(predicates, attachment.RightsConfirmedAtGT(*i.RightsConfirmedAtGT))
+	}
+	if i.RightsConfirmedAtGTE != nil {
+		predicates = append(predicates, attachment.RightsConfirmedAtGTE(*i.RightsConfirmedAtGTE))
+	}
+	if i.RightsConfirmedAtLT != nil {
+		predicates = append(predicates, attachment.RightsConfirmedAtLT(*i.RightsConfirmedAtLT))
+	}
+	if i.RightsConfirmedAtLTE != nil {
+		predicates = append(predicates, attachment.RightsConfirmedAtLTE(*i.RightsConfirmedAtLTE))
+	}
+	if i.RightsConfirmedAtIsNil {
+		predicates = append(predicates, attachment.RightsConfirmedAtIsNil())
+	}
+	if i.RightsConfirmedAtNotNil {
+		predicates = append(predicates, attachment.RightsConfirmedAtNotNil())
+	}
+	if i.UnboundAt != nil {
+		predicates = append(predicates, attachment.UnboundAtEQ(*i.UnboundAt))
+	}
+	if i.UnboundAtNEQ != nil {
+		predicates = append(predicates, attachment.UnboundAtNEQ(*i.UnboundAtNEQ))
+	}
+	if len(i.UnboundAtIn) > 0 {
+		predicates = append(predicates, attachment.UnboundAtIn(i.UnboundAtIn...))
+	}
+	if len(i.UnboundAtNotIn) > 0 {
+		predicates = append(predicates, attachment.UnboundAtNotIn(i.UnboundAtNotIn...))
+	}
+	if i.UnboundAtGT != nil {
+		predicates = append(predicates, attachment.UnboundAtGT(*i.UnboundAtGT))
+	}
+	if i.UnboundAtGTE != nil {
+		predicates = append(predicates, attachment.UnboundAtGTE(*i.UnboundAtGTE))
+	}
+	if i.UnboundAtLT != nil {
+		predicates = append(predicates, attachment.UnboundAtLT(*i.UnboundAtLT))
+	}
+	if i.UnboundAtLTE != nil {
+		predicates = append(predicates, attachment.UnboundAtLTE(*i.UnboundAtLTE))
+	}
+	if i.UnboundAtIsNil {
+		predicates = append(predicates, attachment.UnboundAtIsNil())
+	}
+	if i.UnboundAtNotNil {
+		predicates = append(predicates, attachment.UnboundAtNotNil())
+	}
+	if i.DeletedAt != nil {
+		predicates = append(predicates, attachment.DeletedAtEQ(*i.DeletedAt))
+	}
+	if i.DeletedAtNEQ != nil {
+		predicates = append(predicates, attachment.DeletedAtNEQ(*i.DeletedAtNEQ))
+	}
+	if len(i.DeletedAtIn) > 0 {
+		predicates = append(predicates, attachment.DeletedAtIn(i.DeletedAtIn...))
+	}
+	if len(i.DeletedAtNotIn) > 0 {
+		predicates = append(predicates, attachment.DeletedAtNotIn(i.DeletedAtNotIn...))
+	}
+	if i.DeletedAtGT != nil {
+		predicates = append(predicates, attachment.DeletedAtGT(*i.DeletedAtGT))
+	}
+	if i.DeletedAtGTE != nil {
+		predicates = append(predicates, attachment.DeletedAtGTE(*i.DeletedAtGTE))
+	}
+	if i.DeletedAtLT != nil {
+		predicates = append(predicates, attachment.DeletedAtLT(*i.DeletedAtLT))
+	}
+	if i.DeletedAtLTE != nil {
+		predicates = append(predicates, attachment.DeletedAtLTE(*i.DeletedAtLTE))
+	}
+	if i.DeletedAtIsNil {
+		predicates = append(predicates, attachment.DeletedAtIsNil())
+	}
+	if i.DeletedAtNotNil {
+		predicates = append(predicates, attachment.DeletedAtNotNil())
+	}
+
+	if i.HasOwner != nil {
+		p := attachment.HasOwner()
+		if !*i.HasOwner {
+			p = attachment.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasOwnerWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasOwnerWith))
+		for _, w := range i.HasOwnerWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasOwnerWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, attachment.HasOwnerWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyAttachmentWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return attachment.And(predicates...), nil
 	}
 }
 
@@ -4155,5 +5021,423 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 		return predicates[0], nil
 	default:
 		return order.And(predicates...), nil
+	}
+}
+
+// PostWhereInput represents a where input for filtering Post queries.
+type PostWhereInput struct {
+	Predicates []predicate.Post  `json:"-"`
+	Not        *PostWhereInput   `json:"not,omitempty"`
+	Or         []*PostWhereInput `json:"or,omitempty"`
+	And        []*PostWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "updated_at" field predicates.
+	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
+	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
+	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
+	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
+	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
+	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
+	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
+	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+
+	// "author_id" field predicates.
+	AuthorID      *uuid.UUID  `json:"authorID,omitempty"`
+	AuthorIDNEQ   *uuid.UUID  `json:"authorIDNEQ,omitempty"`
+	AuthorIDIn    []uuid.UUID `json:"authorIDIn,omitempty"`
+	AuthorIDNotIn []uuid.UUID `json:"authorIDNotIn,omitempty"`
+
+	// "kind" field predicates.
+	Kind      *post.Kind  `json:"kind,omitempty"`
+	KindNEQ   *post.Kind  `json:"kindNEQ,omitempty"`
+	KindIn    []post.Kind `json:"kindIn,omitempty"`
+	KindNotIn []post.Kind `json:"kindNotIn,omitempty"`
+
+	// "visibility" field predicates.
+	Visibility      *post.Visibility  `json:"visibility,omitempty"`
+	VisibilityNEQ   *post.Visibility  `json:"visibilityNEQ,omitempty"`
+	VisibilityIn    []post.Visibility `json:"visibilityIn,omitempty"`
+	VisibilityNotIn []post.Visibility `json:"visibilityNotIn,omitempty"`
+
+	// "title" field predicates.
+	Title             *string  `json:"title,omitempty"`
+	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
+	TitleIn           []string `json:"titleIn,omitempty"`
+	TitleNotIn        []string `json:"titleNotIn,omitempty"`
+	TitleGT           *string  `json:"titleGT,omitempty"`
+	TitleGTE          *string  `json:"titleGTE,omitempty"`
+	TitleLT           *string  `json:"titleLT,omitempty"`
+	TitleLTE          *string  `json:"titleLTE,omitempty"`
+	TitleContains     *string  `json:"titleContains,omitempty"`
+	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
+	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
+	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
+	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+
+	// "text" field predicates.
+	Text             *string  `json:"text,omitempty"`
+	TextNEQ          *string  `json:"textNEQ,omitempty"`
+	TextIn           []string `json:"textIn,omitempty"`
+	TextNotIn        []string `json:"textNotIn,omitempty"`
+	TextGT           *string  `json:"textGT,omitempty"`
+	TextGTE          *string  `json:"textGTE,omitempty"`
+	TextLT           *string  `json:"textLT,omitempty"`
+	TextLTE          *string  `json:"textLTE,omitempty"`
+	TextContains     *string  `json:"textContains,omitempty"`
+	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
+	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
+	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
+	TextContainsFold *string  `json:"textContainsFold,omitempty"`
+
+	// "deleted_at" field predicates.
+	DeletedAt       *time.Time  `json:"deletedAt,omitempty"`
+	DeletedAtNEQ    *time.Time  `json:"deletedAtNEQ,omitempty"`
+	DeletedAtIn     []time.Time `json:"deletedAtIn,omitempty"`
+	DeletedAtNotIn  []time.Time `json:"deletedAtNotIn,omitempty"`
+	DeletedAtGT     *time.Time  `json:"deletedAtGT,omitempty"`
+	DeletedAtGTE    *time.Time  `json:"deletedAtGTE,omitempty"`
+	DeletedAtLT     *time.Time  `json:"deletedAtLT,omitempty"`
+	DeletedAtLTE    *time.Time  `json:"deletedAtLTE,omitempty"`
+	DeletedAtIsNil  bool        `json:"deletedAtIsNil,omitempty"`
+	DeletedAtNotNil bool        `json:"deletedAtNotNil,omitempty"`
+
+	// "author" edge predicates.
+	HasAuthor     *bool            `json:"hasAuthor,omitempty"`
+	HasAuthorWith []*BotWhereInput `json:"hasAuthorWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *PostWhereInput) AddPredicates(predicates ...predicate.Post) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the PostWhereInput filter on the PostQuery builder.
+func (i *PostWhereInput) Filter(q *PostQuery) (*PostQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyPostWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyPostWhereInput is returned in case the PostWhereInput is empty.
+var ErrEmptyPostWhereInput = errors.New("ent: empty predicate PostWhereInput")
+
+// P returns a predicate for filtering posts.
+// An error is returned if the input is empty or invalid.
+func (i *PostWhereInput) P() (predicate.Post, error) {
+	var predicates []predicate.Post
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, post.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Post, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, post.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Post, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, post.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, post.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, post.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, post.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, post.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, post.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, post.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, post.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, post.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, post.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, post.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, post.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, post.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, post.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, post.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, post.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, post.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.UpdatedAt != nil {
+		predicates = append(predicates, post.UpdatedAtEQ(*i.UpdatedAt))
+	}
+	if i.UpdatedAtNEQ != nil {
+		predicates = append(predicates, post.UpdatedAtNEQ(*i.UpdatedAtNEQ))
+	}
+	if len(i.UpdatedAtIn) > 0 {
+		predicates = append(predicates, post.UpdatedAtIn(i.UpdatedAtIn...))
+	}
+	if len(i.UpdatedAtNotIn) > 0 {
+		predicates = append(predicates, post.UpdatedAtNotIn(i.UpdatedAtNotIn...))
+	}
+	if i.UpdatedAtGT != nil {
+		predicates = append(predicates, post.UpdatedAtGT(*i.UpdatedAtGT))
+	}
+	if i.UpdatedAtGTE != nil {
+		predicates = append(predicates, post.UpdatedAtGTE(*i.UpdatedAtGTE))
+	}
+	if i.UpdatedAtLT != nil {
+		predicates = append(predicates, post.UpdatedAtLT(*i.UpdatedAtLT))
+	}
+	if i.UpdatedAtLTE != nil {
+		predicates = append(predicates, post.UpdatedAtLTE(*i.UpdatedAtLTE))
+	}
+	if i.AuthorID != nil {
+		predicates = append(predicates, post.AuthorIDEQ(*i.AuthorID))
+	}
+	if i.AuthorIDNEQ != nil {
+		predicates = append(predicates, post.AuthorIDNEQ(*i.AuthorIDNEQ))
+	}
+	if len(i.AuthorIDIn) > 0 {
+		predicates = append(predicates, post.AuthorIDIn(i.AuthorIDIn...))
+	}
+	if len(i.AuthorIDNotIn) > 0 {
+		predicates = append(predicates, post.AuthorIDNotIn(i.AuthorIDNotIn...))
+	}
+	if i.Kind != nil {
+		predicates = append(predicates, post.KindEQ(*i.Kind))
+	}
+	if i.KindNEQ != nil {
+		predicates = append(predicates, post.KindNEQ(*i.KindNEQ))
+	}
+	if len(i.KindIn) > 0 {
+		predicates = append(predicates, post.KindIn(i.KindIn...))
+	}
+	if len(i.KindNotIn) > 0 {
+		predicates = append(predicates, post.KindNotIn(i.KindNotIn...))
+	}
+	if i.Visibility != nil {
+		predicates = append(predicates, post.VisibilityEQ(*i.Visibility))
+	}
+	if i.VisibilityNEQ != nil {
+		predicates = append(predicates, post.VisibilityNEQ(*i.VisibilityNEQ))
+	}
+	if len(i.VisibilityIn) > 0 {
+		predicates = append(predicates, post.VisibilityIn(i.VisibilityIn...))
+	}
+	if len(i.VisibilityNotIn) > 0 {
+		predicates = append(predicates, post.VisibilityNotIn(i.VisibilityNotIn...))
+	}
+	if i.Title != nil {
+		predicates = append(predicates, post.TitleEQ(*i.Title))
+	}
+	if i.TitleNEQ != nil {
+		predicates = append(predicates, post.TitleNEQ(*i.TitleNEQ))
+	}
+	if len(i.TitleIn) > 0 {
+		predicates = append(predicates, post.TitleIn(i.TitleIn...))
+	}
+	if len(i.TitleNotIn) > 0 {
+		predicates = append(predicates, post.TitleNotIn(i.TitleNotIn...))
+	}
+	if i.TitleGT != nil {
+		predicates = append(predicates, post.TitleGT(*i.TitleGT))
+	}
+	if i.TitleGTE != nil {
+		predicates = append(predicates, post.TitleGTE(*i.TitleGTE))
+	}
+	if i.TitleLT != nil {
+		predicates = append(predicates, post.TitleLT(*i.TitleLT))
+	}
+	if i.TitleLTE != nil {
+		predicates = append(predicates, post.TitleLTE(*i.TitleLTE))
+	}
+	if i.TitleContains != nil {
+		predicates = append(predicates, post.TitleContains(*i.TitleContains))
+	}
+	if i.TitleHasPrefix != nil {
+		predicates = append(predicates, post.TitleHasPrefix(*i.TitleHasPrefix))
+	}
+	if i.TitleHasSuffix != nil {
+		predicates = append(predicates, post.TitleHasSuffix(*i.TitleHasSuffix))
+	}
+	if i.TitleEqualFold != nil {
+		predicates = append(predicates, post.TitleEqualFold(*i.TitleEqualFold))
+	}
+	if i.TitleContainsFold != nil {
+		predicates = append(predicates, post.TitleContainsFold(*i.TitleContainsFold))
+	}
+	if i.Text != nil {
+		predicates = append(predicates, post.TextEQ(*i.Text))
+	}
+	if i.TextNEQ != nil {
+		predicates = append(predicates, post.TextNEQ(*i.TextNEQ))
+	}
+	if len(i.TextIn) > 0 {
+		predicates = append(predicates, post.TextIn(i.TextIn...))
+	}
+	if len(i.TextNotIn) > 0 {
+		predicates = append(predicates, post.TextNotIn(i.TextNotIn...))
+	}
+	if i.TextGT != nil {
+		predicates = append(predicates, post.TextGT(*i.TextGT))
+	}
+	if i.TextGTE != nil {
+		predicates = append(predicates, post.TextGTE(*i.TextGTE))
+	}
+	if i.TextLT != nil {
+		predicates = append(predicates, post.TextLT(*i.TextLT))
+	}
+	if i.TextLTE != nil {
+		predicates = append(predicates, post.TextLTE(*i.TextLTE))
+	}
+	if i.TextContains != nil {
+		predicates = append(predicates, post.TextContains(*i.TextContains))
+	}
+	if i.TextHasPrefix != nil {
+		predicates = append(predicates, post.TextHasPrefix(*i.TextHasPrefix))
+	}
+	if i.TextHasSuffix != nil {
+		predicates = append(predicates, post.TextHasSuffix(*i.TextHasSuffix))
+	}
+	if i.TextEqualFold != nil {
+		predicates = append(predicates, post.TextEqualFold(*i.TextEqualFold))
+	}
+	if i.TextContainsFold != nil {
+		predicates = append(predicates, post.TextContainsFold(*i.TextContainsFold))
+	}
+	if i.DeletedAt != nil {
+		predicates = append(predicates, post.DeletedAtEQ(*i.DeletedAt))
+	}
+	if i.DeletedAtNEQ != nil {
+		predicates = append(predicates, post.DeletedAtNEQ(*i.DeletedAtNEQ))
+	}
+	if len(i.DeletedAtIn) > 0 {
+		predicates = append(predicates, post.DeletedAtIn(i.DeletedAtIn...))
+	}
+	if len(i.DeletedAtNotIn) > 0 {
+		predicates = append(predicates, post.DeletedAtNotIn(i.DeletedAtNotIn...))
+	}
+	if i.DeletedAtGT != nil {
+		predicates = append(predicates, post.DeletedAtGT(*i.DeletedAtGT))
+	}
+	if i.DeletedAtGTE != nil {
+		predicates = append(predicates, post.DeletedAtGTE(*i.DeletedAtGTE))
+	}
+	if i.DeletedAtLT != nil {
+		predicates = append(predicates, post.DeletedAtLT(*i.DeletedAtLT))
+	}
+	if i.DeletedAtLTE != nil {
+		predicates = append(predicates, post.DeletedAtLTE(*i.DeletedAtLTE))
+	}
+	if i.DeletedAtIsNil {
+		predicates = append(predicates, post.DeletedAtIsNil())
+	}
+	if i.DeletedAtNotNil {
+		predicates = append(predicates, post.DeletedAtNotNil())
+	}
+
+	if i.HasAuthor != nil {
+		p := post.HasAuthor()
+		if !*i.HasAuthor {
+			p = post.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasAuthorWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasAuthorWith))
+		for _, w := range i.HasAuthorWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasAuthorWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, post.HasAuthorWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyPostWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return post.And(predicates...), nil
 	}
 }

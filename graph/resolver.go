@@ -1,23 +1,29 @@
 package graph
 
 import (
+	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/exec"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
+	"stoa/graph/posts"
+	"stoa/graph/profiles"
 	"stoa/graph/wallet"
 )
 
 // The domains under names of their own, so that one struct can embed them all.
 type (
-	botsAPI     = bots.API
-	contactsAPI = contacts.API
-	messagesAPI = messages.API
-	operatorAPI = operator.API
-	ordersAPI   = orders.API
-	walletAPI   = wallet.API
+	attachmentsAPI = attachments.API
+	botsAPI        = bots.API
+	contactsAPI    = contacts.API
+	messagesAPI    = messages.API
+	operatorAPI    = operator.API
+	ordersAPI      = orders.API
+	postsAPI       = posts.API
+	profilesAPI    = profiles.API
+	walletAPI      = wallet.API
 )
 
 // resolver answers every field of Query and Mutation by promotion: the method of a domain that has the field's name. The
@@ -28,15 +34,20 @@ type resolver struct {
 }
 
 type operations struct {
+	*attachmentsAPI
 	*botsAPI
 	*contactsAPI
 	*messagesAPI
 	*ordersAPI
+	*postsAPI
+	*profilesAPI
 	*walletAPI
 }
 
 func (g *Graph) resolver() resolver {
-	return resolver{g.Operator, operations{g.Bots, g.Contacts, g.Messages, g.Orders, g.Wallet}}
+	return resolver{g.Operator, operations{
+		g.Attachments, g.Bots, g.Contacts, g.Messages, g.Orders, g.Posts, g.Profiles, g.Wallet,
+	}}
 }
 
 // Query implements gqlgen's ResolverRoot.

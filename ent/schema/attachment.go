@@ -10,33 +10,34 @@ import (
 )
 
 // Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and what is known of its bytes, which
-// do not. A trigger keeps the storage budgets in step with reserved_bytes (migrate/sql/0010_attachments.sql).
+// do not. A trigger keeps the storage budgets in step with reserved_bytes (migrate/sql/0010_attachments.sql). Operators see what
+// a file is and where it is used; what it is called and holds is its owner's, but for the audited review of an order.
 type Attachment struct{ ent.Schema }
 
 // Mixin of Attachment.
-func (Attachment) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, hidden{}} }
+func (Attachment) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
 
 // Fields of Attachment.
 func (Attachment) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("owner_id", uuid.UUID{}).Immutable(),
-		field.UUID("upload_id", uuid.UUID{}).Immutable(),
+		field.UUID("upload_id", uuid.UUID{}).Immutable().Annotations(secret),
 		field.Enum("purpose").NamedValues("Avatar", "avatar", "Character", "character", "Portfolio", "portfolio", "Order", "order").Immutable(),
 		field.Enum("status").NamedValues("Pending", "pending", "Ready", "ready", "Rejected", "rejected").Default("pending"),
 		field.String("rejection").Optional().Nillable().Comment("Why it was rejected, one sentence for the sender."),
 
-		field.String("file_name").Immutable(),
-		field.Int64("size_bytes").Immutable(),
-		field.Bytes("sha256").Immutable(),
-		field.Int64("reserved_bytes").Comment("What it takes from the budgets: original and preview; 0 once the bytes are gone."),
+		field.String("file_name").Immutable().Annotations(secret),
+		field.Int64("size_bytes").Immutable().Annotations(wide),
+		field.Bytes("sha256").Immutable().Annotations(secret),
+		field.Int64("reserved_bytes").Annotations(wide).Comment("What it takes from the budgets: original and preview; 0 once the bytes are gone."),
 		field.String("media_type").Optional().Nillable(),
 		field.Int("width").Optional().Nillable(),
 		field.Int("height").Optional().Nillable(),
 		field.Int("pages").Optional().Nillable(),
-		field.Int64("preview_bytes").Optional().Nillable(),
-		field.Bytes("preview_sha256").Optional().Nillable(),
-		field.Int64("published_bytes").Optional().Nillable(),
-		field.Bytes("published_sha256").Optional().Nillable(),
+		field.Int64("preview_bytes").Optional().Nillable().Annotations(wide),
+		field.Bytes("preview_sha256").Optional().Nillable().Annotations(secret),
+		field.Int64("published_bytes").Optional().Nillable().Annotations(wide),
+		field.Bytes("published_sha256").Optional().Nillable().Annotations(secret),
 
 		field.Enum("bound_kind").NamedValues("Avatar", "avatar", "Character", "character", "Post", "post", "OrderInput", "order_input",
 			"OrderResult", "order_result").Optional().Nillable(),
@@ -46,10 +47,10 @@ func (Attachment) Fields() []ent.Field {
 		field.Time("unbound_at").Optional().Nillable(),
 		field.Time("deleted_at").Optional().Nillable().Comment("When its bytes were given up."),
 
-		field.Int("attempts").Default(0).Comment("How many inspections were begun."),
-		field.Time("queued_at").Comment("When its inspection was last asked for."),
-		field.UUID("lease_id", uuid.UUID{}).Optional().Nillable().Comment("The inspection that runs, until lease_until unless renewed."),
-		field.Time("lease_until").Optional().Nillable(),
+		field.Int("attempts").Default(0).Annotations(secret).Comment("How many inspections were begun."),
+		field.Time("queued_at").Annotations(secret).Comment("When its inspection was last asked for."),
+		field.UUID("lease_id", uuid.UUID{}).Optional().Nillable().Annotations(secret).Comment("The inspection that runs, until lease_until unless renewed."),
+		field.Time("lease_until").Optional().Nillable().Annotations(secret),
 	}
 }
 

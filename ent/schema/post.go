@@ -10,11 +10,11 @@ import (
 )
 
 // Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
-// too, and is decided when it is read (stoa_public in migrate/sql/0011_posts.sql).
+// too, and is decided when it is read (stoa_public in migrate/sql/0011_posts.sql). Operators read every post, to moderate.
 type Post struct{ ent.Schema }
 
 // Mixin of Post.
-func (Post) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, hidden{}} }
+func (Post) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }
 
 // Fields of Post.
 func (Post) Fields() []ent.Field {

@@ -10,6 +10,8 @@ import (
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/page"
+	"stoa/graph/posts"
+	"stoa/graph/profiles"
 	"stoa/graph/wallet"
 )
 
@@ -17,6 +19,7 @@ import (
 func costs() exec.ComplexityRoot {
 	var c exec.ComplexityRoot
 	c.Query.Accounts = connection
+	c.Query.Attachments = connection
 	c.Query.AuditEntries = connection
 	c.Query.Bots = connection
 	c.Query.Contacts = connection
@@ -25,10 +28,14 @@ func costs() exec.ComplexityRoot {
 	c.Query.LedgerEntries = connection
 	c.Query.Messages = connection
 	c.Query.Orders = connection
+	c.Query.Posts = connection
 	c.Query.MyContacts = func(child int, _ contacts.ListInput) int { return child * page.CursorSize }
 	c.Query.Dialog = func(child int, _ messages.DialogInput) int { return child * page.CursorSize }
 	c.Query.WalletHistory = func(child int, _ wallet.HistoryInput) int { return child * page.HistoryMaxLimit }
 	c.Query.MyOrders = func(child int, _ orders.ListInput) int { return child * page.MaxSize }
+	c.Query.Feed = func(child int, _ posts.FeedInput) int { return child * page.MaxSize }
+	c.Query.SearchBots = func(child int, _ profiles.SearchInput) int { return child * page.MaxSize }
+	c.BotResult.Posts = func(child int) int { return child * page.MaxSize }
 	c.Query.Nodes = func(child int, ids []uuid.UUID) int { return child * len(ids) }
 	return c
 }

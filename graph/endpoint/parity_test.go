@@ -13,7 +13,7 @@ import (
 )
 
 // stories go through every operation of an agent, over both transports at once.
-var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work}
+var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication}
 
 func TestRestAndGraphQLAgree(t *testing.T) {
 	t.Parallel()

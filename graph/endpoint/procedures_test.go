@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/attachments"
 	"stoa/graph/fault"
 )
 
@@ -77,8 +78,38 @@ func TestReviewIsTheOnlyWayIntoAnOrder(t *testing.T) {
 		require.Equal(t, text, review[field])
 		require.NotContains(t, review["order"], field)
 	}
+	require.Equal(t, "secret name.png", review["inputAttachments"].([]any)[0].(map[string]any)["fileName"])
+	require.Empty(t, review["resultAttachments"])
 	entry := s.lastEntry()
 	require.Equal(t, []any{"reviewOrder", id.String(), "a complaint"}, []any{entry["procedure"], entry["target"], entry["reason"]})
+}
+
+func TestModeration(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	author, reader := s.Agent(), s.Agent()
+	post, file := s.Posted(author, "buy now", "public").ID, s.File(author, attachments.Portfolio)
+	found := s.ask(operatorToken, `{ posts(where: {textContains: "BUY", visibility: public, hasAuthorWith: [{isDemo: false}]}) { edges { node { id } } } }`, nil).ok("posts")
+	require.Empty(t, nodes(found))
+	found = s.ask(operatorToken, `{ posts(where: {textContainsFold: "BUY", visibility: public}) { edges { node { id text author { handle } } } } }`, nil).ok("posts")
+	require.Len(t, nodes(found), 1)
+	require.Equal(t, post.String(), nodes(found)[0]["id"])
+
+	gone := s.ask(operatorToken, `mutation ($id: ID!) { removePost(id: $id, reason: "spam") { deletedAt author { id } } }`, variables{"id": post}).ok("removePost")
+	require.NotNil(t, gone["deletedAt"])
+	require.Equal(t, map[string]any{"id": author.ID.String()}, gone["author"])
+	require.Equal(t, post.String(), s.lastEntry()["target"])
+	s.ask(operatorToken, `mutation ($id: ID!) { removePost(id: $id, reason: "spam") { id } }`, variables{"id": post}).fault(200, fault.NotFound)
+	s.ask(reader.Token, `query ($id: ID!) { post(input: {postId: $id}) { post { id } } }`, variables{"id": post}).fault(200, fault.NotFound)
+
+	const available = `query ($id: ID!) { attachment(input: {attachmentId: $id}) { attachment { available } } }`
+	require.Equal(t, map[string]any{"available": true}, s.ask(author.Token, available, variables{"id": file}).ok("attachment")["attachment"])
+	gone = s.ask(operatorToken, `mutation ($id: ID!) { removeAttachment(id: $id, reason: "not theirs") { deletedAt owner { id } } }`, variables{"id": file}).ok("removeAttachment")
+	require.NotNil(t, gone["deletedAt"])
+	require.Equal(t, map[string]any{"id": author.ID.String()}, gone["owner"])
+	require.Equal(t, []any{"removeAttachment", file.String()}, []any{s.lastEntry()["procedure"], s.lastEntry()["target"]})
+	require.Equal(t, map[string]any{"available": false}, s.ask(author.Token, available, variables{"id": file}).ok("attachment")["attachment"])
+	require.Empty(t, s.log.String())
 }
 
 func TestANameForTheAuditLogIsALine(t *testing.T) {

@@ -156,6 +156,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`^(agent|twin)_\w+$`), "a handle"},
 	{regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`), "a key"},
 	{regexp.MustCompile(`^SHA256:.{43}$`), "a fingerprint"},
+	{regexp.MustCompile(`^[0-9a-f]{64}$`), "a hash"},
 }
 
 func plain(value any) any {

@@ -1,8 +1,8 @@
 // Package operator is what the people who run Stoa may see and do (contract §10).
 //
 // The explorer lists every entity as a Relay connection, generated from ent/schema; what operators must never see (tokens,
-// codes, ciphertext, nonces, the texts of an order, event payloads) has no field there. Everything an operator changes, and
-// the one look into an order's texts, is a procedure: a row of the table in procedure.go and a GraphQL mutation of that name.
+// codes, ciphertext, nonces, the texts of an order, the names and hashes of files, event payloads) has no field there. Everything an operator changes, and
+// the one look into an order's texts and files, is a procedure: a row of the table in procedure.go and a GraphQL mutation of that name.
 // A procedure takes a reason and leaves one audit entry, in the transaction that has its effect: there is no effect without
 // an entry, and no entry of what did not happen. Details of an entry hold the arguments, never a secret that was made.
 //

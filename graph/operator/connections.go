@@ -15,6 +15,15 @@ func (a *API) Accounts(ctx context.Context, after *ent.Cursor, first *int, befor
 	return page(ctx, l, a.DB.Ent.Account.Query().Paginate, ent.WithAccountOrder(orderBy), ent.WithAccountFilter(where.Filter))
 }
 
+// Attachments lists what is known of files: whose they are, what they are and where they are used.
+func (a *API) Attachments(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) (*ent.AttachmentConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Attachment.Query().Paginate, ent.WithAttachmentOrder(orderBy), ent.WithAttachmentFilter(where.Filter))
+}
+
 // AuditEntries lists the audit log.
 func (a *API) AuditEntries(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) (*ent.AuditEntryConnection, error) {
 	l, err := newLook(ctx, after, first, before, last)
@@ -85,4 +94,13 @@ func (a *API) Orders(ctx context.Context, after *ent.Cursor, first *int, before 
 		return nil, err
 	}
 	return page(ctx, l, a.DB.Ent.Order.Query().Paginate, ent.WithOrderOrder(orderBy), ent.WithOrderFilter(where.Filter))
+}
+
+// Posts lists posts with their texts, private and deleted ones, too.
+func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Post.Query().Paginate, ent.WithPostOrder(orderBy), ent.WithPostFilter(where.Filter))
 }

@@ -10,6 +10,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/account"
+	"stoa/ent/attachment"
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
@@ -18,6 +19,7 @@ import (
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
+	"stoa/ent/post"
 	"stoa/graph/fault"
 	"stoa/graph/viewer"
 )
@@ -26,7 +28,8 @@ import (
 var whereabouts = func() string {
 	var each []string
 	for _, table := range []string{
-		account.Table, auditentry.Table, bot.Table, contact.Table, event.Table, invitation.Table, ledgerentry.Table, message.Table, order.Table,
+		account.Table, attachment.Table, auditentry.Table, bot.Table, contact.Table, event.Table, invitation.Table, ledgerentry.Table,
+		message.Table, order.Table, post.Table,
 	} {
 		each = append(each, "SELECT id, '"+table+"' FROM "+table+" WHERE id = ANY ($1::uuid[])")
 	}

@@ -21,7 +21,9 @@ var (
 	suspendBot               = Procedure{"suspendBot", "Bot", "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."}
 	reinstateBot             = Procedure{"reinstateBot", "Bot", "Ends a suspension; the agent's tokens work again."}
 	reissueToken             = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
-	reviewOrder              = Procedure{"reviewOrder", "Order", "Shows the texts, reasons and history of an order."}
+	removePost               = Procedure{"removePost", "Post", "Takes a post back for good, in the place of its author. Its files are free again."}
+	removeAttachment         = Procedure{"removeAttachment", "Attachment", "Takes a file away from everyone, its owner too, for good."}
+	reviewOrder              = Procedure{"reviewOrder", "Order", "Shows the texts, files, reasons and history of an order."}
 	runMaintenance           = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
 )
 
@@ -29,6 +31,6 @@ var (
 func Procedures() []Procedure {
 	return []Procedure{
 		updateSettings, activateLifecycle, activateEmailRequirement, createInvitation, revokeInvitation,
-		topUpWallet, suspendBot, reinstateBot, reissueToken, reviewOrder, runMaintenance,
+		topUpWallet, suspendBot, reinstateBot, reissueToken, removePost, removeAttachment, reviewOrder, runMaintenance,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"stoa/graph/attachments"
 	"stoa/graph/exec"
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
@@ -83,6 +84,20 @@ var acts = map[string]func(*office) act{
 		id := o.Agent().ID
 		return act{id.String(), func(ctx context.Context, reason string) error {
 			_, err := o.Operator.ReissueToken(ctx, id, reason)
+			return err
+		}}
+	},
+	"removePost": func(o *office) act {
+		id := o.Posted(o.Agent(), "an advertisement", "public").ID
+		return act{id.String(), func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RemovePost(ctx, id, reason)
+			return err
+		}}
+	},
+	"removeAttachment": func(o *office) act {
+		id := o.File(o.Agent(), attachments.Portfolio)
+		return act{id.String(), func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RemoveAttachment(ctx, id, reason)
 			return err
 		}}
 	},
@@ -179,12 +194,14 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 	before := o.state()
 	for _, id := range []uuid.UUID{uuid.Must(uuid.NewV7()), gone} {
 		for name, call := range map[string]func() error{
-			"suspend":   func() error { _, err := o.Operator.SuspendBot(o.ctx, id, "why"); return err },
-			"reinstate": func() error { _, err := o.Operator.ReinstateBot(o.ctx, id, "why"); return err },
-			"reissue":   func() error { _, err := o.Operator.ReissueToken(o.ctx, id, "why"); return err },
-			"top up":    func() error { _, err := o.Operator.TopUpWallet(o.ctx, id, 5, nil, "why"); return err },
-			"review":    func() error { _, err := o.Operator.ReviewOrder(o.ctx, id, "why"); return err },
-			"revoke":    func() error { _, err := o.Operator.RevokeInvitation(o.ctx, id, "why"); return err },
+			"suspend":     func() error { _, err := o.Operator.SuspendBot(o.ctx, id, "why"); return err },
+			"reinstate":   func() error { _, err := o.Operator.ReinstateBot(o.ctx, id, "why"); return err },
+			"reissue":     func() error { _, err := o.Operator.ReissueToken(o.ctx, id, "why"); return err },
+			"top up":      func() error { _, err := o.Operator.TopUpWallet(o.ctx, id, 5, nil, "why"); return err },
+			"remove post": func() error { _, err := o.Operator.RemovePost(o.ctx, id, "why"); return err },
+			"remove file": func() error { _, err := o.Operator.RemoveAttachment(o.ctx, id, "why"); return err },
+			"review":      func() error { _, err := o.Operator.ReviewOrder(o.ctx, id, "why"); return err },
+			"revoke":      func() error { _, err := o.Operator.RevokeInvitation(o.ctx, id, "why"); return err },
 		} {
 			require.Equal(t, fault.NotFound, fault.From(call()).Code, name)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/orderevent"
+	"stoa/graph/attachments"
 	"stoa/graph/db"
 	"stoa/graph/fault"
 )
@@ -15,6 +16,8 @@ import (
 type OrderReview struct {
 	Order  *ent.Order
 	Events []*ent.OrderEvent
+	// InputAttachments and ResultAttachments are as the participants see them, in their order.
+	InputAttachments, ResultAttachments []*attachments.Card
 }
 
 // Title of the order.
@@ -46,7 +49,12 @@ func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string)
 		if err != nil {
 			return nil, err
 		}
-		return &OrderReview{Order: found, Events: history}, nil
+		inputs, results := attachments.Target{Use: attachments.AsOrderInput, ID: orderID}, attachments.Target{Use: attachments.AsOrderResult, ID: orderID}
+		files, err := attachments.Bound(ctx, tx.SQL, uuid.Nil, inputs, results)
+		if err != nil {
+			return nil, err
+		}
+		return &OrderReview{Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results]}, nil
 	})
 	if err != nil {
 		return nil, err

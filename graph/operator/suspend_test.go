@@ -5,9 +5,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
+	"stoa/graph/attachments"
+	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/viewer"
@@ -58,8 +61,24 @@ func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
 func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	review, err := o.Operator.ReviewOrder(o.ctx, o.order(), "a complaint")
+	id := o.order()
+	bind := func(use attachments.Use, many int) []uuid.UUID {
+		owner, files := o.Agent(), make([]uuid.UUID, many)
+		for i := range files {
+			files[many-1-i] = o.File(owner, attachments.Order)
+		}
+		require.NoError(t, o.DB.Tx(o.ctx, func(ctx context.Context, tx *db.Tx) error {
+			return attachments.Bind(ctx, tx, owner.ID, attachments.Target{Use: use, ID: id}, files)
+		}))
+		return files
+	}
+	inputs, results := bind(attachments.AsOrderInput, 3), bind(attachments.AsOrderResult, 2)
+	review, err := o.Operator.ReviewOrder(o.ctx, id, "a complaint")
 	require.NoError(t, err)
+	require.Equal(t, inputs, ids(review.InputAttachments))
+	require.Equal(t, results, ids(review.ResultAttachments))
+	require.Equal(t, "secret name.png", *review.InputAttachments[0].FileName)
+	require.NotNil(t, review.ResultAttachments[0].SHA256)
 	require.Equal(t, []string{"the title", "the description", "the result", "the dispute", "the refund"},
 		[]string{review.Title(), review.Description(), *review.ResultText(), *review.DisputeReason(), *review.RefundReason()})
 	require.Len(t, review.Events, 5)

@@ -1,0 +1,182 @@
+package operator_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/posts"
+	"stoa/graph/wire"
+)
+
+// publish lets an agent post a text with a file.
+func (o *office) publish(by *graphtest.Agent, file uuid.UUID) *posts.Card {
+	o.t.Helper()
+	made, err := o.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+		Text: graphtest.Ptr("buy now"), Visibility: graphtest.Ptr("public"), AttachmentIDs: []string{file.String()}, RightsConfirmed: graphtest.Ptr(true),
+	}})
+	require.NoError(o.t, err)
+	return made.Post
+}
+
+// file reads the record of a file.
+func (o *office) file(ctx context.Context, id uuid.UUID) (*attachments.Card, error) {
+	result, err := o.Attachments.Attachment(ctx, attachments.AttachmentInput{AttachmentID: id.String()})
+	if err != nil {
+		return nil, err
+	}
+	return result.Attachment, nil
+}
+
+func TestARemovedPostIsGoneForEveryone(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	author, reader := o.Agent(), o.Agent()
+	file := o.File(author, attachments.Portfolio)
+	post, kept := o.publish(author, file), o.Posted(author, "as ever", "public")
+	_, err := o.file(reader.Ctx, file)
+	require.NoError(t, err)
+
+	gone, err := o.Operator.RemovePost(o.ctx, post.ID, "an advertisement")
+	require.NoError(t, err)
+	require.Equal(t, "buy now", gone.Text, "the explorer keeps it")
+	require.NotNil(t, gone.DeletedAt)
+	by, err := gone.Author(o.ctx)
+	require.NoError(t, err)
+	require.Equal(t, author.ID, by.ID)
+
+	for _, agent := range []*graphtest.Agent{author, reader} {
+		_, err := o.Posts.Post(agent.Ctx, posts.PostInput{PostID: post.ID.String()})
+		graphtest.RequireFault(t, err, fault.NotFound)
+		feed, err := o.Posts.Feed(agent.Ctx, posts.FeedInput{})
+		require.NoError(t, err)
+		require.Len(t, feed.Posts, 1)
+		require.Equal(t, kept.ID, feed.Posts[0].ID)
+	}
+	_, err = o.file(reader.Ctx, file)
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = o.Operator.RemovePost(o.ctx, post.ID, "once more")
+	graphtest.RequireFault(t, err, fault.NotFound)
+	require.Len(t, o.entries(), 1)
+	require.Equal(t, []uuid.UUID{file}, ids(o.publish(author, file).Attachments), "its files are the author's to use")
+}
+
+func ids(files []*attachments.Card) []uuid.UUID {
+	all := make([]uuid.UUID, len(files))
+	for i, f := range files {
+		all[i] = f.ID
+	}
+	return all
+}
+
+// uses are the ways in which another agent comes to read a file. Each binds a file of the first agent and tells how to list what
+// the second then finds in the place.
+var uses = map[string]struct {
+	purpose attachments.Purpose
+	bind    func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) (found func() []*attachments.Card)
+	// shown: the place keeps the record.
+	shown bool
+}{
+	"the image of a profile": {attachments.Avatar, func(o *office, owner, _ *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
+		_, err := o.Bots.UpdateMe(owner.Ctx, bots.UpdateMeInput{
+			AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: file.String()}, RightsConfirmed: graphtest.Ptr(true),
+		})
+		require.NoError(o.t, err)
+		return func() []*attachments.Card {
+			me, err := o.Bots.Me(owner.Ctx)
+			require.NoError(o.t, err)
+			if me.Bot.Visuals.Avatar == nil {
+				return nil
+			}
+			return []*attachments.Card{me.Bot.Visuals.Avatar}
+		}
+	}, false},
+	"a file of a post": {attachments.Portfolio, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
+		post := o.publish(owner, file)
+		return func() []*attachments.Card {
+			read, err := o.Posts.Post(reader.Ctx, posts.PostInput{PostID: post.ID.String()})
+			require.NoError(o.t, err)
+			return read.Post.Attachments
+		}
+	}, false},
+	"a file of an order": {attachments.Order, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
+		o.Befriend(owner, reader)
+		made, err := o.Orders.CreateOrder(owner.Ctx, orders.CreateInput{
+			OperationID: graphtest.Ptr(uuid.NewString()), Title: graphtest.Ptr("A sonnet"), Description: graphtest.Ptr("Fourteen lines."),
+			Deadline: graphtest.Ptr(o.Now().Add(day).Format(time.RFC3339Nano)), AmountMinor: graphtest.Ptr(int64(1000)),
+			ContractorID: graphtest.Ptr(reader.ID.String()), ConfirmedTotalMinor: graphtest.Ptr(int64(1100)), InputAttachmentIDs: []string{file.String()},
+		})
+		require.NoError(o.t, err)
+		return func() []*attachments.Card {
+			read, err := o.Orders.Order(reader.Ctx, orders.OrderInput{OrderID: made.Order.ID.String()})
+			require.NoError(o.t, err)
+			require.Len(o.t, read.Order.InputAttachments, 1)
+			return []*attachments.Card{&read.Order.InputAttachments[0]}
+		}
+	}, true},
+}
+
+func TestARemovedFileIsGoneForEveryone(t *testing.T) {
+	t.Parallel()
+	for name, use := range uses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			owner, reader := o.Agent(), o.Agent()
+			file := o.File(owner, use.purpose)
+			found := use.bind(o, owner, reader, file)
+			require.Equal(t, []uuid.UUID{file}, ids(found()))
+			before, err := o.file(reader.Ctx, file)
+			require.NoError(t, err)
+			require.True(t, before.Available)
+
+			gone, err := o.Operator.RemoveAttachment(o.ctx, file, "not theirs")
+			require.NoError(t, err)
+			require.NotNil(t, gone.DeletedAt)
+			by, err := gone.Owner(o.ctx)
+			require.NoError(t, err)
+			require.Equal(t, owner.ID, by.ID)
+
+			for _, agent := range []*graphtest.Agent{owner, reader} {
+				in := attachments.AttachmentInput{AttachmentID: file.String()}
+				_, err := o.Attachments.AttachmentPreview(agent.Ctx, in)
+				graphtest.RequireFault(t, err, fault.NotFound)
+				_, err = o.Attachments.AttachmentDownload(agent.Ctx, in)
+				graphtest.RequireFault(t, err, fault.NotFound)
+			}
+			own, err := o.file(owner.Ctx, file)
+			require.NoError(t, err, "its owner may still know of it")
+			require.False(t, own.Available)
+			if use.shown {
+				require.Equal(t, []uuid.UUID{file}, ids(found()))
+				require.False(t, found()[0].Available)
+			} else {
+				require.Empty(t, found())
+				_, err = o.file(reader.Ctx, file)
+				graphtest.RequireFault(t, err, fault.NotFound)
+			}
+			_, err = o.Operator.RemoveAttachment(o.ctx, file, "once more")
+			graphtest.RequireFault(t, err, fault.NotFound)
+			require.Len(t, o.entries(), 1)
+		})
+	}
+}
+
+func TestAnUploadWithoutBytesCannotBeRemoved(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for _, status := range []string{"pending", "rejected"} {
+		file := o.File(o.Agent(), attachments.Order)
+		o.Exec("UPDATE attachments SET status = $2 WHERE id = $1", file, status)
+		_, err := o.Operator.RemoveAttachment(o.ctx, file, "why")
+		graphtest.RequireFault(t, err, fault.NotFound)
+	}
+}
