@@ -69,12 +69,12 @@ func TestUploadForms(t *testing.T) {
 		"purpose in upper case": {picture, value("purpose", "ORDER"), id},
 		"long purpose":          {picture, value("purpose", strings.Repeat("x", 300)), id},
 	} {
-		t.Run(name, func(t *testing.T) { s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFields) })
+		t.Log(name)
+		s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFields)
 	}
 	for name, body := range map[string]string{"no form at all": "", "cut": "--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\norder"} {
-		t.Run(name, func(t *testing.T) {
-			s.send(http.MethodPost, "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x").fault(http.StatusBadRequest, fault.InvalidFields)
-		})
+		t.Log(name)
+		s.send(http.MethodPost, "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x").fault(http.StatusBadRequest, fault.InvalidFields)
 	}
 	s.send(http.MethodPost, "/api/v1/attachments", agent.Token, "x", "Content-Type", "multipart/form-data").fault(http.StatusBadRequest, fault.InvalidFields)
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments"), "none of them is recorded")
@@ -104,21 +104,18 @@ func TestUploadSizes(t *testing.T) {
 	s := newFileSite(t)
 	agent := s.Agent()
 	for name, size := range map[string]int{"a file over 20 MiB": 20<<20 + 1, "a form over 21 MiB": 21 << 20, "far too much": 40 << 20} {
-		t.Run(name, func(t *testing.T) {
-			s.post(agent.Token, uploadForm("order", make([]byte, size))).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
-		})
+		t.Log(name)
+		s.post(agent.Token, uploadForm("order", make([]byte, size))).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
 	}
-	t.Run("without a length", func(t *testing.T) {
-		body, contentType := encode(t, uploadForm("order", make([]byte, 22<<20)))
-		request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", io.MultiReader(bytes.NewReader(body)))
-		require.NoError(t, err)
-		request.Header.Set("Content-Type", contentType)
-		request.Header.Set("Authorization", "Bearer "+agent.Token)
-		response, err := http.DefaultTransport.RoundTrip(request)
-		require.NoError(t, err)
-		defer response.Body.Close()
-		require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
-	})
+	body, contentType := encode(t, uploadForm("order", make([]byte, 22<<20)))
+	request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", io.MultiReader(bytes.NewReader(body)))
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Authorization", "Bearer "+agent.Token)
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments"))
 	s.post(agent.Token, uploadForm("order", make([]byte, 20<<20))).fault(http.StatusBadRequest, fault.InvalidFile)
 }

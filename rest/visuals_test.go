@@ -69,9 +69,8 @@ func TestImagesThatCannotBeBound(t *testing.T) {
 		"portfolio":     s.attach(agent, "portfolio", pngOf(t, 4, 4))["id"],
 		"rejected":      rejectedID,
 	} {
-		t.Run(name, func(t *testing.T) {
-			s.patchMe(agent, map[string]any{"avatar_attachment_id": id, "rights_confirmed": true, "bio": "changed"}).fault(http.StatusNotFound, fault.InvalidAttachment)
-		})
+		t.Log(name)
+		s.patchMe(agent, map[string]any{"avatar_attachment_id": id, "rights_confirmed": true, "bio": "changed"}).fault(http.StatusNotFound, fault.InvalidAttachment)
 	}
 	for _, wrong := range []any{"x", 1, true, []any{}} {
 		s.patchMe(agent, map[string]any{"avatar_attachment_id": wrong, "rights_confirmed": true}).fault(http.StatusBadRequest, fault.InvalidInput)

@@ -27,10 +27,10 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 	w.folder = w.InspectWith(jobs.Judge)
 	enqueue := w.Attachments.Enqueue
 	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil } // its worker never answers
-	agent := w.Agent()
+	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
 	result := make(chan error, 1)
 	go func() {
-		_, err := w.send(agent, newForm(attachments.Order, picture(t, 8, 8)))
+		_, err := w.send(agent, f)
 		result <- err
 	}()
 	require.Eventually(t, func() bool { return w.pending() != uuid.Nil }, time.Minute, 10*time.Millisecond)
@@ -106,10 +106,10 @@ func TestInspectionThatIsInterruptedIsDoneLater(t *testing.T) {
 		tx.AfterCommit(func() { asked <- job.(attachments.InspectJob).AttachmentID })
 		return nil
 	}
-	agent := w.Agent()
+	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
 	result := make(chan error, 1)
 	go func() {
-		_, err := w.send(agent, newForm(attachments.Order, picture(t, 8, 8)))
+		_, err := w.send(agent, f)
 		result <- err
 	}()
 	id := <-asked
@@ -200,7 +200,7 @@ func TestUploadLargerThanAFileMayBe(t *testing.T) {
 func TestFoldersThatCrashesLeftAreRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	left, err := os.MkdirTemp("", "stoa-inspect-")
+	left, err := os.MkdirTemp("", "stoa-inspect-") //nolint:usetesting // it must lie where the system has temporary files
 	require.NoError(t, err)
 	old := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(left, old, old))

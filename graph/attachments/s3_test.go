@@ -66,13 +66,13 @@ func (b *bucketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (b *bucketServer) list(w io.Writer) {
 	type object struct {
-		Key          string
-		Size         int
-		LastModified time.Time
+		Key          string    `xml:"Key"`
+		Size         int       `xml:"Size"`
+		LastModified time.Time `xml:"LastModified"`
 	}
 	listed := struct {
 		XMLName  xml.Name `xml:"ListBucketResult"`
-		Contents []object
+		Contents []object `xml:"Contents"`
 	}{}
 	for key, content := range b.objects {
 		listed.Contents = append(listed.Contents, object{key, len(content), time.Now()})

@@ -74,12 +74,12 @@ func (a *API) put(ctx context.Context, key, path string) (copied, error) {
 }
 
 // get copies bytes of the store into a local file.
-func (a *API) get(ctx context.Context, key, path string) error {
+func (a *API) get(ctx context.Context, key, path string) (err error) {
 	reader, err := a.Store.NewReader(ctx, key, nil)
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
+	defer func() { err = errors.Join(err, reader.Close()) }()
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ func contentOf(t *testing.T, get func(context.Context, attachments.AttachmentInp
 	content, err := io.ReadAll(reader)
 	require.NoError(t, err)
 	require.NoError(t, reader.Close())
-	require.EqualValues(t, file.Size, len(content))
+	require.Len(t, content, int(file.Size))
 	return content
 }
 

@@ -21,7 +21,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, small copi
 	if shown.sum == nil {
 		published = nil
 	}
-	var overdrawn error
+	var fits bool
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, small copi
 		if err != nil {
 			return err
 		}
-		if overdrawn = u.refuse(a.Quotas, 0, 0, held.size+small.size-held.reserved); overdrawn != nil {
+		if fits = u.refuse(a.Quotas, 0, 0, held.size+small.size-held.reserved) == nil; !fits {
 			return nil
 		}
 		_, err = tx.SQL.ExecContext(ctx, acceptUpload, held.id, held.lease, report.MediaType, report.Width, report.Height, report.Pages,
@@ -40,7 +40,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, small copi
 	if err != nil {
 		return err
 	}
-	if overdrawn != nil {
+	if !fits {
 		return a.reject(ctx, held, Report{MediaType: report.MediaType, Reason: "Its preview does not fit into the storage budget."})
 	}
 	a.announce(held.id)

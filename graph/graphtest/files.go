@@ -27,7 +27,7 @@ func (w *World) InspectWith(judge attachments.Inspector) (folder string) {
 		tx.AfterCommit(func() {
 			running.Go(func() {
 				for range 5 { // a job is tried again
-					if w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, judge) == nil { //nolint:forcetypeassert // the only job here
+					if w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, judge) == nil {
 						return
 					}
 				}
