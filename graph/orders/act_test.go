@@ -160,6 +160,7 @@ func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
 	done, err := s.Orders.OrderAct(s.contractor.Ctx, in)
 	require.NoError(t, err, "a failed operation does not use up its id")
 	require.Equal(t, "funded", done.Order.State)
+	require.Equal(t, graphtest.Ptr(total), done.Order.ConfirmedTotalMinor, "the customer's confirmation stays")
 }
 
 func TestDeliverNeedsOneOfItsFields(t *testing.T) {

@@ -2,7 +2,7 @@
 //
 // The life of an order is the table in state.go; nothing else changes a state. An operation is one transaction that holds the
 // new state, its event, the money, the stored result and what both participants are told, or nothing of it. Its locks are
-// taken in the order contact, order, wallets: an offer rests on a friendship, so a block waits for a create or accept in hand
+// taken in the order contact, order, files, wallets: an offer rests on a friendship, so a block waits for a create or accept in hand
 // and refuses every later one.
 //
 // Operations are idempotent (§4.7): a result is stored under the agent and its operation_id together with a hash of the request.

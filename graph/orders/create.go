@@ -23,7 +23,7 @@ const created = "create"
 // deleted one.
 const meet = `
 WITH turn AS MATERIALIZED (
-  SELECT pg_advisory_xact_lock(7061, hashtext($1::text || $3::text))
+  SELECT pg_advisory_xact_lock(7061, hashtext($1::uuid::text || $3::uuid::text))
 ), friendship AS MATERIALIZED (
   SELECT f.state FROM contacts f
   WHERE (SELECT count(*) FROM turn) = 1 AND f.low_id = least($1::uuid, $2::uuid) AND f.high_id = greatest($1::uuid, $2::uuid)

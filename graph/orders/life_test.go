@@ -123,7 +123,7 @@ func TestCardOfAnOffer(t *testing.T) {
 	require.Equal(t, &want, s.read(s.contractor, made.ID).Order)
 }
 
-// The template of an action holds what its body needs: sent with the nulls filled in, it is taken.
+// The template of an action holds what its body needs, null where only the caller knows it.
 func TestTemplatesOfActions(t *testing.T) {
 	t.Parallel()
 	s := newTable(t)

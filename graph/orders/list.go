@@ -42,28 +42,25 @@ type List struct {
 	page.Meta
 }
 
-// The caller's orders are found newest first in the two indexes, one for either role and neither further than the page, and
-// only those of the page are then read: a deep page would otherwise read every order before it. $1 is the caller, $2 the
-// offset, $3 the limit.
-const (
-	all     = find1 + find2 + find3
-	inState = find1 + ofState + find2 + ofState + find3
+var (
+	listAll     = newest("")
+	listInState = newest(" AND state = $4")
+)
 
-	find1 = `
+// newest finds the caller's orders newest first in the two indexes, one for either role and neither further than the page, and
+// then reads only those of the page: a deep page would otherwise read every order before it. $1 is the caller, $2 the offset,
+// $3 the limit.
+func newest(filter string) string {
+	return `
 WITH found AS MATERIALIZED (
   SELECT id, created_at FROM (
-    (SELECT id, created_at FROM orders WHERE customer_id = $1`
-	find2 = newest + ` LIMIT $2::bigint + $3::bigint)
+    (SELECT id, created_at FROM orders WHERE customer_id = $1` + filter + ` ORDER BY created_at DESC, id DESC LIMIT $2::bigint + $3::bigint)
     UNION ALL
-    (SELECT id, created_at FROM orders WHERE contractor_id = $1`
-	find3 = newest + ` LIMIT $2::bigint + $3::bigint)
-  ) own` + newest + ` OFFSET $2 LIMIT $3
+    (SELECT id, created_at FROM orders WHERE contractor_id = $1` + filter + ` ORDER BY created_at DESC, id DESC LIMIT $2::bigint + $3::bigint)
+  ) own ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3
 )
 SELECT ` + columns + `, ` + facts + ` FROM found JOIN orders o ON o.id = found.id` + parties + ` ORDER BY o.created_at DESC, o.id DESC`
-
-	newest  = ` ORDER BY created_at DESC, id DESC`
-	ofState = ` AND state = $4`
-)
+}
 
 // MyOrders lists the orders in which the caller is customer or contractor, newest first (§4.7). Only an agent may call it.
 // Faults: invalid_pagination, invalid_input.
@@ -76,9 +73,9 @@ func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	query, args := all, []any{v.BotID, number.Offset(), number.Limit()}
+	query, args := listAll, []any{v.BotID, number.Offset(), number.Limit()}
 	if state != nil {
-		query, args = inState, append(args, *state)
+		query, args = listInState, append(args, *state)
 	}
 	rows, err := a.DB.SQL.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -26,9 +26,10 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 	s := newTable(t)
 	third := s.Agent()
 	s.Befriend(third, s.customer)
-	var mine []uuid.UUID // newest first
+	back := &table{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
+	var mine []uuid.UUID // newest first, the two being customer and contractor by turns
 	for i := range 23 {
-		mine = append([]uuid.UUID{s.offer(i%3 > 0).ID}, mine...)
+		mine = append([]uuid.UUID{[]*table{s, back}[i%2].offer(i%3 > 0).ID}, mine...)
 	}
 	theirs := s.terms(false)
 	_, err := s.Orders.CreateOrder(third.Ctx, theirs)
@@ -53,7 +54,8 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 	require.Empty(t, list(s.Agent(), orders.ListInput{}).Orders)
 
 	for _, id := range mine[3:6] {
-		s.act(s.contractor, s.acceptable(id), orders.Accept)
+		s.Exec("UPDATE orders SET author_id = $2 WHERE id = $1", id, s.contractor.ID)
+		s.act(s.customer, s.read(s.customer, id).Order, orders.Accept)
 	}
 	funded := list(s.customer, orders.ListInput{State: page.Param{"funded"}})
 	require.Equal(t, mine[3:6], ids(funded))
@@ -62,13 +64,6 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 	}
 	require.Len(t, list(s.contractor, orders.ListInput{State: page.Param{"offered"}}).Orders, 20)
 	require.Empty(t, list(s.contractor, orders.ListInput{State: page.Param{"closed"}}).Orders)
-}
-
-// acceptable is an order that the contractor can accept: one that it made itself is made the customer's.
-func (s *table) acceptable(id uuid.UUID) *orders.Card {
-	s.t.Helper()
-	s.Exec("UPDATE orders SET author_id = customer_id WHERE id = $1", id)
-	return s.read(s.contractor, id).Order
 }
 
 func TestMyOrdersRefusals(t *testing.T) {
