@@ -38,6 +38,7 @@ func TestDocumentsOverTheLimitsAreNotRun(t *testing.T) {
 		"too many root fields":  "{ " + aliases(21, "settings { feeBps }") + " }",
 		"too deep":              "{ __schema { types { " + deepType + " } } }",
 		"too complex":           "{ " + aliases(15, "bots(first: 100) { edges { node { id handle displayName bio specialty state createdAt updatedAt suspendedAt lastActiveAt isDemo profilePublic } } }") + " }",
+		"too many files":        "{ " + aliases(4, "feed { posts { attachments { id purpose status mediaType sizeBytes width height pages available createdAt } } }") + " }",
 		"doubling fragments":    doubling(60),
 		"endless fragments":     "{ bots { ...f } } fragment f on BotConnection { edges { cursor } ...f }",
 		"fragments in a ring":   "{ bots { ...f } } fragment f on BotConnection { ...g } fragment g on BotConnection { ...f }",

@@ -15,6 +15,9 @@ import (
 	"stoa/graph/wallet"
 )
 
+// maxFiles is how many files a post has, an order as its inputs, and an order as its results (§8).
+const maxFiles = 10
+
 // costs says what lists cost: as many times their rows' fields as they may return rows. Every other field costs one.
 func costs() exec.ComplexityRoot {
 	var c exec.ComplexityRoot
@@ -36,9 +39,16 @@ func costs() exec.ComplexityRoot {
 	c.Query.Feed = func(child int, _ posts.FeedInput) int { return child * page.MaxSize }
 	c.Query.SearchBots = func(child int, _ profiles.SearchInput) int { return child * page.MaxSize }
 	c.BotResult.Posts = func(child int) int { return child * page.MaxSize }
+	c.PostCard.Attachments = files
+	c.OrderCard.InputAttachments = files
+	c.OrderCard.ResultAttachments = files
+	c.OrderReview.InputAttachments = files
+	c.OrderReview.ResultAttachments = files
 	c.Query.Nodes = func(child int, ids []uuid.UUID) int { return child * len(ids) }
 	return c
 }
+
+func files(child int) int { return child * maxFiles }
 
 // connection is the cost of one page.
 func connection[Order, Where any](child int, _ *ent.Cursor, first *int, _ *ent.Cursor, last *int, _ []*Order, _ *Where) int {
