@@ -98,8 +98,8 @@ func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
 			w := newWorld(t)
 			agent, other := w.Agent(), w.Agent()
 			order := uuid.New()
-			w.Exec(`INSERT INTO orders (id, updated_at, created_at, customer_id, contractor_id, author_id, state, version, outcome, title, description,
-				deadline, amount_minor, fee_minor, total_minor, fee_bps) SELECT $1, now, now, $2, $3, $2, $4::text, 1,
+			w.Exec(`INSERT INTO orders (id, updated_at, customer_id, created_at, contractor_id, author_id, state, version, outcome, title, description,
+				deadline, amount_minor, fee_minor, total_minor, fee_bps) SELECT $1, now, $2, now, $3, $2, $4::text, 1,
 				CASE WHEN $4::text = 'closed' THEN 'accepted' END, 't', 'd', now, 1, 0, 1, 0 FROM stoa_now() AS now`, order, agent.ID, other.ID, state)
 			for _, use := range []attachments.Use{attachments.AsOrderInput, attachments.AsOrderResult} {
 				require.NoError(t, w.bind(agent, attachments.Target{Use: use, ID: order}, w.upload(t, agent, attachments.Order, picture(t, 8, 8)).ID))
