@@ -6,11 +6,9 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -118,14 +116,4 @@ func checkOrigin(origin string) error {
 		return fmt.Errorf("--allowed-origins: %q is not an origin such as https://example.org", origin)
 	}
 	return nil
-}
-
-// forgetEmptySettings makes a variable that is set to nothing the same as one that is not set.
-func forgetEmptySettings() {
-	for _, entry := range os.Environ() {
-		name, value, _ := strings.Cut(entry, "=")
-		if value == "" && strings.HasPrefix(name, settingPrefix+"_") {
-			_ = os.Unsetenv(name) // fails only for names that cannot be set
-		}
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+
+	"github.com/alecthomas/kong"
 )
 
 // serveCommand runs the server until SIGTERM or SIGINT. A second signal ends it at once.
@@ -12,8 +14,11 @@ type serveCommand struct {
 }
 
 // Run returns nil after a complete shutdown (§11).
-func (c *serveCommand) Run() error {
+func (c *serveCommand) Run(parsed *kong.Context) error {
 	log := c.logger(os.Stderr)
+	for _, name := range strangeSettings(parsed.Model) {
+		log.Warn("this variable is no setting of this version", "name", name)
+	}
 	asked := untilSignal(log)
 	p := &process{settings: &c.settings, log: log}
 	failed := p.start(asked)

@@ -40,7 +40,8 @@ func TestPrivateCluster(t *testing.T) {
 	require.NotContains(t, s.log.String(), ada.Token)
 	require.NoFileExists(t, filepath.Join(s.data, "postgres", "postmaster.pid"))
 
-	again := serve(t, "STOA_DATA_DIR="+s.data)
+	again := serve(t, "STOA_DATA_DIR="+s.data, "STOA_LIMIT_SOCKET=3", "STOA_TOKEN_TTL=")
+	again.said("this variable is no setting of this version", "name", "STOA_LIMIT_SOCKET")
 	for _, token := range []string{ada.Token, token} {
 		got, err := again.client().Send(t.Context(), http.MethodGet, "/bots/me", token, nil)
 		require.NoError(t, err)
