@@ -54,7 +54,9 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 		"ack":             {text(good), open},
 		"the largest ack": {text(padded(4096)), open},
 		"too large":       {text(padded(4097)), 4400},
-		"far too large":   {text(padded(200_000)), 4400},
+		"far too large": {func(_ *testing.T, c *client) {
+			_ = c.WriteMessage(websocket.TextMessage, []byte(padded(200_000))) // the server may close before it is all out
+		}, 4400},
 		"binary": {func(t *testing.T, c *client) {
 			t.Helper()
 			require.NoError(t, c.WriteMessage(websocket.BinaryMessage, []byte(good)))

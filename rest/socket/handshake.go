@@ -90,7 +90,7 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closure) {
 	ctx, cancel := context.WithTimeout(r.Context(), handshakeTimeout)
 	defer cancel()
 	h.mu.RLock()
-	process, draining := h.process, h.draining
+	draining := h.draining
 	h.mu.RUnlock()
 	token, bearer := rest.Bearer(r.Header)
 	switch {
@@ -100,10 +100,12 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closure) {
 		return 0, &errOrigin
 	case draining:
 		return 0, &errDraining
-	case process == 0:
-		return 0, &errAway
 	case !bearer:
 		return 0, &errIdentity
+	}
+	process := h.awaitProcess(ctx)
+	if process == 0 {
+		return 0, &errAway
 	}
 	v, err := h.Graph.Bots.Admit(ctx, token, false)
 	if err != nil {

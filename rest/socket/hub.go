@@ -66,6 +66,8 @@ type Hub struct {
 	draining bool
 	// process is the number that slots are leased under; 0 while there is no connection that holds its lock.
 	process int32
+	// linked is closed while process is set.
+	linked chan struct{}
 	// open counts sessions that have not finished.
 	open sync.WaitGroup
 
@@ -85,7 +87,7 @@ type Hub struct {
 func New(c Config) *Hub {
 	h := &Hub{
 		Config: c, sessions: make(map[uuid.UUID][]*session), loading: make(chan struct{}, loadsAtOnce),
-		suspicion: make(chan struct{}, 1), mail: mail{waiting: make(chan struct{}, 1)},
+		linked: make(chan struct{}), suspicion: make(chan struct{}, 1), mail: mail{waiting: make(chan struct{}, 1)},
 	}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	h.views = newGather(viewsAtOnce, c.Graph.Events.Look)

@@ -21,6 +21,8 @@ const (
 	// without having been closed shows by silence only.
 	linkCheck   = 5 * time.Second
 	linkTimeout = 5 * time.Second
+	// linkPatience is how long a client waits for the connection before it is turned away.
+	linkPatience = time.Second
 )
 
 // The words of notices.
@@ -140,10 +142,33 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	return nil
 }
 
+// setProcess notes the number that slots are leased under from now on; 0 while there is none.
 func (h *Hub) setProcess(process int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	switch {
+	case h.process == 0 && process != 0:
+		close(h.linked)
+	case h.process != 0 && process == 0:
+		h.linked = make(chan struct{})
+	}
 	h.process = process
+}
+
+// awaitProcess returns the number that slots are leased under. While there is none it waits a moment, since a lost connection is
+// mostly replaced at once.
+func (h *Hub) awaitProcess(ctx context.Context) int32 {
+	h.mu.RLock()
+	linked := h.linked
+	h.mu.RUnlock()
+	select {
+	case <-linked:
+	case <-time.After(linkPatience):
+	case <-ctx.Done():
+	}
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.process
 }
 
 // hear does what a notice of another process asks for; what it does not understand it leaves alone.

@@ -152,6 +152,7 @@ func (s *session) deliver(look bool) error {
 	}
 	window := events.Window{Recipient: s.slot.BotID, Version: s.version, After: s.cursor, Size: chunk, Sent: s.received}
 	if look {
+		s.cursor = 0
 		window.After, window.Size = 0, min(len(s.flight.pending)+chunk, events.WindowSize)
 	}
 	s.loading, s.gone = true, nil
@@ -168,15 +169,16 @@ func (s *session) deliver(look bool) error {
 	s.mu.Lock()
 	s.loading, s.gone = false, nil
 	s.held = !sentAll
+	freed := s.held && !s.flight.full() // on another connection, since the last event was sent
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	if sentAll {
 		s.cursor = view.Last
-		if view.More {
-			s.kick(chores{more: true})
-		}
+	}
+	if sentAll && view.More || freed {
+		s.kick(chores{more: true})
 	}
 	return nil
 }
