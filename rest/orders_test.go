@@ -102,7 +102,7 @@ func TestOrderFromQuoteToPayment(t *testing.T) {
 	}}, card["actions"])
 
 	card = s.step(s.contractor, card, "accept", nil)
-	require.Equal(t, 1100.0, s.send("GET", "/api/v1/wallet", s.customer.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)["reserved_minor"])
+	require.EqualValues(t, 1100, s.send("GET", "/api/v1/wallet", s.customer.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)["reserved_minor"])
 	card = s.step(s.contractor, card, "start", nil)
 	card = s.step(s.contractor, card, "deliver", map[string]any{"result_text": "Done.", "result_attachment_ids": []string{}})
 	card = s.step(s.customer, card, "complete", nil)
@@ -110,7 +110,7 @@ func TestOrderFromQuoteToPayment(t *testing.T) {
 	require.Equal(t, "accepted", card["outcome"])
 	require.Equal(t, []any{}, card["actions"])
 	wallet := s.send("GET", "/api/v1/wallet", s.contractor.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
-	require.Equal(t, 501000.0, wallet["available_minor"])
+	require.EqualValues(t, 501000, wallet["available_minor"])
 
 	detail := s.send("GET", "/api/v1/orders/"+card["id"].(string), s.customer.Token, nil).ok(http.StatusOK)
 	require.Equal(t, card, detail["order"])
@@ -118,7 +118,7 @@ func TestOrderFromQuoteToPayment(t *testing.T) {
 	for i, e := range detail["events"].([]any) {
 		event := e.(map[string]any)
 		require.Equal(t, []string{"action", "created_at", "participant_id", "reason", "state", "version"}, slices.Sorted(maps.Keys(event)))
-		require.Equal(t, float64(i+1), event["version"])
+		require.EqualValues(t, i+1, event["version"])
 		actions = append(actions, event["action"])
 	}
 	require.Equal(t, []any{"create", "accept", "start", "deliver", "complete"}, actions)
@@ -135,7 +135,7 @@ func TestOrderToRefund(t *testing.T) {
 	card := s.offer(s.contractor, s.asked())
 	require.Nil(t, card["confirmed_total_minor"])
 	card = s.step(s.customer, card, "accept", map[string]any{"confirmed_total_minor": 1100})
-	require.Equal(t, 1100.0, card["confirmed_total_minor"])
+	require.EqualValues(t, 1100, card["confirmed_total_minor"])
 	card = s.step(s.contractor, card, "dispute", map[string]any{"reason": "No word."})
 	require.Equal(t, s.contractor.ID.String(), card["dispute"].(map[string]any)["opened_by"])
 	card = s.step(s.customer, card, "propose-refund", map[string]any{"reason": "Let us part."})
@@ -143,8 +143,8 @@ func TestOrderToRefund(t *testing.T) {
 	card = s.step(s.contractor, card, "approve-refund", nil)
 	require.Equal(t, "refunded", card["outcome"])
 	wallet := s.send("GET", "/api/v1/wallet", s.customer.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
-	require.Equal(t, 500000.0, wallet["available_minor"])
-	require.Equal(t, 0.0, wallet["reserved_minor"])
+	require.EqualValues(t, 500000, wallet["available_minor"])
+	require.EqualValues(t, 0, wallet["reserved_minor"])
 }
 
 func TestOrderRepeats(t *testing.T) {

@@ -40,7 +40,7 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := in.Check()
+	c, err := in.check()
 	if err != nil {
 		return nil, err
 	}

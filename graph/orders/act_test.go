@@ -103,7 +103,7 @@ func TestAcceptRefusals(t *testing.T) {
 			t.Parallel()
 			s := newTable(t)
 			card := s.offer(false)
-			for _, what := range strings.Fields(c.world) {
+			for what := range strings.FieldsSeq(c.world) {
 				s.spoil(what)
 			}
 			in := command(card, orders.Accept)

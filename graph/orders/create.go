@@ -47,7 +47,7 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 	if err != nil {
 		return nil, err
 	}
-	f, err := in.Check()
+	f, err := in.check()
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ left to right, the money.
 func TestDocumentIsTheTable(t *testing.T) {
 	t.Parallel()
 	if *rewrite {
-		require.NoError(t, os.WriteFile(document, []byte(page31()), 0o644)) //nolint:gosec // documentation is for everyone
+		require.NoError(t, os.WriteFile(document, []byte(page31()), 0o644))
 	}
 	got, err := os.ReadFile(document)
 	require.NoError(t, err)

@@ -320,7 +320,8 @@ func (m *market) look(t *rapid.T) {
 	for i, agent := range m.agents {
 		own, err := m.w.Wallet.MyWallet(agent.Ctx)
 		require.NoError(t, err)
-		require.Equal(t, m.money[i], [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor})
+		require.Equal(t, m.money[i][0], own.Wallet.AvailableMinor)
+		require.Equal(t, m.money[i][1], own.Wallet.ReservedMinor)
 	}
 	if len(m.deals) == 0 {
 		return

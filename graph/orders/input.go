@@ -49,8 +49,8 @@ type offer struct {
 	files          []uuid.UUID
 }
 
-// Check returns invalid_input naming every field that is wrong.
-func (in CreateInput) Check() (offer, error) {
+// check returns invalid_input naming every field that is wrong.
+func (in CreateInput) check() (offer, error) {
 	wrong := fault.Fields{}
 	made := offer{
 		operationID:    requireID(wrong, "operation_id", in.OperationID),
@@ -108,9 +108,9 @@ type command struct {
 	fixed   bool
 }
 
-// Check returns not_found for an unknown action, invalid_id for a malformed order id, or invalid_input naming every field that
+// check returns not_found for an unknown action, invalid_id for a malformed order id, or invalid_input naming every field that
 // is wrong. Files are judged by their form only.
-func (in ActInput) Check() (command, error) {
+func (in ActInput) check() (command, error) {
 	t := find(in.Action)
 	if t == nil {
 		return command{}, fault.New(fault.NotFound)

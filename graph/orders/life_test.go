@@ -1,6 +1,7 @@
 package orders_test
 
 import (
+	"maps"
 	"net/http"
 	"testing"
 	"time"
@@ -136,9 +137,7 @@ func TestTemplatesOfActions(t *testing.T) {
 	}
 	with := func(version int, more map[string]any) map[string]any {
 		body := map[string]any{"operation_id": nil, "expected_version": version}
-		for k, v := range more {
-			body[k] = v
-		}
+		maps.Copy(body, more)
 		return body
 	}
 	because := map[string]any{"reason": nil}

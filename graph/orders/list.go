@@ -20,8 +20,8 @@ type ListInput struct {
 	State    page.Param `query:"state" json:"-"`
 }
 
-// Check returns invalid_pagination or invalid_input naming the parameter that is wrong. Without a state all are listed.
-func (in ListInput) Check() (page.Number, *order.State, error) {
+// check returns invalid_pagination or invalid_input naming the parameter that is wrong. Without a state all are listed.
+func (in ListInput) check() (page.Number, *order.State, error) {
 	number, err := page.Parse(in.Page, in.PageSize, deepestPage)
 	if wrong := new(page.Error); errors.As(err, &wrong) {
 		return number, nil, fault.Field(fault.InvalidPagination, wrong.Field, wrong.Reason)
@@ -69,7 +69,7 @@ func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	number, state, err := in.Check()
+	number, state, err := in.check()
 	if err != nil {
 		return nil, err
 	}

@@ -195,7 +195,9 @@ func (s *table) takes(card *orders.Card, action orders.Action, caller string, to
 	done := s.act(s.agent(caller), card, action)
 	require.Equal(s.t, to.to, done.State)
 	require.Equal(s.t, card.Version+1, done.Version)
-	require.Equal(s.t, moved(to.money, before), [2][2]int64{s.balances(s.customer), s.balances(s.contractor)})
+	after := moved(to.money, before)
+	require.Equal(s.t, after[0], s.balances(s.customer))
+	require.Equal(s.t, after[1], s.balances(s.contractor))
 	detail := s.read(s.agent(caller), card.ID)
 	require.Equal(s.t, done, detail.Order)
 	last := detail.Events[len(detail.Events)-1]

@@ -44,8 +44,8 @@ type QuoteInput struct {
 	AmountMinor *int64 `json:"amount_minor"`
 }
 
-// Check returns invalid_input naming the field that is wrong.
-func (in QuoteInput) Check() (int64, error) {
+// check returns invalid_input naming the field that is wrong.
+func (in QuoteInput) check() (int64, error) {
 	wrong := fault.Fields{}
 	amount := requireCount(wrong, "amount_minor", in.AmountMinor)
 	return amount, wrong.Fault(fault.InvalidInput)
@@ -62,7 +62,7 @@ func (a *API) QuoteOrder(ctx context.Context, in QuoteInput) (*QuoteResult, erro
 	if _, err := viewer.RequireAgent(ctx); err != nil {
 		return nil, err
 	}
-	amount, err := in.Check()
+	amount, err := in.check()
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ type OrderInput struct {
 	OrderID string `path:"order_id" json:"-"`
 }
 
-// Check returns invalid_id for a malformed id.
-func (in OrderInput) Check() (uuid.UUID, error) {
+// check returns invalid_id for a malformed id.
+func (in OrderInput) check() (uuid.UUID, error) {
 	id, err := text.UUID(in.OrderID)
 	if err != nil {
 		return uuid.Nil, fault.Field(fault.InvalidID, "order_id", err.Error())
@@ -53,7 +53,7 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := in.Check()
+	id, err := in.check()
 	if err != nil {
 		return nil, err
 	}

@@ -26,9 +26,9 @@ type table struct {
 	contact uuid.UUID
 }
 
-func newTable(t testing.TB, options ...graphtest.Option) *table {
+func newTable(t testing.TB) *table {
 	t.Helper()
-	w := graphtest.New(t, options...)
+	w := graphtest.New(t)
 	s := &table{World: w, t: t, customer: w.Agent(), contractor: w.Agent()}
 	s.contact = w.Befriend(s.customer, s.contractor)
 	return s

@@ -2,6 +2,7 @@ package wallet_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	"github.com/google/uuid"
@@ -49,9 +50,7 @@ func (b *book) judge(t wallet.Transaction) []fault.Code {
 	if len(refusals) > 0 {
 		return refusals
 	}
-	for id, sides := range after {
-		b.balance[id] = sides
-	}
+	maps.Copy(b.balance, after)
 	for _, p := range t.Postings {
 		if p.BotID != uuid.Nil {
 			b.entries[p.BotID]++

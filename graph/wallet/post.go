@@ -55,8 +55,8 @@ FROM posting p LEFT JOIN moved m ON m.bot_id = p.bot_id`
 
 // SQLSTATEs of the database refusing a posting.
 const (
-	brokenRule pq.ErrorClass = "23"
-	outOfRange pq.ErrorCode  = "22003"
+	brokenRule = "23"
+	outOfRange = "22003"
 )
 
 // Post writes a transaction inside tx. It returns insufficient_funds when an available balance would become negative, and

@@ -43,13 +43,13 @@ const discrepanciesPerCheck = 100
 // reconcileTimeout is what one check may take; it reads whole tables, unlike everything that an agent waits for.
 const reconcileTimeout = "SET LOCAL statement_timeout = '15min'"
 
-// checks find discrepancies as rows (bot_id, transaction_id, expected, found).
+// checks find discrepancies as rows of bot_id, transaction_id, expected and found.
 var checks = []struct {
 	check Check
 	query string
 }{
 	{LedgerBalance, `
-SELECT NULL::uuid, NULL::uuid, 0, sum(delta_minor)::bigint FROM ledger_entries HAVING sum(delta_minor) <> 0`},
+SELECT NULL::uuid AS bot_id, NULL::uuid AS transaction_id, 0, sum(delta_minor)::bigint FROM ledger_entries HAVING sum(delta_minor) <> 0`},
 	{TransactionBalance, `
 SELECT NULL::uuid, transaction_id, 0, sum(delta_minor)::bigint FROM ledger_entries
 GROUP BY transaction_id HAVING sum(delta_minor) <> 0 ORDER BY transaction_id`},

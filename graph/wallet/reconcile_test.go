@@ -14,8 +14,8 @@ import (
 // Each kind of damage is found, named and located. The triggers that prevent it are switched off for it.
 func TestReconcileFindsDamage(t *testing.T) {
 	t.Parallel()
-	const order = `INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, outcome, title, description, deadline,
-		amount_minor, fee_minor, total_minor, fee_bps) VALUES (gen_random_uuid(), now(), now(), $1, $2, $1, $3, $4, 't', 'd', now(), 10, 1, 11, 1000)`
+	const order = `INSERT INTO orders (id, created_at, customer_id, updated_at, contractor_id, author_id, state, outcome, title, description, deadline,
+		amount_minor, fee_minor, total_minor, fee_bps) VALUES (gen_random_uuid(), now(), $1, now(), $2, $1, $3, $4, 't', 'd', now(), 10, 1, 11, 1000)`
 	for name, c := range map[string]struct {
 		damage func(w *graphtest.World, a, b *graphtest.Agent)
 		want   func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy
@@ -25,6 +25,7 @@ func TestReconcileFindsDamage(t *testing.T) {
 				w.Exec("DELETE FROM ledger_entries WHERE bot_id = $1", a.ID)
 			},
 			func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
+				t.Helper()
 				return []wallet.Discrepancy{
 					{Check: wallet.LedgerBalance, Found: -500_000},
 					{Check: wallet.TransactionBalance, TransactionID: unpaired(t, w), Found: -500_000},
@@ -38,6 +39,7 @@ func TestReconcileFindsDamage(t *testing.T) {
 				w.Exec("UPDATE ledger_entries SET delta_minor = 500001 WHERE bot_id = $1", a.ID)
 			},
 			func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
+				t.Helper()
 				return []wallet.Discrepancy{
 					{Check: wallet.LedgerBalance, Found: 1},
 					{Check: wallet.TransactionBalance, TransactionID: transactionOf(t, w, a), Found: 1},
@@ -50,6 +52,7 @@ func TestReconcileFindsDamage(t *testing.T) {
 				w.Exec("UPDATE ledger_entries SET transaction_id = (SELECT transaction_id FROM ledger_entries WHERE bot_id = $2) WHERE bot_id = $1", a.ID, b.ID)
 			},
 			func(t *testing.T, w *graphtest.World, a *graphtest.Agent) []wallet.Discrepancy {
+				t.Helper()
 				return []wallet.Discrepancy{
 					{Check: wallet.TransactionBalance, TransactionID: unpaired(t, w), Found: -500_000},
 					{Check: wallet.TransactionBalance, TransactionID: transactionOf(t, w, a), Found: 500_000},
@@ -132,8 +135,8 @@ func TestReconcileReportsTheFirstOfMany(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	w.Exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_balanced")
-	w.Exec(`INSERT INTO ledger_entries (id, transaction_id, kind, bot_id, number, account_kind, delta_minor, created_at)
-		SELECT gen_random_uuid(), gen_random_uuid(), 'top_up', NULL, NULL, 'issuance', 1, now() FROM generate_series(1, 500)`)
+	w.Exec(`INSERT INTO ledger_entries (id, kind, transaction_id, account_kind, delta_minor, created_at)
+		SELECT gen_random_uuid(), 'top_up', gen_random_uuid(), 'issuance', 1, now() FROM generate_series(1, 500)`)
 	found, err := w.Wallet.Reconcile(context.Background())
 	require.NoError(t, err)
 	require.Len(t, found, 101)
