@@ -35,7 +35,7 @@ func openPDF(file []byte) (d *document, err error) {
 	conf.Limits.MaxXRefEntries = maxObjects
 	conf.Limits.MaxObjectStreamCount = maxObjects
 	conf.Limits.MaxRecursionDepth = maxNesting
-	ctx, err := api.ReadContext(bytes.NewReader(file), conf)
+	ctx, err := api.ReadContext(bytes.NewReader(knownVersion(file)), conf)
 	switch {
 	case errors.Is(err, filter.ErrDecodeLimitExceeded):
 		return nil, refusedExpansion
@@ -51,6 +51,18 @@ func openPDF(file []byte) (d *document, err error) {
 		}
 	}
 	return d, nil
+}
+
+// knownVersion spells a version 1 that was never published, and that pdfcpu does not read, as the last one that was: a file is
+// not worse for its header, and nothing here depends on it.
+func knownVersion(file []byte) []byte {
+	const digit = len("%PDF-1.")
+	if !bytes.HasPrefix(file, []byte("%PDF-1.")) || len(file) == digit || file[digit] < '8' || file[digit] > '9' {
+		return file
+	}
+	known := bytes.Clone(file)
+	known[digit] = '7'
+	return known
 }
 
 // check walks every object: none may be active, and no stream may expand without measure.

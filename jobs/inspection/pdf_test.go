@@ -1,6 +1,7 @@
 package inspection
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,6 +41,7 @@ func TestPDF(t *testing.T) {
 		want refusal
 	}{
 		"static":                    {pdfOf("", page("", "")...), ""},
+		"version 1.8":               {bytes.Replace(pdfOf("", page("", "")...), []byte("%PDF-1.7"), []byte("%PDF-1.8"), 1), ""},
 		"link":                      {annotated("/Subtype/Link/A<</S/URI/URI(http://example.org)>>"), ""},
 		"form field":                {pdfOf("", append(page("/AcroForm<</Fields[4 0 R]>>", "/Annots[4 0 R]"), "<</FT/Tx/T(a)/Subtype/Widget/Rect[0 0 9 9]>>")...), ""},
 		"opens at a page":           {pdfOf("", page("/OpenAction[3 0 R/Fit]", "")...), ""},
