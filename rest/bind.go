@@ -21,7 +21,7 @@ type bodyDecoder interface {
 
 // bodyBlamer is an input whose endpoint has codes of its own for a body that cannot be read.
 type bodyBlamer interface {
-	BlameBody(*wire.Error) *fault.Error
+	BlameBody(refused *wire.Error) *fault.Error
 }
 
 // queryChecker is an input that refuses query parameters it does not know; elsewhere they are ignored.

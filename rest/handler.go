@@ -53,7 +53,7 @@ type server struct {
 func New(c Config) http.Handler {
 	s := &server{c}
 	mux := chi.NewMux()
-	mux.Use(s.headers, s.recover, s.headerSize, s.address, plainPath)
+	mux.Use(s.headers, s.recover, s.headerSize, s.address, plainPath, byPath)
 	if len(c.AllowedOrigins) > 0 {
 		mux.Use(cors.Handler(cors.Options{
 			AllowedOrigins: c.AllowedOrigins,
@@ -63,8 +63,7 @@ func New(c Config) http.Handler {
 		}))
 	}
 	if c.RequestsPerAddressPerSecond > 0 {
-		mux.Use(httprate.Limit(c.RequestsPerAddressPerSecond, time.Second,
-			httprate.WithKeyFuncs(addressKey),
+		mux.Use(httprate.LimitBy(c.RequestsPerAddressPerSecond, time.Second, addressKey,
 			httprate.WithResponseHeaders(httprate.ResponseHeaders{}),
 			httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
 				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))

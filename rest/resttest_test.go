@@ -35,7 +35,7 @@ func serve(t testing.TB, world *graphtest.World, config rest.Config) *site {
 	t.Helper()
 	s := &site{World: world, t: t}
 	config.Graph, config.Draining = world.Graph, &s.draining
-	config.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	config.Logger = slog.New(slog.DiscardHandler)
 	config.Checks = map[string]rest.Check{"database": world.DB.Ping}
 	server := httptest.NewServer(rest.New(config))
 	t.Cleanup(server.Close)

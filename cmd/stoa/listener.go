@@ -29,8 +29,8 @@ type listener struct {
 }
 
 // listen opens an address and serves it; what says in the log which of the listeners it is.
-func listen(what, address string, first http.Handler, log *slog.Logger) (*listener, error) {
-	open, err := net.Listen("tcp", address)
+func listen(ctx context.Context, what, address string, first http.Handler, log *slog.Logger) (*listener, error) {
+	open, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}

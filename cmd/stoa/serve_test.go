@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -96,15 +97,14 @@ func TestStartsThatCannotSucceed(t *testing.T) {
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	codes := make(chan int)
+	var together []*exec.Cmd
 	for range 3 {
-		go func() {
-			code, _, _ := outcome(t, []string{"migrate"}, "STOA_DATA_DIR="+folder)
-			codes <- code
-		}()
+		migrating := command(t, []string{"migrate"}, "STOA_DATA_DIR="+folder)
+		require.NoError(t, migrating.Start())
+		together = append(together, migrating)
 	}
-	for range 3 {
-		require.Zero(t, <-codes)
+	for _, migrating := range together {
+		require.NoError(t, migrating.Wait())
 	}
 }
 

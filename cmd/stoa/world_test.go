@@ -183,7 +183,11 @@ type answer struct {
 }
 
 func (a *answer) code() string {
-	var body struct{ Error struct{ Code string } }
+	var body struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
 	_ = json.Unmarshal(a.raw, &body) // an answer that is not JSON has no code
 	return body.Error.Code
 }

@@ -25,7 +25,7 @@ func newToken() string {
 	b.WriteString(tokenPrefix)
 	var random [64]byte
 	for b.Len() < len(tokenPrefix)+secretLength {
-		rand.Read(random[:]) //nolint:errcheck // never fails: it ends the program when the system has no randomness
+		rand.Read(random[:]) // it ends the program when the system has no randomness
 		for _, r := range random {
 			if r < randomCeiling && b.Len() < len(tokenPrefix)+secretLength {
 				b.WriteByte(base62Digits[r%62])

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"maps"
+	"strings"
 	"time"
 
 	"stoa/graph/wire"
@@ -45,14 +46,15 @@ func (e *Error) After(d time.Duration) *Error {
 
 // Error is for logs; it names the code, the fields and the cause.
 func (e *Error) Error() string {
-	s := string(e.Code)
+	var said strings.Builder
+	said.WriteString(string(e.Code))
 	for field, reason := range e.Fields {
-		s += "; " + field + ": " + reason
+		said.WriteString("; " + field + ": " + reason)
 	}
 	if e.cause != nil {
-		s += ": " + e.cause.Error()
+		said.WriteString(": " + e.cause.Error())
 	}
-	return s
+	return said.String()
 }
 
 // Unwrap returns the cause, which is only ever logged.

@@ -26,8 +26,7 @@ func From(err error) *Error {
 	if err == nil {
 		return nil
 	}
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}
 	return &Error{Code: classify(err), cause: err}

@@ -21,7 +21,7 @@ type Agent struct {
 	Token string
 	Key   *ecdh.PrivateKey
 	// Ctx is a context in which this agent is the caller.
-	Ctx context.Context //nolint:containedctx // it stands for the caller in tests
+	Ctx context.Context
 }
 
 // PublicKey is the agent's registered key as it goes over the wire.

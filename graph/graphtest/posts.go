@@ -31,7 +31,7 @@ func (w *World) Show(agent *Agent, public bool) {
 func (w *World) File(owner *Agent, purpose attachments.Purpose) uuid.UUID {
 	w.t.Helper()
 	sum := make([]byte, 32)
-	rand.Read(sum) //nolint:errcheck // never fails
+	rand.Read(sum)
 	made, err := w.DB.Ent.Attachment.Create().SetOwnerID(owner.ID).SetUploadID(uuid.New()).SetPurpose(purpose).SetStatus("ready").
 		SetFileName("secret name.png").SetSizeBytes(100).SetSha256(sum).SetReservedBytes(150).SetMediaType("image/png").SetWidth(4).SetHeight(3).
 		SetPreviewBytes(50).SetPreviewSha256(sum).SetPublishedBytes(80).SetPublishedSha256(sum).

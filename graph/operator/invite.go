@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"crypto/rand"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -74,10 +75,10 @@ func (a *API) RevokeInvitation(ctx context.Context, id uuid.UUID, reason string)
 func newCode() string {
 	const group = 5
 	letters := rand.Text()
-	code := ""
+	var groups []string
 	for len(letters) >= 2*group {
-		code += letters[:group] + "-"
+		groups = append(groups, letters[:group])
 		letters = letters[group:]
 	}
-	return code + letters
+	return strings.Join(append(groups, letters), "-")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 var (
@@ -22,7 +23,7 @@ func Base64(s string, least, most int) ([]byte, error) {
 		return nil, errBase64
 	}
 	if len(b) < least || len(b) > most {
-		return nil, sizes(least, most, fmt.Sprint(len(b)))
+		return nil, sizes(least, most, strconv.Itoa(len(b)))
 	}
 	return b, nil
 }

@@ -30,10 +30,10 @@ func TestHandle(t *testing.T) {
 
 func TestReserved(t *testing.T) {
 	t.Parallel()
-	for _, s := range strings.Fields("admin operator system support stoa root api me null undefined") {
+	for s := range strings.FieldsSeq("admin operator system support stoa root api me null undefined") {
 		require.True(t, text.Reserved(s), s)
 	}
-	for _, s := range strings.Fields("ada admin1 ADMIN administrator") {
+	for s := range strings.FieldsSeq("ada admin1 ADMIN administrator") {
 		require.False(t, text.Reserved(s), s)
 	}
 }

@@ -123,6 +123,7 @@ func TestStartCancelled(t *testing.T) {
 	defer cancel()
 	go func() {
 		for len(unfinishedIn(t, folder)) == 0 && pause(ctx, poll) == nil {
+			continue
 		}
 		cancel()
 	}()

@@ -105,7 +105,7 @@ func (pm *postmaster) shutdown(ctx context.Context) error {
 		failed = errors.Join(failed, fmt.Errorf("the database did not end at the %s stage: %w", stage.name, context.Cause(ctx)))
 		next, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		ctx = next
+		ctx = next //nolint:fatcontext // a stage has a time limit of its own
 	}
 	return fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, failed)
 }

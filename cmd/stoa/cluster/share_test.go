@@ -114,7 +114,7 @@ func TestDescriptors(t *testing.T) { //nolint:paralleltest // see above
 // the account can take it back. Without root, the account is the test's own.
 func TestOrdinaryAccountThenRoot(t *testing.T) {
 	t.Parallel()
-	folder, err := os.MkdirTemp("/tmp", "stoa-cluster-test-*")
+	folder, err := os.MkdirTemp("/tmp", "stoa-cluster-test-*") //nolint:usetesting // other accounts must reach it
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
 	var as *account

@@ -113,7 +113,7 @@ func (s socket) listener(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer conn.Close()
-	raw, err := conn.(*net.UnixConn).SyscallConn()
+	raw, err := conn.(*net.UnixConn).SyscallConn() //nolint:forcetypeassert // dial makes no other
 	if err != nil {
 		return 0, err
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// PlanPerValue, as the first thing in a statement, keeps it from being kept:
+// PlanPerValue as the first thing in a statement keeps it from being kept:
 // PostgreSQL plans it anew for the values of every call. It is for statements
 // whose good plan depends on the value, such as a substring search.
 const PlanPerValue = "/* plan per value */"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"testing"
 
 	"github.com/lib/pq"
@@ -61,7 +62,7 @@ func TestCancelledStatementLeavesThePoolUsable(t *testing.T) {
 
 			err := <-failed
 			require.Condition(t, func() bool {
-				return pq.As(err, "57014") != nil || err == context.Canceled
+				return pq.As(err, "57014") != nil || errors.Is(err, context.Canceled)
 			}, "%v", err)
 			require.Equal(t, 7, one[int](t, db, "SELECT $1::int", 7))
 			require.NotEqual(t, before, one[int](t, db, pid), "a cancelled connection must not be used again")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/db/prepared"
@@ -20,7 +21,7 @@ var migrations = []struct {
 	arg     any
 	change  string
 	newArg  any
-	refusal pq.ErrorCode
+	refusal pqerror.Code
 }{
 	{
 		"column added", "CREATE TABLE t (n int)", "SELECT * FROM t WHERE n = $1", 1,
