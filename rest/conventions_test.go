@@ -58,6 +58,13 @@ func TestMethods(t *testing.T) {
 	refused.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 	require.Equal(t, "GET, HEAD, PATCH, OPTIONS", refused.header.Get("Allow"))
 
+	for _, method := range []string{"TRACE", "PROPFIND", "UNHEARD"} {
+		unknown := s.send(method, "/api/v1/wallet", agent.Token, nil)
+		unknown.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+		require.Equal(t, "GET, HEAD, OPTIONS", unknown.header.Get("Allow"))
+		s.send(method, "/api/v1/nowhere", "", nil).fault(http.StatusNotFound, fault.NotFound)
+	}
+
 	options := s.send("OPTIONS", "/api/v1/tokens/rotate", "", nil)
 	require.Equal(t, http.StatusNoContent, options.status)
 	require.Equal(t, "POST, OPTIONS", options.header.Get("Allow"))

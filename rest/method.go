@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
+
 	"stoa/graph/fault"
 )
 
@@ -26,6 +28,14 @@ func (s *server) byMethod(handlers map[string]http.Handler) http.Handler {
 			return
 		}
 		s.fail(w, r, fault.New(fault.MethodNotAllowed))
+	})
+}
+
+// byPath keeps the router from judging methods: it would answer those it does not know without a body and before the path.
+func byPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		next.ServeHTTP(w, r)
 	})
 }
 
