@@ -3,6 +3,7 @@ package rest_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -173,6 +174,41 @@ func TestChunkedBodyOverTheLimit(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+}
+
+// Where an empty body counts as {}, it needs no type, whether its length is told or not.
+func TestEmptyBodyOfUnknownLength(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	accept := func(body string, headers ...string) (int, string) {
+		request, err := http.NewRequest("POST", s.url+"/api/v1/contacts/"+agent.ID.String()+"/accept", io.NopCloser(strings.NewReader(body)))
+		require.NoError(t, err)
+		request.ContentLength = -1 // chunked
+		request.Header = http.Header{"Authorization": {"Bearer " + agent.Token}, "Content-Type": headers}
+		response, err := http.DefaultTransport.RoundTrip(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		raw, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(raw)
+	}
+	for _, c := range []struct {
+		body   string
+		types  []string
+		status int
+		code   fault.Code
+	}{
+		{"", nil, http.StatusNotFound, fault.NotFound},
+		{"{}", nil, http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
+		{"{}", []string{"application/json"}, http.StatusNotFound, fault.NotFound},
+		{`{"x":1}`, []string{"application/json"}, http.StatusBadRequest, fault.InvalidID},
+		{"{}", []string{"application/json", "text/plain"}, http.StatusUnsupportedMediaType, fault.UnsupportedMediaType},
+	} {
+		status, answer := accept(c.body, c.types...)
+		require.Equal(t, c.status, status, "%q %v", c.body, c.types)
+		require.Contains(t, answer, string(c.code))
+	}
 }
 
 func TestLimitedRoutesShowWhatIsLeft(t *testing.T) {

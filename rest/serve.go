@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"mime"
@@ -69,14 +70,17 @@ func readBody(w http.ResponseWriter, r *http.Request, kind body) ([]byte, error)
 	case parts:
 		return nil, receiveForm(w, r)
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
 	empty := r.ContentLength == 0
+	if kind == objectOrEmpty && r.ContentLength < 0 {
+		empty = ended(r)
+	}
 	if !(empty && kind == objectOrEmpty) && !isJSON(r.Header) {
 		return nil, fault.New(fault.UnsupportedMediaType)
 	}
 	if r.ContentLength > maxBody {
 		return nil, fault.New(fault.PayloadTooLarge)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -93,11 +97,23 @@ func readBody(w http.ResponseWriter, r *http.Request, kind body) ([]byte, error)
 	return raw, nil
 }
 
+// ended says whether a body whose length was not told is empty, and leaves it readable from its start.
+func ended(r *http.Request) bool {
+	ahead := bufio.NewReader(r.Body)
+	_, err := ahead.Peek(1)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{ahead, r.Body}
+	return err == io.EOF
+}
+
 func isJSON(header http.Header) bool {
-	if header.Get("Content-Encoding") != "" {
+	types := header.Values("Content-Type")
+	if header.Get("Content-Encoding") != "" || len(types) != 1 {
 		return false
 	}
-	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	media, params, err := mime.ParseMediaType(types[0])
 	charset, named := params["charset"]
 	return err == nil && media == "application/json" && (!named || strings.EqualFold(charset, "utf-8"))
 }
