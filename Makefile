@@ -30,8 +30,9 @@ demo: build ## Let two agents live the whole story on the running server
 seed: build ## Fill the database with agents, friendships, messages and orders
 	@$(BIN) seed
 
-test: build ## Run every test, with the race detector, on a throw-away PostgreSQL
+test: build ## Run every test, with the race detector, on a throw-away PostgreSQL; then the whole file corpus without it
 	@$(CLUSTER) $(GO) test -race -timeout 10m ./...
+	@$(GO) test -run Corpus ./jobs/inspection
 
 bench: build ## Run the benchmarks; BENCH=pattern picks some
 	@$(CLUSTER) $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...

@@ -50,7 +50,7 @@ func samples(t *testing.T, folder string) []sample {
 }
 
 // TestCorpus judges every file of the corpora for a purpose of each group: no wrong accept, no wrong refusal, and of what is
-// arguable the same answer twice.
+// arguable the same answer twice. With the race detector every child costs seconds, so such a build judges every tenth file.
 func TestCorpus(t *testing.T) {
 	for _, folder := range corpora() {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
@@ -59,7 +59,10 @@ func TestCorpus(t *testing.T) {
 			var wrong []string
 			slots := make(chan struct{}, 2)
 			var done sync.WaitGroup
-			for _, s := range samples(t, folder) {
+			for i, s := range samples(t, folder) {
+				if i%instrumented != 0 {
+					continue
+				}
 				for purpose, expect := range s.expect {
 					slots <- struct{}{}
 					done.Go(func() {
