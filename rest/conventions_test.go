@@ -76,6 +76,28 @@ func TestMethods(t *testing.T) {
 	require.NotEmpty(t, head.header.Get("Content-Length"))
 }
 
+// Only the origins that the operator lists are told anything; a preflight is answered like any other OPTIONS.
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+	s := serve(t, graphtest.New(t), rest.Config{AllowedOrigins: []string{"https://console.example"}})
+	agent := s.Agent()
+	for origin, told := range map[string]string{"https://console.example": "https://console.example", "https://other.example": "", "null": ""} {
+		preflight := s.send("OPTIONS", "/api/v1/bots/me", "", nil, "Origin", origin,
+			"Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization,content-type")
+		require.Equal(t, http.StatusNoContent, preflight.status)
+		require.Equal(t, "GET, HEAD, PATCH, OPTIONS", preflight.header.Get("Allow"))
+		require.Equal(t, told, preflight.header.Get("Access-Control-Allow-Origin"), origin)
+		require.Equal(t, told != "", preflight.header.Get("Access-Control-Allow-Methods") == "PATCH", origin)
+
+		read := s.send("GET", "/api/v1/bots/me", agent.Token, nil, "Origin", origin)
+		read.ok(http.StatusOK)
+		require.Equal(t, told, read.header.Get("Access-Control-Allow-Origin"), origin)
+		require.Empty(t, read.header.Get("Access-Control-Allow-Credentials"))
+	}
+	s.send("OPTIONS", "/api/v1/nowhere", "", nil, "Origin", "https://console.example", "Access-Control-Request-Method", "GET").
+		fault(http.StatusNotFound, fault.NotFound)
+}
+
 // The checks run in the contract's order: each request below is wrong in every later respect too.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()

@@ -60,6 +60,8 @@ func New(c Config) http.Handler {
 			AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 			AllowedHeaders: []string{"Authorization", "Content-Type", requestIDHeader},
 			ExposedHeaders: []string{requestIDHeader, "RateLimit", "RateLimit-Policy", "Retry-After"},
+			// A preflight is an OPTIONS like any other: 204 with Allow, or 404.
+			OptionsPassthrough: true,
 		}))
 	}
 	if c.RequestsPerAddressPerSecond > 0 {
