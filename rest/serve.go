@@ -105,7 +105,7 @@ func ended(r *http.Request) bool {
 		io.Reader
 		io.Closer
 	}{ahead, r.Body}
-	return err == io.EOF
+	return errors.Is(err, io.EOF)
 }
 
 func isJSON(header http.Header) bool {
