@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"encoding/base64"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -116,9 +117,7 @@ func friendship(w *twins) {
 		changed := send
 		changed.body = variables{}
 		for _, part := range []variables{send.body, c.change} {
-			for name, value := range part {
-				changed.body[name] = value
-			}
+			maps.Copy(changed.body, part)
 		}
 		w.refused(c.code, changed)
 	}

@@ -3,6 +3,7 @@ package endpoint_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -104,9 +105,7 @@ func (w *twins) overGraphQL(op operation) *answer {
 			input = map[string]any{}
 		}
 		for _, own := range []variables{op.more, op.graphql} {
-			for name, value := range own {
-				input[name] = value
-			}
+			maps.Copy(input, own)
 		}
 		v["input"] = input
 		text = "($input: " + field.Arguments[0].Type.String() + ") { " + op.field + "(input: $input) " + everything(schema.Types[field.Type.Name()], 4) + " }"

@@ -20,13 +20,14 @@ import (
 var misdeeds = map[string]func(){
 	"spin": func() {
 		for n := 0; n >= 0; n++ {
+			continue
 		}
 	},
 	"hang": func() { select {} },
 	"hoard": func() {
 		var held [][]byte
 		for {
-			held = append(held, bytes.Repeat([]byte{1}, mebibyte))
+			held = append(held, bytes.Repeat([]byte{1}, mebibyte)) //nolint:staticcheck // it is held, not used
 		}
 	},
 	"crash": func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSEGV) },
@@ -98,7 +99,7 @@ func TestMisdeeds(t *testing.T) {
 	for name := range misdeeds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			folder, err := os.MkdirTemp(t.TempDir(), "")
+			folder, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // 0700, as the parent makes it
 			require.NoError(t, err)
 			original, err := os.Open(file(t, []byte("x")))
 			require.NoError(t, err)

@@ -51,7 +51,7 @@ func samples(t *testing.T, folder string) []sample {
 
 // TestCorpus judges every file of the corpora for a purpose of each group: no wrong accept, no wrong refusal, and of what is
 // arguable the same answer twice. With the race detector every child costs seconds, so such a build judges every tenth file.
-func TestCorpus(t *testing.T) {
+func TestCorpus(t *testing.T) { //nolint:paralleltest // it keeps the machine busy enough
 	for _, folder := range corpora() {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			t.Parallel()

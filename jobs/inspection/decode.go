@@ -37,7 +37,7 @@ func normalise(file []byte, t MediaType, longest int) ([]byte, facts, error) {
 	var found C.struct_picture_facts
 	var png unsafe.Pointer
 	var length C.size_t
-	if C.picture_normalise(kinds[t], unsafe.Pointer(&file[0]), C.size_t(len(file)), C.int(longest), &found, &png, &length) != 0 {
+	if C.picture_normalise(kinds[t], unsafe.Pointer(&file[0]), C.size_t(len(file)), C.int(longest), &found, &png, &length) != 0 { //nolint:gocritic // what cgo makes of it
 		defer C.vips_error_clear()
 		return nil, facts{}, errors.New(C.GoString(C.vips_error_buffer()))
 	}

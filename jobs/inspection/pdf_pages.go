@@ -46,11 +46,11 @@ func (d *document) pages() (count int, err error) {
 // walk visits a node and what hangs below it; unit is the user unit in force.
 func (t *pageTree) walk(o types.Object, unit float64, depth int) error {
 	if ref, ok := o.(types.IndirectRef); ok {
-		if number := ref.ObjectNumber.Value(); t.seen[number] {
+		number := ref.ObjectNumber.Value()
+		if t.seen[number] {
 			return nil
-		} else {
-			t.seen[number] = true
 		}
+		t.seen[number] = true
 	}
 	node, ok := t.document.resolve(o).(types.Dict)
 	if !ok {

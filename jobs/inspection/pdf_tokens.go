@@ -1,6 +1,9 @@
 package inspection
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // tokenKind is a lexical class of PDF (ISO 32000-2, 7.2 and 7.3).
 type tokenKind int
@@ -77,7 +80,7 @@ func (t *tokens) next() token {
 		return token{kind: tokenKeyword, text: ")"}
 	}
 	word := t.run()
-	if bytes.IndexByte([]byte("+-.0123456789"), word[0]) >= 0 {
+	if strings.IndexByte("+-.0123456789", word[0]) >= 0 {
 		return token{kind: tokenNumber}
 	}
 	return token{tokenKeyword, string(word)}

@@ -45,7 +45,7 @@ func locateSocket(folder string) (socket, error) {
 			return s, s.ensure()
 		}
 	}
-	return socket{}, fmt.Errorf("no temporary folder has a path short enough for a socket")
+	return socket{}, errors.New("no temporary folder has a path short enough for a socket")
 }
 
 // ensure makes the link again where something swept it away, and replaces one
