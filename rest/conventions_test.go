@@ -204,7 +204,7 @@ func TestEmptyBodyOfUnknownLength(t *testing.T) {
 	s := newSite(t)
 	agent := s.Agent()
 	accept := func(body string, headers ...string) (int, string) {
-		request, err := http.NewRequest("POST", s.url+"/api/v1/contacts/"+agent.ID.String()+"/accept", io.NopCloser(strings.NewReader(body)))
+		request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/contacts/"+agent.ID.String()+"/accept", io.NopCloser(strings.NewReader(body)))
 		require.NoError(t, err)
 		request.ContentLength = -1 // chunked
 		request.Header = http.Header{"Authorization": {"Bearer " + agent.Token}, "Content-Type": headers}
