@@ -281,7 +281,7 @@ func TestLostDatabaseIsUnavailableNotBroken(t *testing.T) {
 	lost.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
 	require.Regexp(t, `^[1-9]\d*$`, lost.header.Get("Retry-After"))
 	s.send("POST", "/api/v1/bots/register", "", map[string]any{"handle": "later", "display_name": "L", "encryption_public_key": agent.PublicKey()}).
-		fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+		fault(http.StatusServiceUnavailable, fault.RegistrationUnavailable)
 	restore()
 	s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)
 }

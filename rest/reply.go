@@ -37,7 +37,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch known.Code {
 	case fault.InternalError, fault.LedgerConflict:
 		s.log(r.Context(), slog.LevelError, "request failed", r, err)
-	case fault.ServiceUnavailable:
+	case fault.ServiceUnavailable, fault.RegistrationUnavailable:
 		if r.Context().Err() == nil {
 			s.log(r.Context(), slog.LevelWarn, "request refused", r, err)
 		}

@@ -26,17 +26,17 @@ type Registration struct {
 }
 
 // AdmitRegistration counts one attempt to register against the limits per address and for the whole server, whatever becomes
-// of it. It returns registration_limited over either.
+// of it. It returns registration_limited over either, and registration_unavailable.
 func (a *API) AdmitRegistration(ctx context.Context) error {
 	if err := a.Quotas.TakeOnce(ctx, a.DB.SQL, limits.RegistrationsPerAddress, viewer.From(ctx).Address); err != nil {
-		return err
+		return unavailable(err)
 	}
-	return a.Quotas.TakeOnce(ctx, a.DB.SQL, limits.Registrations, "")
+	return unavailable(a.Quotas.TakeOnce(ctx, a.DB.SQL, limits.Registrations, ""))
 }
 
 // RegisterBot makes a passport, its first token and its wallet with the starting grant, in one transaction (§4.1). Anyone may
 // call it. Faults: registration_limited, invalid_input, forbidden (registration is closed), invalid_invitation,
-// handle_unavailable.
+// handle_unavailable, registration_unavailable (the database is away or overloaded).
 func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration, error) {
 	if err := a.AdmitRegistration(ctx); err != nil {
 		return nil, err
@@ -77,9 +77,17 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, unavailable(err)
 	}
 	return made, nil
+}
+
+// unavailable gives service_unavailable the code that registration has for it (§4.1).
+func unavailable(err error) error {
+	if known := fault.From(err); known != nil && known.Code == fault.ServiceUnavailable {
+		return fault.Wrap(fault.RegistrationUnavailable, err).Say(known.Message)
+	}
+	return err
 }
 
 func handleUnavailable() error {

@@ -68,7 +68,7 @@ func (s *server) note(ctx context.Context, known *fault.Error, err error) {
 	switch known.Code {
 	case fault.InternalError, fault.LedgerConflict:
 		s.Logger.ErrorContext(ctx, "operation failed", "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String(), "error", err)
-	case fault.ServiceUnavailable:
+	case fault.ServiceUnavailable, fault.RegistrationUnavailable:
 		if ctx.Err() == nil {
 			s.Logger.WarnContext(ctx, "operation refused", "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String(), "error", err)
 		}
