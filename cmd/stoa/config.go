@@ -70,6 +70,9 @@ func (s *settings) Validate() error {
 	for _, origin := range s.AllowedOrigins {
 		checks = append(checks, checkOrigin(origin))
 	}
+	if len(s.Roles) == 0 {
+		checks = append(checks, errors.New("--roles must name at least one of api, events and jobs"))
+	}
 	if s.TokenTTL < time.Second {
 		checks = append(checks, errors.New("--token-ttl must be at least 1s"))
 	}

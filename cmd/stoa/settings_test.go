@@ -41,6 +41,14 @@ func TestSettingsThatCannotBeUnderstood(t *testing.T) {
 	}
 }
 
+func TestAServerWithoutRoles(t *testing.T) {
+	t.Parallel()
+	code, _, complaint := outcome(t, []string{"serve", "--roles=", "--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0"},
+		"STOA_DATABASE_URL=mysql://h/db") // refused as well, so that no server starts
+	require.Equal(t, exitSettings, code)
+	require.Contains(t, complaint, "--roles")
+}
+
 func TestCommandsThatDoNotExist(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"sing"}, {"serve", "--louder"}, {"serve", "now"}, {"seed", "--agents=1"}} {
