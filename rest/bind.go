@@ -3,7 +3,6 @@ package rest
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"reflect"
 	"strings"
 
@@ -61,7 +60,7 @@ func binder[In any]() func(*In, *http.Request, []byte) error {
 		if len(queries) == 0 && !strict {
 			return nil
 		}
-		sent, err := url.ParseQuery(r.URL.RawQuery)
+		sent, err := readQuery(r.URL.RawQuery)
 		if err != nil && strict {
 			return fault.New(fault.InvalidInput).Say("The query cannot be read.")
 		}
