@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -20,6 +21,8 @@ type readiness struct {
 
 const checkTimeout = 2 * time.Second
 
+var errNoFinding = errors.New("no answer in time")
+
 // alive answers while the process lives.
 func (s *server) alive(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, http.StatusOK, alive{Status: "ok"})
@@ -30,9 +33,9 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
 	answer, status := readiness{Status: "ok", Checks: make(map[string]string, len(s.Checks))}, http.StatusOK
-	for name, check := range s.Checks {
+	for name, err := range s.examine(ctx) {
 		answer.Checks[name] = "ok"
-		if err := check(ctx); err != nil {
+		if err != nil {
 			if !s.Starting {
 				s.Logger.WarnContext(ctx, "not ready", "check", name, "error", err)
 			}
@@ -47,4 +50,28 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "2")
 	}
 	s.reply(w, r, status, answer)
+}
+
+// examine runs the checks side by side. One that has not returned at the end of ctx has failed: a driver that waits for a
+// database which neither answers nor hangs up does not heed ctx.
+func (s *server) examine(ctx context.Context) map[string]error {
+	type finding struct {
+		name string
+		err  error
+	}
+	findings := make(chan finding, len(s.Checks))
+	results := make(map[string]error, len(s.Checks))
+	for name, check := range s.Checks {
+		results[name] = errNoFinding
+		go func() { findings <- finding{name, check(ctx)} }()
+	}
+	for range s.Checks {
+		select {
+		case f := <-findings:
+			results[f.name] = f.err
+		case <-ctx.Done():
+			return results
+		}
+	}
+	return results
 }
