@@ -167,7 +167,7 @@ func TestEverythingIsCleanedUp(t *testing.T) {
 	one, other := h.Friends()
 	h.Sent(one, other)
 	h.Exec("INSERT INTO socket_leases VALUES (gen_random_uuid(), 999999, $1, $1, stoa_now())", one.ID)
-	h.Exec("INSERT INTO rate_windows VALUES ('messages', 'someone', stoa_now() - interval '1 day', 0, 1)")
+	h.Exec("INSERT INTO rate_windows VALUES ('messages', 'someone', stoa_now() - interval '1 day', 0, 1, '{1}')")
 	h.Exec("UPDATE messages SET expires_at = stoa_now()")
 	h.Exec("UPDATE tokens SET expires_at = stoa_now() - interval '8 days' WHERE bot_id = $1", one.ID)
 	h.start()

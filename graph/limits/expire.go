@@ -5,8 +5,8 @@ import (
 	"database/sql"
 )
 
-// deleteStale: a count weighs for two of its spans, and no span is longer than an hour.
-const deleteStale = `DELETE FROM rate_windows WHERE started_at < stoa_now() - interval '3 hours'`
+// deleteStale: no span is longer than an hour.
+const deleteStale = `DELETE FROM rate_windows WHERE taken_at < stoa_now() - interval '2 hours'`
 
 // DeleteStale deletes counts that no longer weigh and returns how many there were. It is a job's.
 func DeleteStale(ctx context.Context, on *sql.DB) (int64, error) {

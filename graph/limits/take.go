@@ -20,7 +20,7 @@ type Taken struct {
 	Quota     int
 	Allowed   bool
 	Remaining int
-	// Reset is the time until the window ends, or, when refused, until one act would be allowed again.
+	// Reset is the time until the whole quota is there again, or, when refused, until one act would be allowed.
 	Reset time.Duration
 }
 

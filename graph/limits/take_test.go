@@ -2,6 +2,8 @@ package limits_test
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -29,7 +31,6 @@ func TestQuotaAndRecovery(t *testing.T) {
 	require.NoError(t, take(w, 4, "b"), "subjects are apart")
 	w.Shift(refused.Retry())
 	require.NoError(t, take(w, 4, "a"), "what Retry-After promised")
-	graphtest.RequireFault(t, take(w, 4, "a"), fault.WriteLimited)
 	w.Shift(2 * time.Minute)
 	for range 4 {
 		require.NoError(t, take(w, 4, "a"))
@@ -74,42 +75,54 @@ func TestRefusedActsAreNotCounted(t *testing.T) {
 	require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 1, "a"), fault.WriteLimited).Retry(), first)
 }
 
-// Whatever the rhythm: a fresh subject gets its whole quota at once, any minute holds at most the quota and the small excess
-// that spreading the window before evenly allows, and waiting as told always helps.
-func TestSlidingWindow(t *testing.T) {
+// Against a plain list of acts, whatever the rhythm: who is refused did the whole quota within the last span, no span but its
+// last sixtieth holds more than the quota, waiting as told always helps, and no longer than a span.
+func TestSlidingSpan(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	subject := 0
 	rapid.Check(t, func(r *rapid.T) {
 		subject++
-		name := string(rune('a'+subject%26)) + time.Duration(subject).String()
+		name := strconv.Itoa(subject)
 		quota := rapid.IntRange(1, 6).Draw(r, "quota")
-		var granted []time.Duration
-		now := time.Duration(0)
+		var granted []time.Time
+		within := func(at time.Time, span time.Duration) int {
+			first := slices.IndexFunc(granted, func(g time.Time) bool { return at.Sub(g) < span })
+			if first < 0 {
+				return 0
+			}
+			return len(granted) - first
+		}
 		for range rapid.IntRange(1, 25).Draw(r, "acts") {
-			step := time.Duration(rapid.IntRange(0, 50).Draw(r, "seconds")) * time.Second
-			w.Shift(step)
-			now += step
+			w.Shift(time.Duration(rapid.IntRange(0, 40_000).Draw(r, "milliseconds")) * time.Millisecond)
+			before := w.Now()
 			err := take(w, quota, name)
 			if err == nil {
-				granted = append(granted, now)
+				require.Less(r, within(w.Now(), 59*time.Second), quota)
+				granted = append(granted, before)
 				continue
 			}
-			require.GreaterOrEqual(r, len(granted), quota)
+			require.GreaterOrEqual(r, within(before, time.Minute), quota, "a client that keeps to the quota was refused")
 			wait := fault.From(err).Retry()
+			require.LessOrEqual(r, wait, time.Minute)
 			w.Shift(wait)
-			now += wait
+			at := w.Now()
 			require.NoError(r, take(w, quota, name))
-			granted = append(granted, now)
-		}
-		for i := range granted {
-			within := 0
-			for j := i; j < len(granted) && granted[j]-granted[i] < time.Minute; j++ {
-				within++
-			}
-			require.LessOrEqual(r, within, 2*quota)
+			granted = append(granted, at)
 		}
 	})
+}
+
+func TestAfterASpanTheWholeQuotaIsThere(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for range 3 {
+		for range 5 {
+			require.NoError(t, take(w, 5, "a"))
+		}
+		require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 5, "a"), fault.WriteLimited).Retry(), time.Minute)
+		w.Shift(time.Minute)
+	}
 }
 
 func TestTakeOnceCountsARequestOnce(t *testing.T) {

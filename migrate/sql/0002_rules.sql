@@ -51,73 +51,72 @@ ALTER TABLE accounts SET (fillfactor = 70);
 ALTER TABLE orders SET (fillfactor = 70);
 ALTER TABLE contacts SET (fillfactor = 90);
 
--- One row counts what one subject did under one limit, in the running window and in the one before it.
--- Losing the rows in a crash costs nothing but a fresh window.
+-- One row counts what one subject did under one limit: 60 counts in a ring, one for each sixtieth of the limit's span.
+-- newest is the number of the sixtieth that was counted last, total the sum of the counts.
+-- Losing the rows in a crash costs nothing but a fresh span.
 CREATE UNLOGGED TABLE rate_windows (
   name text NOT NULL,
   subject text NOT NULL,
-  started_at timestamptz NOT NULL,
-  previous integer NOT NULL,
-  current integer NOT NULL,
+  taken_at timestamptz NOT NULL,
+  newest bigint NOT NULL,
+  total integer NOT NULL,
+  counts integer[] NOT NULL,
   PRIMARY KEY (name, subject)
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 50);
 
--- stoa_take counts one act of a subject against a limit of quota acts per span and tells whether it is allowed.
--- The count slides: the window before weighs as much as is left of it. A refused act is not counted.
--- remaining: acts still allowed at once; reset_after: seconds until the running window ends, or, when refused, until
--- one act would be allowed again. A quota of 0 is no limit.
+-- stoa_take counts one act of a subject against a limit of quota acts per span and tells whether it is allowed: whoever keeps
+-- to the quota in every span is never refused, and no span but its last sixtieth holds more. A refused act is not counted.
+-- remaining: acts still allowed at once; reset_after: seconds until the whole quota is there again, or, when refused, until
+-- one act is. A quota of 0 is no limit.
 -- +goose StatementBegin
 CREATE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval,
   OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
 DECLARE
+  slots CONSTANT integer := 60;
+  slot double precision := extract(epoch FROM span) / slots;
+  present double precision := extract(epoch FROM stoa_now());
+  now_slot bigint := floor(present / slot);
+  oldest bigint;
   w rate_windows;
-  seconds double precision := extract(epoch FROM span);
-  elapsed double precision;
-  steps integer;
-  used double precision;
 BEGIN
   allowed := true;
   remaining := quota;
-  reset_after := seconds;
+  reset_after := 0;
   IF quota = 0 THEN
     RETURN;
   END IF;
-  SELECT * INTO w FROM rate_windows r WHERE r.name = limit_name AND r.subject = limit_subject FOR UPDATE;
-  IF NOT FOUND THEN
-    INSERT INTO rate_windows AS r VALUES (limit_name, limit_subject, stoa_now(), 0, 1)
-      ON CONFLICT (name, subject) DO UPDATE SET current = r.current + 1 RETURNING * INTO w;
-    allowed := w.current <= quota;
-    remaining := greatest(quota - w.current, 0);
-    RETURN;
+  LOOP
+    SELECT * INTO w FROM rate_windows r WHERE r.name = limit_name AND r.subject = limit_subject FOR UPDATE;
+    EXIT WHEN FOUND;
+    INSERT INTO rate_windows VALUES (limit_name, limit_subject, stoa_now(), now_slot, 0, array_fill(0, ARRAY[slots]))
+      ON CONFLICT DO NOTHING;
+  END LOOP;
+
+  -- A transaction that began earlier counts as of the newest one. What has left the span since is forgotten.
+  now_slot := greatest(now_slot, w.newest);
+  IF w.total > 0 THEN
+    FOR i IN greatest(w.newest + 1, now_slot - slots + 1)..now_slot LOOP
+      w.total := w.total - w.counts[i % slots + 1];
+      w.counts[i % slots + 1] := 0;
+    END LOOP;
   END IF;
-  elapsed := greatest(extract(epoch FROM stoa_now() - w.started_at), 0);
-  steps := least(floor(elapsed / seconds), 2);
-  IF steps = 1 THEN
-    w.previous := w.current;
-    w.current := 0;
-    w.started_at := w.started_at + span;
-    elapsed := elapsed - seconds;
-  ELSIF steps = 2 THEN
-    w.previous := 0;
-    w.current := 0;
-    w.started_at := stoa_now();
-    elapsed := 0;
-  END IF;
-  used := w.previous * (1 - elapsed / seconds) + w.current;
-  IF used + 1 > quota THEN
+
+  IF w.total + 1 > quota THEN
     allowed := false;
     remaining := 0;
-    -- The window before fades first; what the running one holds fades only once it has become the one before.
-    reset_after := CASE
-      WHEN w.current + 1 <= quota THEN (1 - (quota - 1 - w.current)::double precision / w.previous) * seconds - elapsed
-      ELSE seconds - elapsed + (1 - (quota - 1)::double precision / w.current) * seconds
-    END;
+    oldest := now_slot - slots;
+    WHILE w.total + 1 > quota LOOP
+      oldest := oldest + 1;
+      w.total := w.total - w.counts[oldest % slots + 1];
+    END LOOP;
+    reset_after := (oldest + slots) * slot - present;
     RETURN;
   END IF;
-  UPDATE rate_windows r SET started_at = w.started_at, previous = w.previous, current = w.current + 1
+  w.counts[now_slot % slots + 1] := w.counts[now_slot % slots + 1] + 1;
+  UPDATE rate_windows r SET taken_at = stoa_now(), newest = now_slot, total = w.total + 1, counts = w.counts
     WHERE r.name = limit_name AND r.subject = limit_subject;
-  remaining := floor(quota - used - 1);
-  reset_after := seconds - elapsed;
+  remaining := quota - w.total - 1;
+  reset_after := (now_slot + slots) * slot - present;
 END
 $$;
 -- +goose StatementEnd
