@@ -50,6 +50,7 @@ func TestAcksOfWhatWasNotReceivedChangeNothing(t *testing.T) {
 	mine, theirs := conn.next(), other.next()
 	other.ack(mine.EventID)
 	other.ack(uuid.NewString())
+	other.ack("no-such-event")
 	other.quiet()
 	require.EqualValues(t, 2, h.Count("SELECT count(*) FROM events"))
 	other.acked(theirs.EventID)
