@@ -38,7 +38,9 @@ func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
-	var answer struct{ Checks map[string]string }
+	var answer struct {
+		Checks map[string]string `json:"checks"`
+	}
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
 	require.Equal(t, map[string]string{"database": "failing", "storage": "ok"}, answer.Checks)
 }
