@@ -28,8 +28,9 @@ type listener struct {
 	failed chan error
 }
 
-// listen opens an address and serves it; what says in the log which of the listeners it is.
-func listen(ctx context.Context, what, address string, first http.Handler, log *slog.Logger) (*listener, error) {
+// listen opens an address and serves it; what says in the log which of the listeners it is. While the process shuts down, every
+// answer ends its connection.
+func (p *process) listen(ctx context.Context, what, address string, first http.Handler) (*listener, error) {
 	open, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
@@ -37,15 +38,20 @@ func listen(ctx context.Context, what, address string, first http.Handler, log *
 	l := &listener{failed: make(chan error, 1)}
 	l.serve(first)
 	l.Server = &http.Server{
-		Addr:              open.Addr().String(),
-		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*l.handler.Load()).ServeHTTP(w, r) }),
+		Addr: open.Addr().String(),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if p.draining.Load() {
+				w.Header().Set("Connection", "close")
+			}
+			(*l.handler.Load()).ServeHTTP(w, r)
+		}),
 		ReadHeaderTimeout: headerTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 	}
-	log.Info("listening", "what", what, "address", l.Addr)
+	p.log.Info("listening", "what", what, "address", l.Addr)
 	go func() {
 		if err := l.Serve(open); !errors.Is(err, http.ErrServerClosed) {
 			l.failed <- err

@@ -43,10 +43,10 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	starting := rest.New(p.starting())
-	if p.public, err = listen(ctx, "public", p.settings.Listen, starting, p.log); err != nil {
+	if p.public, err = p.listen(ctx, "public", p.settings.Listen, starting); err != nil {
 		return err
 	}
-	if p.operator, err = listen(ctx, "operator", p.settings.OperatorListen, starting, p.log); err != nil {
+	if p.operator, err = p.listen(ctx, "operator", p.settings.OperatorListen, starting); err != nil {
 		return err
 	}
 	if p.files, err = p.openFiles(ctx); err != nil {

@@ -33,6 +33,7 @@ func TestShutdown(t *testing.T) {
 	s.said("shutting down")
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "ready for too long")
 	require.True(t, s.get("/healthz").closing)
+	require.True(t, s.fetch(s.operator+"/healthz").closing)
 	me, err := s.client().Send(t.Context(), http.MethodGet, "/bots/me", ada.Token, nil)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, me.Status)

@@ -166,7 +166,12 @@ func (s *server) client() *agent.Server { return agent.NewServer(s.url) }
 // get fetches a path from the public listener.
 func (s *server) get(path string) *answer {
 	s.t.Helper()
-	response, err := http.Get(s.url + path)
+	return s.fetch(s.url + path)
+}
+
+func (s *server) fetch(address string) *answer {
+	s.t.Helper()
+	response, err := http.Get(address)
 	require.NoError(s.t, err)
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
