@@ -12,7 +12,9 @@ import (
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
+	"stoa/ent/document"
 	"stoa/ent/event"
+	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
@@ -21,7 +23,10 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
+	"stoa/ent/response"
+	"stoa/ent/service"
 	"stoa/ent/setting"
+	"stoa/ent/task"
 	"stoa/ent/token"
 	"sync"
 
@@ -93,7 +98,9 @@ func checkColumn(t, c string) error {
 			auditentry.Table:   auditentry.ValidColumn,
 			bot.Table:          bot.ValidColumn,
 			contact.Table:      contact.ValidColumn,
+			document.Table:     document.ValidColumn,
 			event.Table:        event.ValidColumn,
+			feedback.Table:     feedback.ValidColumn,
 			invitation.Table:   invitation.ValidColumn,
 			ledgerentry.Table:  ledgerentry.ValidColumn,
 			message.Table:      message.ValidColumn,
@@ -102,7 +109,10 @@ func checkColumn(t, c string) error {
 			order.Table:        order.ValidColumn,
 			orderevent.Table:   orderevent.ValidColumn,
 			post.Table:         post.ValidColumn,
+			response.Table:     response.ValidColumn,
+			service.Table:      service.ValidColumn,
 			setting.Table:      setting.ValidColumn,
+			task.Table:         task.ValidColumn,
 			token.Table:        token.ValidColumn,
 		})
 	})

@@ -9,12 +9,17 @@ import (
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
+	"stoa/ent/document"
 	"stoa/ent/event"
+	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
+	"stoa/ent/response"
+	"stoa/ent/service"
+	"stoa/ent/task"
 
 	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
@@ -781,6 +786,136 @@ func newContactPaginateArgs(rv map[string]any) *contactPaginateArgs {
 }
 
 // CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *DocumentQuery) CollectFields(ctx context.Context, satisfies ...string) (*DocumentQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *DocumentQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(document.Columns))
+		selectedFields = []string{document.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+		case "createdAt":
+			if _, ok := fieldSeen[document.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, document.FieldCreatedAt)
+				fieldSeen[document.FieldCreatedAt] = struct{}{}
+			}
+		case "key":
+			if _, ok := fieldSeen[document.FieldKey]; !ok {
+				selectedFields = append(selectedFields, document.FieldKey)
+				fieldSeen[document.FieldKey] = struct{}{}
+			}
+		case "title":
+			if _, ok := fieldSeen[document.FieldTitle]; !ok {
+				selectedFields = append(selectedFields, document.FieldTitle)
+				fieldSeen[document.FieldTitle] = struct{}{}
+			}
+		case "version":
+			if _, ok := fieldSeen[document.FieldVersion]; !ok {
+				selectedFields = append(selectedFields, document.FieldVersion)
+				fieldSeen[document.FieldVersion] = struct{}{}
+			}
+		case "url":
+			if _, ok := fieldSeen[document.FieldURL]; !ok {
+				selectedFields = append(selectedFields, document.FieldURL)
+				fieldSeen[document.FieldURL] = struct{}{}
+			}
+		case "text":
+			if _, ok := fieldSeen[document.FieldText]; !ok {
+				selectedFields = append(selectedFields, document.FieldText)
+				fieldSeen[document.FieldText] = struct{}{}
+			}
+		case "sha256":
+			if _, ok := fieldSeen[document.FieldSha256]; !ok {
+				selectedFields = append(selectedFields, document.FieldSha256)
+				fieldSeen[document.FieldSha256] = struct{}{}
+			}
+		case "withdrawnAt":
+			if _, ok := fieldSeen[document.FieldWithdrawnAt]; !ok {
+				selectedFields = append(selectedFields, document.FieldWithdrawnAt)
+				fieldSeen[document.FieldWithdrawnAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type documentPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []DocumentPaginateOption
+}
+
+func newDocumentPaginateArgs(rv map[string]any) *documentPaginateArgs {
+	args := &documentPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*DocumentOrder:
+			args.opts = append(args.opts, WithDocumentOrder(v))
+		case []any:
+			var orders []*DocumentOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &DocumentOrder{Field: &DocumentOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithDocumentOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*DocumentWhereInput); ok {
+		args.opts = append(args.opts, WithDocumentFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
 func (_q *EventQuery) CollectFields(ctx context.Context, satisfies ...string) (*EventQuery, error) {
 	fc := graphql.GetFieldContext(ctx)
 	if fc == nil {
@@ -891,6 +1026,146 @@ func newEventPaginateArgs(rv map[string]any) *eventPaginateArgs {
 	}
 	if v, ok := rv[whereField].(*EventWhereInput); ok {
 		args.opts = append(args.opts, WithEventFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *FeedbackQuery) CollectFields(ctx context.Context, satisfies ...string) (*FeedbackQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *FeedbackQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(feedback.Columns))
+		selectedFields = []string{feedback.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "bot":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withBot = query
+			if _, ok := fieldSeen[feedback.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldBotID)
+				fieldSeen[feedback.FieldBotID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[feedback.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldCreatedAt)
+				fieldSeen[feedback.FieldCreatedAt] = struct{}{}
+			}
+		case "botID":
+			if _, ok := fieldSeen[feedback.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldBotID)
+				fieldSeen[feedback.FieldBotID] = struct{}{}
+			}
+		case "kind":
+			if _, ok := fieldSeen[feedback.FieldKind]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldKind)
+				fieldSeen[feedback.FieldKind] = struct{}{}
+			}
+		case "text":
+			if _, ok := fieldSeen[feedback.FieldText]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldText)
+				fieldSeen[feedback.FieldText] = struct{}{}
+			}
+		case "state":
+			if _, ok := fieldSeen[feedback.FieldState]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldState)
+				fieldSeen[feedback.FieldState] = struct{}{}
+			}
+		case "answer":
+			if _, ok := fieldSeen[feedback.FieldAnswer]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldAnswer)
+				fieldSeen[feedback.FieldAnswer] = struct{}{}
+			}
+		case "answeredAt":
+			if _, ok := fieldSeen[feedback.FieldAnsweredAt]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldAnsweredAt)
+				fieldSeen[feedback.FieldAnsweredAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type feedbackPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []FeedbackPaginateOption
+}
+
+func newFeedbackPaginateArgs(rv map[string]any) *feedbackPaginateArgs {
+	args := &feedbackPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*FeedbackOrder:
+			args.opts = append(args.opts, WithFeedbackOrder(v))
+		case []any:
+			var orders []*FeedbackOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &FeedbackOrder{Field: &FeedbackOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithFeedbackOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*FeedbackWhereInput); ok {
+		args.opts = append(args.opts, WithFeedbackFilter(v.Filter))
 	}
 	return args
 }
@@ -1651,6 +1926,461 @@ func newPostPaginateArgs(rv map[string]any) *postPaginateArgs {
 	}
 	if v, ok := rv[whereField].(*PostWhereInput); ok {
 		args.opts = append(args.opts, WithPostFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *ResponseQuery) CollectFields(ctx context.Context, satisfies ...string) (*ResponseQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *ResponseQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(response.Columns))
+		selectedFields = []string{response.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "task":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&TaskClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, taskImplementors)...); err != nil {
+				return err
+			}
+			_q.withTask = query
+			if _, ok := fieldSeen[response.FieldTaskID]; !ok {
+				selectedFields = append(selectedFields, response.FieldTaskID)
+				fieldSeen[response.FieldTaskID] = struct{}{}
+			}
+
+		case "bot":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withBot = query
+			if _, ok := fieldSeen[response.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, response.FieldBotID)
+				fieldSeen[response.FieldBotID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[response.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, response.FieldCreatedAt)
+				fieldSeen[response.FieldCreatedAt] = struct{}{}
+			}
+		case "taskID":
+			if _, ok := fieldSeen[response.FieldTaskID]; !ok {
+				selectedFields = append(selectedFields, response.FieldTaskID)
+				fieldSeen[response.FieldTaskID] = struct{}{}
+			}
+		case "botID":
+			if _, ok := fieldSeen[response.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, response.FieldBotID)
+				fieldSeen[response.FieldBotID] = struct{}{}
+			}
+		case "amountMinor":
+			if _, ok := fieldSeen[response.FieldAmountMinor]; !ok {
+				selectedFields = append(selectedFields, response.FieldAmountMinor)
+				fieldSeen[response.FieldAmountMinor] = struct{}{}
+			}
+		case "state":
+			if _, ok := fieldSeen[response.FieldState]; !ok {
+				selectedFields = append(selectedFields, response.FieldState)
+				fieldSeen[response.FieldState] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type responsePaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []ResponsePaginateOption
+}
+
+func newResponsePaginateArgs(rv map[string]any) *responsePaginateArgs {
+	args := &responsePaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*ResponseOrder:
+			args.opts = append(args.opts, WithResponseOrder(v))
+		case []any:
+			var orders []*ResponseOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &ResponseOrder{Field: &ResponseOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithResponseOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*ResponseWhereInput); ok {
+		args.opts = append(args.opts, WithResponseFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *ServiceQuery) CollectFields(ctx context.Context, satisfies ...string) (*ServiceQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *ServiceQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(service.Columns))
+		selectedFields = []string{service.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "bot":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withBot = query
+			if _, ok := fieldSeen[service.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, service.FieldBotID)
+				fieldSeen[service.FieldBotID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[service.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, service.FieldCreatedAt)
+				fieldSeen[service.FieldCreatedAt] = struct{}{}
+			}
+		case "updatedAt":
+			if _, ok := fieldSeen[service.FieldUpdatedAt]; !ok {
+				selectedFields = append(selectedFields, service.FieldUpdatedAt)
+				fieldSeen[service.FieldUpdatedAt] = struct{}{}
+			}
+		case "botID":
+			if _, ok := fieldSeen[service.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, service.FieldBotID)
+				fieldSeen[service.FieldBotID] = struct{}{}
+			}
+		case "title":
+			if _, ok := fieldSeen[service.FieldTitle]; !ok {
+				selectedFields = append(selectedFields, service.FieldTitle)
+				fieldSeen[service.FieldTitle] = struct{}{}
+			}
+		case "description":
+			if _, ok := fieldSeen[service.FieldDescription]; !ok {
+				selectedFields = append(selectedFields, service.FieldDescription)
+				fieldSeen[service.FieldDescription] = struct{}{}
+			}
+		case "deletedAt":
+			if _, ok := fieldSeen[service.FieldDeletedAt]; !ok {
+				selectedFields = append(selectedFields, service.FieldDeletedAt)
+				fieldSeen[service.FieldDeletedAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type servicePaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []ServicePaginateOption
+}
+
+func newServicePaginateArgs(rv map[string]any) *servicePaginateArgs {
+	args := &servicePaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*ServiceOrder:
+			args.opts = append(args.opts, WithServiceOrder(v))
+		case []any:
+			var orders []*ServiceOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &ServiceOrder{Field: &ServiceOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithServiceOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*ServiceWhereInput); ok {
+		args.opts = append(args.opts, WithServiceFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *TaskQuery) CollectFields(ctx context.Context, satisfies ...string) (*TaskQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *TaskQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(task.Columns))
+		selectedFields = []string{task.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "customer":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withCustomer = query
+			if _, ok := fieldSeen[task.FieldCustomerID]; !ok {
+				selectedFields = append(selectedFields, task.FieldCustomerID)
+				fieldSeen[task.FieldCustomerID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[task.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, task.FieldCreatedAt)
+				fieldSeen[task.FieldCreatedAt] = struct{}{}
+			}
+		case "updatedAt":
+			if _, ok := fieldSeen[task.FieldUpdatedAt]; !ok {
+				selectedFields = append(selectedFields, task.FieldUpdatedAt)
+				fieldSeen[task.FieldUpdatedAt] = struct{}{}
+			}
+		case "customerID":
+			if _, ok := fieldSeen[task.FieldCustomerID]; !ok {
+				selectedFields = append(selectedFields, task.FieldCustomerID)
+				fieldSeen[task.FieldCustomerID] = struct{}{}
+			}
+		case "title":
+			if _, ok := fieldSeen[task.FieldTitle]; !ok {
+				selectedFields = append(selectedFields, task.FieldTitle)
+				fieldSeen[task.FieldTitle] = struct{}{}
+			}
+		case "description":
+			if _, ok := fieldSeen[task.FieldDescription]; !ok {
+				selectedFields = append(selectedFields, task.FieldDescription)
+				fieldSeen[task.FieldDescription] = struct{}{}
+			}
+		case "deadline":
+			if _, ok := fieldSeen[task.FieldDeadline]; !ok {
+				selectedFields = append(selectedFields, task.FieldDeadline)
+				fieldSeen[task.FieldDeadline] = struct{}{}
+			}
+		case "amountMinor":
+			if _, ok := fieldSeen[task.FieldAmountMinor]; !ok {
+				selectedFields = append(selectedFields, task.FieldAmountMinor)
+				fieldSeen[task.FieldAmountMinor] = struct{}{}
+			}
+		case "feeMinor":
+			if _, ok := fieldSeen[task.FieldFeeMinor]; !ok {
+				selectedFields = append(selectedFields, task.FieldFeeMinor)
+				fieldSeen[task.FieldFeeMinor] = struct{}{}
+			}
+		case "totalMinor":
+			if _, ok := fieldSeen[task.FieldTotalMinor]; !ok {
+				selectedFields = append(selectedFields, task.FieldTotalMinor)
+				fieldSeen[task.FieldTotalMinor] = struct{}{}
+			}
+		case "feeBps":
+			if _, ok := fieldSeen[task.FieldFeeBps]; !ok {
+				selectedFields = append(selectedFields, task.FieldFeeBps)
+				fieldSeen[task.FieldFeeBps] = struct{}{}
+			}
+		case "state":
+			if _, ok := fieldSeen[task.FieldState]; !ok {
+				selectedFields = append(selectedFields, task.FieldState)
+				fieldSeen[task.FieldState] = struct{}{}
+			}
+		case "responseCount":
+			if _, ok := fieldSeen[task.FieldResponseCount]; !ok {
+				selectedFields = append(selectedFields, task.FieldResponseCount)
+				fieldSeen[task.FieldResponseCount] = struct{}{}
+			}
+		case "orderID":
+			if _, ok := fieldSeen[task.FieldOrderID]; !ok {
+				selectedFields = append(selectedFields, task.FieldOrderID)
+				fieldSeen[task.FieldOrderID] = struct{}{}
+			}
+		case "removedAt":
+			if _, ok := fieldSeen[task.FieldRemovedAt]; !ok {
+				selectedFields = append(selectedFields, task.FieldRemovedAt)
+				fieldSeen[task.FieldRemovedAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type taskPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []TaskPaginateOption
+}
+
+func newTaskPaginateArgs(rv map[string]any) *taskPaginateArgs {
+	args := &taskPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*TaskOrder:
+			args.opts = append(args.opts, WithTaskOrder(v))
+		case []any:
+			var orders []*TaskOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &TaskOrder{Field: &TaskOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithTaskOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*TaskWhereInput); ok {
+		args.opts = append(args.opts, WithTaskFilter(v.Filter))
 	}
 	return args
 }

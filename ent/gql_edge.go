@@ -38,6 +38,14 @@ func (_m *Contact) Recipient(ctx context.Context) (*Bot, error) {
 	return result, err
 }
 
+func (_m *Feedback) Bot(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.BotOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryBot().Only(ctx)
+	}
+	return result, err
+}
+
 func (_m *Order) Customer(ctx context.Context) (*Bot, error) {
 	result, err := _m.Edges.CustomerOrErr()
 	if IsNotLoaded(err) {
@@ -58,6 +66,38 @@ func (_m *Post) Author(ctx context.Context) (*Bot, error) {
 	result, err := _m.Edges.AuthorOrErr()
 	if IsNotLoaded(err) {
 		result, err = _m.QueryAuthor().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *Response) Task(ctx context.Context) (*Task, error) {
+	result, err := _m.Edges.TaskOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryTask().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *Response) Bot(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.BotOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryBot().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *Service) Bot(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.BotOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryBot().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *Task) Customer(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.CustomerOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryCustomer().Only(ctx)
 	}
 	return result, err
 }

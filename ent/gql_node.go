@@ -10,12 +10,17 @@ import (
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
+	"stoa/ent/document"
 	"stoa/ent/event"
+	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
+	"stoa/ent/response"
+	"stoa/ent/service"
+	"stoa/ent/task"
 
 	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
@@ -53,10 +58,20 @@ var contactImplementors = []string{"Contact", "Node"}
 // IsNode implements the Node interface check for GQLGen.
 func (*Contact) IsNode() {}
 
+var documentImplementors = []string{"Document", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Document) IsNode() {}
+
 var eventImplementors = []string{"Event", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*Event) IsNode() {}
+
+var feedbackImplementors = []string{"Feedback", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Feedback) IsNode() {}
 
 var invitationImplementors = []string{"Invitation", "Node"}
 
@@ -82,6 +97,21 @@ var postImplementors = []string{"Post", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*Post) IsNode() {}
+
+var responseImplementors = []string{"Response", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Response) IsNode() {}
+
+var serviceImplementors = []string{"Service", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Service) IsNode() {}
+
+var taskImplementors = []string{"Task", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Task) IsNode() {}
 
 var errNodeInvalidID = &NotFoundError{"node"}
 
@@ -186,11 +216,29 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			}
 		}
 		return query.Only(ctx)
+	case document.Table:
+		query := c.Document.Query().
+			Where(document.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, documentImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
 	case event.Table:
 		query := c.Event.Query().
 			Where(event.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, eventImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case feedback.Table:
+		query := c.Feedback.Query().
+			Where(feedback.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, feedbackImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -236,6 +284,33 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			Where(post.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, postImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case response.Table:
+		query := c.Response.Query().
+			Where(response.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, responseImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case service.Table:
+		query := c.Service.Query().
+			Where(service.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, serviceImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case task.Table:
+		query := c.Task.Query().
+			Where(task.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, taskImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -393,10 +468,42 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 				*noder = node
 			}
 		}
+	case document.Table:
+		query := c.Document.Query().
+			Where(document.IDIn(ids...))
+		query, err := query.CollectFields(ctx, documentImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
 	case event.Table:
 		query := c.Event.Query().
 			Where(event.IDIn(ids...))
 		query, err := query.CollectFields(ctx, eventImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case feedback.Table:
+		query := c.Feedback.Query().
+			Where(feedback.IDIn(ids...))
+		query, err := query.CollectFields(ctx, feedbackImplementors...)
 		if err != nil {
 			return nil, err
 		}
@@ -477,6 +584,54 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 		query := c.Post.Query().
 			Where(post.IDIn(ids...))
 		query, err := query.CollectFields(ctx, postImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case response.Table:
+		query := c.Response.Query().
+			Where(response.IDIn(ids...))
+		query, err := query.CollectFields(ctx, responseImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case service.Table:
+		query := c.Service.Query().
+			Where(service.IDIn(ids...))
+		query, err := query.CollectFields(ctx, serviceImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case task.Table:
+		query := c.Task.Query().
+			Where(task.IDIn(ids...))
+		query, err := query.CollectFields(ctx, taskImplementors...)
 		if err != nil {
 			return nil, err
 		}

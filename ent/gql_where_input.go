@@ -10,13 +10,18 @@ import (
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
+	"stoa/ent/document"
 	"stoa/ent/event"
+	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/predicate"
+	"stoa/ent/response"
+	"stoa/ent/service"
+	"stoa/ent/task"
 	"time"
 
 	"github.com/google/uuid"
@@ -2552,6 +2557,530 @@ func (i *ContactWhereInput) P() (predicate.Contact, error) {
 	}
 }
 
+// DocumentWhereInput represents a where input for filtering Document queries.
+type DocumentWhereInput struct {
+	Predicates []predicate.Document  `json:"-"`
+	Not        *DocumentWhereInput   `json:"not,omitempty"`
+	Or         []*DocumentWhereInput `json:"or,omitempty"`
+	And        []*DocumentWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "key" field predicates.
+	Key             *string  `json:"key,omitempty"`
+	KeyNEQ          *string  `json:"keyNEQ,omitempty"`
+	KeyIn           []string `json:"keyIn,omitempty"`
+	KeyNotIn        []string `json:"keyNotIn,omitempty"`
+	KeyGT           *string  `json:"keyGT,omitempty"`
+	KeyGTE          *string  `json:"keyGTE,omitempty"`
+	KeyLT           *string  `json:"keyLT,omitempty"`
+	KeyLTE          *string  `json:"keyLTE,omitempty"`
+	KeyContains     *string  `json:"keyContains,omitempty"`
+	KeyHasPrefix    *string  `json:"keyHasPrefix,omitempty"`
+	KeyHasSuffix    *string  `json:"keyHasSuffix,omitempty"`
+	KeyEqualFold    *string  `json:"keyEqualFold,omitempty"`
+	KeyContainsFold *string  `json:"keyContainsFold,omitempty"`
+
+	// "title" field predicates.
+	Title             *string  `json:"title,omitempty"`
+	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
+	TitleIn           []string `json:"titleIn,omitempty"`
+	TitleNotIn        []string `json:"titleNotIn,omitempty"`
+	TitleGT           *string  `json:"titleGT,omitempty"`
+	TitleGTE          *string  `json:"titleGTE,omitempty"`
+	TitleLT           *string  `json:"titleLT,omitempty"`
+	TitleLTE          *string  `json:"titleLTE,omitempty"`
+	TitleContains     *string  `json:"titleContains,omitempty"`
+	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
+	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
+	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
+	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+
+	// "version" field predicates.
+	Version             *string  `json:"version,omitempty"`
+	VersionNEQ          *string  `json:"versionNEQ,omitempty"`
+	VersionIn           []string `json:"versionIn,omitempty"`
+	VersionNotIn        []string `json:"versionNotIn,omitempty"`
+	VersionGT           *string  `json:"versionGT,omitempty"`
+	VersionGTE          *string  `json:"versionGTE,omitempty"`
+	VersionLT           *string  `json:"versionLT,omitempty"`
+	VersionLTE          *string  `json:"versionLTE,omitempty"`
+	VersionContains     *string  `json:"versionContains,omitempty"`
+	VersionHasPrefix    *string  `json:"versionHasPrefix,omitempty"`
+	VersionHasSuffix    *string  `json:"versionHasSuffix,omitempty"`
+	VersionEqualFold    *string  `json:"versionEqualFold,omitempty"`
+	VersionContainsFold *string  `json:"versionContainsFold,omitempty"`
+
+	// "url" field predicates.
+	URL             *string  `json:"url,omitempty"`
+	URLNEQ          *string  `json:"urlNEQ,omitempty"`
+	URLIn           []string `json:"urlIn,omitempty"`
+	URLNotIn        []string `json:"urlNotIn,omitempty"`
+	URLGT           *string  `json:"urlGT,omitempty"`
+	URLGTE          *string  `json:"urlGTE,omitempty"`
+	URLLT           *string  `json:"urlLT,omitempty"`
+	URLLTE          *string  `json:"urlLTE,omitempty"`
+	URLContains     *string  `json:"urlContains,omitempty"`
+	URLHasPrefix    *string  `json:"urlHasPrefix,omitempty"`
+	URLHasSuffix    *string  `json:"urlHasSuffix,omitempty"`
+	URLEqualFold    *string  `json:"urlEqualFold,omitempty"`
+	URLContainsFold *string  `json:"urlContainsFold,omitempty"`
+
+	// "text" field predicates.
+	Text             *string  `json:"text,omitempty"`
+	TextNEQ          *string  `json:"textNEQ,omitempty"`
+	TextIn           []string `json:"textIn,omitempty"`
+	TextNotIn        []string `json:"textNotIn,omitempty"`
+	TextGT           *string  `json:"textGT,omitempty"`
+	TextGTE          *string  `json:"textGTE,omitempty"`
+	TextLT           *string  `json:"textLT,omitempty"`
+	TextLTE          *string  `json:"textLTE,omitempty"`
+	TextContains     *string  `json:"textContains,omitempty"`
+	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
+	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
+	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
+	TextContainsFold *string  `json:"textContainsFold,omitempty"`
+
+	// "sha256" field predicates.
+	Sha256             *string  `json:"sha256,omitempty"`
+	Sha256NEQ          *string  `json:"sha256NEQ,omitempty"`
+	Sha256In           []string `json:"sha256In,omitempty"`
+	Sha256NotIn        []string `json:"sha256NotIn,omitempty"`
+	Sha256GT           *string  `json:"sha256GT,omitempty"`
+	Sha256GTE          *string  `json:"sha256GTE,omitempty"`
+	Sha256LT           *string  `json:"sha256LT,omitempty"`
+	Sha256LTE          *string  `json:"sha256LTE,omitempty"`
+	Sha256Contains     *string  `json:"sha256Contains,omitempty"`
+	Sha256HasPrefix    *string  `json:"sha256HasPrefix,omitempty"`
+	Sha256HasSuffix    *string  `json:"sha256HasSuffix,omitempty"`
+	Sha256EqualFold    *string  `json:"sha256EqualFold,omitempty"`
+	Sha256ContainsFold *string  `json:"sha256ContainsFold,omitempty"`
+
+	// "withdrawn_at" field predicates.
+	WithdrawnAt       *time.Time  `json:"withdrawnAt,omitempty"`
+	WithdrawnAtNEQ    *time.Time  `json:"withdrawnAtNEQ,omitempty"`
+	WithdrawnAtIn     []time.Time `json:"withdrawnAtIn,omitempty"`
+	WithdrawnAtNotIn  []time.Time `json:"withdrawnAtNotIn,omitempty"`
+	WithdrawnAtGT     *time.Time  `json:"withdrawnAtGT,omitempty"`
+	WithdrawnAtGTE    *time.Time  `json:"withdrawnAtGTE,omitempty"`
+	WithdrawnAtLT     *time.Time  `json:"withdrawnAtLT,omitempty"`
+	WithdrawnAtLTE    *time.Time  `json:"withdrawnAtLTE,omitempty"`
+	WithdrawnAtIsNil  bool        `json:"withdrawnAtIsNil,omitempty"`
+	WithdrawnAtNotNil bool        `json:"withdrawnAtNotNil,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *DocumentWhereInput) AddPredicates(predicates ...predicate.Document) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the DocumentWhereInput filter on the DocumentQuery builder.
+func (i *DocumentWhereInput) Filter(q *DocumentQuery) (*DocumentQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyDocumentWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyDocumentWhereInput is returned in case the DocumentWhereInput is empty.
+var ErrEmptyDocumentWhereInput = errors.New("ent: empty predicate DocumentWhereInput")
+
+// P returns a predicate for filtering documents.
+// An error is returned if the input is empty or invalid.
+func (i *DocumentWhereInput) P() (predicate.Document, error) {
+	var predicates []predicate.Document
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, document.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Document, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, document.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Document, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, document.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, document.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, document.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, document.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, document.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, document.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, document.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, document.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, document.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, document.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, document.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, document.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, document.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, document.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, document.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, document.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, document.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.Key != nil {
+		predicates = append(predicates, document.KeyEQ(*i.Key))
+	}
+	if i.KeyNEQ != nil {
+		predicates = append(predicates, document.KeyNEQ(*i.KeyNEQ))
+	}
+	if len(i.KeyIn) > 0 {
+		predicates = append(predicates, document.KeyIn(i.KeyIn...))
+	}
+	if len(i.KeyNotIn) > 0 {
+		predicates = append(predicates, document.KeyNotIn(i.KeyNotIn...))
+	}
+	if i.KeyGT != nil {
+		predicates = append(predicates, document.KeyGT(*i.KeyGT))
+	}
+	if i.KeyGTE != nil {
+		predicates = append(predicates, document.KeyGTE(*i.KeyGTE))
+	}
+	if i.KeyLT != nil {
+		predicates = append(predicates, document.KeyLT(*i.KeyLT))
+	}
+	if i.KeyLTE != nil {
+		predicates = append(predicates, document.KeyLTE(*i.KeyLTE))
+	}
+	if i.KeyContains != nil {
+		predicates = append(predicates, document.KeyContains(*i.KeyContains))
+	}
+	if i.KeyHasPrefix != nil {
+		predicates = append(predicates, document.KeyHasPrefix(*i.KeyHasPrefix))
+	}
+	if i.KeyHasSuffix != nil {
+		predicates = append(predicates, document.KeyHasSuffix(*i.KeyHasSuffix))
+	}
+	if i.KeyEqualFold != nil {
+		predicates = append(predicates, document.KeyEqualFold(*i.KeyEqualFold))
+	}
+	if i.KeyContainsFold != nil {
+		predicates = append(predicates, document.KeyContainsFold(*i.KeyContainsFold))
+	}
+	if i.Title != nil {
+		predicates = append(predicates, document.TitleEQ(*i.Title))
+	}
+	if i.TitleNEQ != nil {
+		predicates = append(predicates, document.TitleNEQ(*i.TitleNEQ))
+	}
+	if len(i.TitleIn) > 0 {
+		predicates = append(predicates, document.TitleIn(i.TitleIn...))
+	}
+	if len(i.TitleNotIn) > 0 {
+		predicates = append(predicates, document.TitleNotIn(i.TitleNotIn...))
+	}
+	if i.TitleGT != nil {
+		predicates = append(predicates, document.TitleGT(*i.TitleGT))
+	}
+	if i.TitleGTE != nil {
+		predicates = append(predicates, document.TitleGTE(*i.TitleGTE))
+	}
+	if i.TitleLT != nil {
+		predicates = append(predicates, document.TitleLT(*i.TitleLT))
+	}
+	if i.TitleLTE != nil {
+		predicates = append(predicates, document.TitleLTE(*i.TitleLTE))
+	}
+	if i.TitleContains != nil {
+		predicates = append(predicates, document.TitleContains(*i.TitleContains))
+	}
+	if i.TitleHasPrefix != nil {
+		predicates = append(predicates, document.TitleHasPrefix(*i.TitleHasPrefix))
+	}
+	if i.TitleHasSuffix != nil {
+		predicates = append(predicates, document.TitleHasSuffix(*i.TitleHasSuffix))
+	}
+	if i.TitleEqualFold != nil {
+		predicates = append(predicates, document.TitleEqualFold(*i.TitleEqualFold))
+	}
+	if i.TitleContainsFold != nil {
+		predicates = append(predicates, document.TitleContainsFold(*i.TitleContainsFold))
+	}
+	if i.Version != nil {
+		predicates = append(predicates, document.VersionEQ(*i.Version))
+	}
+	if i.VersionNEQ != nil {
+		predicates = append(predicates, document.VersionNEQ(*i.VersionNEQ))
+	}
+	if len(i.VersionIn) > 0 {
+		predicates = append(predicates, document.VersionIn(i.VersionIn...))
+	}
+	if len(i.VersionNotIn) > 0 {
+		predicates = append(predicates, document.VersionNotIn(i.VersionNotIn...))
+	}
+	if i.VersionGT != nil {
+		predicates = append(predicates, document.VersionGT(*i.VersionGT))
+	}
+	if i.VersionGTE != nil {
+		predicates = append(predicates, document.VersionGTE(*i.VersionGTE))
+	}
+	if i.VersionLT != nil {
+		predicates = append(predicates, document.VersionLT(*i.VersionLT))
+	}
+	if i.VersionLTE != nil {
+		predicates = append(predicates, document.VersionLTE(*i.VersionLTE))
+	}
+	if i.VersionContains != nil {
+		predicates = append(predicates, document.VersionContains(*i.VersionContains))
+	}
+	if i.VersionHasPrefix != nil {
+		predicates = append(predicates, document.VersionHasPrefix(*i.VersionHasPrefix))
+	}
+	if i.VersionHasSuffix != nil {
+		predicates = append(predicates, document.VersionHasSuffix(*i.VersionHasSuffix))
+	}
+	if i.VersionEqualFold != nil {
+		predicates = append(predicates, document.VersionEqualFold(*i.VersionEqualFold))
+	}
+	if i.VersionContainsFold != nil {
+		predicates = append(predicates, document.VersionContainsFold(*i.VersionContainsFold))
+	}
+	if i.URL != nil {
+		predicates = append(predicates, document.URLEQ(*i.URL))
+	}
+	if i.URLNEQ != nil {
+		predicates = append(predicates, document.URLNEQ(*i.URLNEQ))
+	}
+	if len(i.URLIn) > 0 {
+		predicates = append(predicates, document.URLIn(i.URLIn...))
+	}
+	if len(i.URLNotIn) > 0 {
+		predicates = append(predicates, document.URLNotIn(i.URLNotIn...))
+	}
+	if i.URLGT != nil {
+		predicates = append(predicates, document.URLGT(*i.URLGT))
+	}
+	if i.URLGTE != nil {
+		predicates = append(predicates, document.URLGTE(*i.URLGTE))
+	}
+	if i.URLLT != nil {
+		predicates = append(predicates, document.URLLT(*i.URLLT))
+	}
+	if i.URLLTE != nil {
+		predicates = append(predicates, document.URLLTE(*i.URLLTE))
+	}
+	if i.URLContains != nil {
+		predicates = append(predicates, document.URLContains(*i.URLContains))
+	}
+	if i.URLHasPrefix != nil {
+		predicates = append(predicates, document.URLHasPrefix(*i.URLHasPrefix))
+	}
+	if i.URLHasSuffix != nil {
+		predicates = append(predicates, document.URLHasSuffix(*i.URLHasSuffix))
+	}
+	if i.URLEqualFold != nil {
+		predicates = append(predicates, document.URLEqualFold(*i.URLEqualFold))
+	}
+	if i.URLContainsFold != nil {
+		predicates = append(predicates, document.URLContainsFold(*i.URLContainsFold))
+	}
+	if i.Text != nil {
+		predicates = append(predicates, document.TextEQ(*i.Text))
+	}
+	if i.TextNEQ != nil {
+		predicates = append(predicates, document.TextNEQ(*i.TextNEQ))
+	}
+	if len(i.TextIn) > 0 {
+		predicates = append(predicates, document.TextIn(i.TextIn...))
+	}
+	if len(i.TextNotIn) > 0 {
+		predicates = append(predicates, document.TextNotIn(i.TextNotIn...))
+	}
+	if i.TextGT != nil {
+		predicates = append(predicates, document.TextGT(*i.TextGT))
+	}
+	if i.TextGTE != nil {
+		predicates = append(predicates, document.TextGTE(*i.TextGTE))
+	}
+	if i.TextLT != nil {
+		predicates = append(predicates, document.TextLT(*i.TextLT))
+	}
+	if i.TextLTE != nil {
+		predicates = append(predicates, document.TextLTE(*i.TextLTE))
+	}
+	if i.TextContains != nil {
+		predicates = append(predicates, document.TextContains(*i.TextContains))
+	}
+	if i.TextHasPrefix != nil {
+		predicates = append(predicates, document.TextHasPrefix(*i.TextHasPrefix))
+	}
+	if i.TextHasSuffix != nil {
+		predicates = append(predicates, document.TextHasSuffix(*i.TextHasSuffix))
+	}
+	if i.TextEqualFold != nil {
+		predicates = append(predicates, document.TextEqualFold(*i.TextEqualFold))
+	}
+	if i.TextContainsFold != nil {
+		predicates = append(predicates, document.TextContainsFold(*i.TextContainsFold))
+	}
+	if i.Sha256 != nil {
+		predicates = append(predicates, document.Sha256EQ(*i.Sha256))
+	}
+	if i.Sha256NEQ != nil {
+		predicates = append(predicates, document.Sha256NEQ(*i.Sha256NEQ))
+	}
+	if len(i.Sha256In) > 0 {
+		predicates = append(predicates, document.Sha256In(i.Sha256In...))
+	}
+	if len(i.Sha256NotIn) > 0 {
+		predicates = append(predicates, document.Sha256NotIn(i.Sha256NotIn...))
+	}
+	if i.Sha256GT != nil {
+		predicates = append(predicates, document.Sha256GT(*i.Sha256GT))
+	}
+	if i.Sha256GTE != nil {
+		predicates = append(predicates, document.Sha256GTE(*i.Sha256GTE))
+	}
+	if i.Sha256LT != nil {
+		predicates = append(predicates, document.Sha256LT(*i.Sha256LT))
+	}
+	if i.Sha256LTE != nil {
+		predicates = append(predicates, document.Sha256LTE(*i.Sha256LTE))
+	}
+	if i.Sha256Contains != nil {
+		predicates = append(predicates, document.Sha256Contains(*i.Sha256Contains))
+	}
+	if i.Sha256HasPrefix != nil {
+		predicates = append(predicates, document.Sha256HasPrefix(*i.Sha256HasPrefix))
+	}
+	if i.Sha256HasSuffix != nil {
+		predicates = append(predicates, document.Sha256HasSuffix(*i.Sha256HasSuffix))
+	}
+	if i.Sha256EqualFold != nil {
+		predicates = append(predicates, document.Sha256EqualFold(*i.Sha256EqualFold))
+	}
+	if i.Sha256ContainsFold != nil {
+		predicates = append(predicates, document.Sha256ContainsFold(*i.Sha256ContainsFold))
+	}
+	if i.WithdrawnAt != nil {
+		predicates = append(predicates, document.WithdrawnAtEQ(*i.WithdrawnAt))
+	}
+	if i.WithdrawnAtNEQ != nil {
+		predicates = append(predicates, document.WithdrawnAtNEQ(*i.WithdrawnAtNEQ))
+	}
+	if len(i.WithdrawnAtIn) > 0 {
+		predicates = append(predicates, document.WithdrawnAtIn(i.WithdrawnAtIn...))
+	}
+	if len(i.WithdrawnAtNotIn) > 0 {
+		predicates = append(predicates, document.WithdrawnAtNotIn(i.WithdrawnAtNotIn...))
+	}
+	if i.WithdrawnAtGT != nil {
+		predicates = append(predicates, document.WithdrawnAtGT(*i.WithdrawnAtGT))
+	}
+	if i.WithdrawnAtGTE != nil {
+		predicates = append(predicates, document.WithdrawnAtGTE(*i.WithdrawnAtGTE))
+	}
+	if i.WithdrawnAtLT != nil {
+		predicates = append(predicates, document.WithdrawnAtLT(*i.WithdrawnAtLT))
+	}
+	if i.WithdrawnAtLTE != nil {
+		predicates = append(predicates, document.WithdrawnAtLTE(*i.WithdrawnAtLTE))
+	}
+	if i.WithdrawnAtIsNil {
+		predicates = append(predicates, document.WithdrawnAtIsNil())
+	}
+	if i.WithdrawnAtNotNil {
+		predicates = append(predicates, document.WithdrawnAtNotNil())
+	}
+
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyDocumentWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return document.And(predicates...), nil
+	}
+}
+
 // EventWhereInput represents a where input for filtering Event queries.
 type EventWhereInput struct {
 	Predicates []predicate.Event  `json:"-"`
@@ -2879,6 +3408,398 @@ func (i *EventWhereInput) P() (predicate.Event, error) {
 		return predicates[0], nil
 	default:
 		return event.And(predicates...), nil
+	}
+}
+
+// FeedbackWhereInput represents a where input for filtering Feedback queries.
+type FeedbackWhereInput struct {
+	Predicates []predicate.Feedback  `json:"-"`
+	Not        *FeedbackWhereInput   `json:"not,omitempty"`
+	Or         []*FeedbackWhereInput `json:"or,omitempty"`
+	And        []*FeedbackWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "bot_id" field predicates.
+	BotID      *uuid.UUID  `json:"botID,omitempty"`
+	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
+	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
+	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+
+	// "kind" field predicates.
+	Kind      *feedback.Kind  `json:"kind,omitempty"`
+	KindNEQ   *feedback.Kind  `json:"kindNEQ,omitempty"`
+	KindIn    []feedback.Kind `json:"kindIn,omitempty"`
+	KindNotIn []feedback.Kind `json:"kindNotIn,omitempty"`
+
+	// "text" field predicates.
+	Text             *string  `json:"text,omitempty"`
+	TextNEQ          *string  `json:"textNEQ,omitempty"`
+	TextIn           []string `json:"textIn,omitempty"`
+	TextNotIn        []string `json:"textNotIn,omitempty"`
+	TextGT           *string  `json:"textGT,omitempty"`
+	TextGTE          *string  `json:"textGTE,omitempty"`
+	TextLT           *string  `json:"textLT,omitempty"`
+	TextLTE          *string  `json:"textLTE,omitempty"`
+	TextContains     *string  `json:"textContains,omitempty"`
+	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
+	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
+	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
+	TextContainsFold *string  `json:"textContainsFold,omitempty"`
+
+	// "state" field predicates.
+	State      *feedback.State  `json:"state,omitempty"`
+	StateNEQ   *feedback.State  `json:"stateNEQ,omitempty"`
+	StateIn    []feedback.State `json:"stateIn,omitempty"`
+	StateNotIn []feedback.State `json:"stateNotIn,omitempty"`
+
+	// "answer" field predicates.
+	Answer             *string  `json:"answer,omitempty"`
+	AnswerNEQ          *string  `json:"answerNEQ,omitempty"`
+	AnswerIn           []string `json:"answerIn,omitempty"`
+	AnswerNotIn        []string `json:"answerNotIn,omitempty"`
+	AnswerGT           *string  `json:"answerGT,omitempty"`
+	AnswerGTE          *string  `json:"answerGTE,omitempty"`
+	AnswerLT           *string  `json:"answerLT,omitempty"`
+	AnswerLTE          *string  `json:"answerLTE,omitempty"`
+	AnswerContains     *string  `json:"answerContains,omitempty"`
+	AnswerHasPrefix    *string  `json:"answerHasPrefix,omitempty"`
+	AnswerHasSuffix    *string  `json:"answerHasSuffix,omitempty"`
+	AnswerIsNil        bool     `json:"answerIsNil,omitempty"`
+	AnswerNotNil       bool     `json:"answerNotNil,omitempty"`
+	AnswerEqualFold    *string  `json:"answerEqualFold,omitempty"`
+	AnswerContainsFold *string  `json:"answerContainsFold,omitempty"`
+
+	// "answered_at" field predicates.
+	AnsweredAt       *time.Time  `json:"answeredAt,omitempty"`
+	AnsweredAtNEQ    *time.Time  `json:"answeredAtNEQ,omitempty"`
+	AnsweredAtIn     []time.Time `json:"answeredAtIn,omitempty"`
+	AnsweredAtNotIn  []time.Time `json:"answeredAtNotIn,omitempty"`
+	AnsweredAtGT     *time.Time  `json:"answeredAtGT,omitempty"`
+	AnsweredAtGTE    *time.Time  `json:"answeredAtGTE,omitempty"`
+	AnsweredAtLT     *time.Time  `json:"answeredAtLT,omitempty"`
+	AnsweredAtLTE    *time.Time  `json:"answeredAtLTE,omitempty"`
+	AnsweredAtIsNil  bool        `json:"answeredAtIsNil,omitempty"`
+	AnsweredAtNotNil bool        `json:"answeredAtNotNil,omitempty"`
+
+	// "bot" edge predicates.
+	HasBot     *bool            `json:"hasBot,omitempty"`
+	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *FeedbackWhereInput) AddPredicates(predicates ...predicate.Feedback) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the FeedbackWhereInput filter on the FeedbackQuery builder.
+func (i *FeedbackWhereInput) Filter(q *FeedbackQuery) (*FeedbackQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyFeedbackWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyFeedbackWhereInput is returned in case the FeedbackWhereInput is empty.
+var ErrEmptyFeedbackWhereInput = errors.New("ent: empty predicate FeedbackWhereInput")
+
+// P returns a predicate for filtering feedbacks.
+// An error is returned if the input is empty or invalid.
+func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
+	var predicates []predicate.Feedback
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, feedback.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Feedback, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, feedback.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Feedback, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, feedback.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, feedback.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, feedback.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, feedback.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, feedback.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, feedback.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, feedback.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, feedback.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, feedback.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, feedback.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, feedback.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, feedback.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, feedback.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, feedback.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, feedback.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, feedback.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, feedback.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.BotID != nil {
+		predicates = append(predicates, feedback.BotIDEQ(*i.BotID))
+	}
+	if i.BotIDNEQ != nil {
+		predicates = append(predicates, feedback.BotIDNEQ(*i.BotIDNEQ))
+	}
+	if len(i.BotIDIn) > 0 {
+		predicates = append(predicates, feedback.BotIDIn(i.BotIDIn...))
+	}
+	if len(i.BotIDNotIn) > 0 {
+		predicates = append(predicates, feedback.BotIDNotIn(i.BotIDNotIn...))
+	}
+	if i.Kind != nil {
+		predicates = append(predicates, feedback.KindEQ(*i.Kind))
+	}
+	if i.KindNEQ != nil {
+		predicates = append(predicates, feedback.KindNEQ(*i.KindNEQ))
+	}
+	if len(i.KindIn) > 0 {
+		predicates = append(predicates, feedback.KindIn(i.KindIn...))
+	}
+	if len(i.KindNotIn) > 0 {
+		predicates = append(predicates, feedback.KindNotIn(i.KindNotIn...))
+	}
+	if i.Text != nil {
+		predicates = append(predicates, feedback.TextEQ(*i.Text))
+	}
+	if i.TextNEQ != nil {
+		predicates = append(predicates, feedback.TextNEQ(*i.TextNEQ))
+	}
+	if len(i.TextIn) > 0 {
+		predicates = append(predicates, feedback.TextIn(i.TextIn...))
+	}
+	if len(i.TextNotIn) > 0 {
+		predicates = append(predicates, feedback.TextNotIn(i.TextNotIn...))
+	}
+	if i.TextGT != nil {
+		predicates = append(predicates, feedback.TextGT(*i.TextGT))
+	}
+	if i.TextGTE != nil {
+		predicates = append(predicates, feedback.TextGTE(*i.TextGTE))
+	}
+	if i.TextLT != nil {
+		predicates = append(predicates, feedback.TextLT(*i.TextLT))
+	}
+	if i.TextLTE != nil {
+		predicates = append(predicates, feedback.TextLTE(*i.TextLTE))
+	}
+	if i.TextContains != nil {
+		predicates = append(predicates, feedback.TextContains(*i.TextContains))
+	}
+	if i.TextHasPrefix != nil {
+		predicates = append(predicates, feedback.TextHasPrefix(*i.TextHasPrefix))
+	}
+	if i.TextHasSuffix != nil {
+		predicates = append(predicates, feedback.TextHasSuffix(*i.TextHasSuffix))
+	}
+	if i.TextEqualFold != nil {
+		predicates = append(predicates, feedback.TextEqualFold(*i.TextEqualFold))
+	}
+	if i.TextContainsFold != nil {
+		predicates = append(predicates, feedback.TextContainsFold(*i.TextContainsFold))
+	}
+	if i.State != nil {
+		predicates = append(predicates, feedback.StateEQ(*i.State))
+	}
+	if i.StateNEQ != nil {
+		predicates = append(predicates, feedback.StateNEQ(*i.StateNEQ))
+	}
+	if len(i.StateIn) > 0 {
+		predicates = append(predicates, feedback.StateIn(i.StateIn...))
+	}
+	if len(i.StateNotIn) > 0 {
+		predicates = append(predicates, feedback.StateNotIn(i.StateNotIn...))
+	}
+	if i.Answer != nil {
+		predicates = append(predicates, feedback.AnswerEQ(*i.Answer))
+	}
+	if i.AnswerNEQ != nil {
+		predicates = append(predicates, feedback.AnswerNEQ(*i.AnswerNEQ))
+	}
+	if len(i.AnswerIn) > 0 {
+		predicates = append(predicates, feedback.AnswerIn(i.AnswerIn...))
+	}
+	if len(i.AnswerNotIn) > 0 {
+		predicates = append(predicates, feedback.AnswerNotIn(i.AnswerNotIn...))
+	}
+	if i.AnswerGT != nil {
+		predicates = append(predicates, feedback.AnswerGT(*i.AnswerGT))
+	}
+	if i.AnswerGTE != nil {
+		predicates = append(predicates, feedback.AnswerGTE(*i.AnswerGTE))
+	}
+	if i.AnswerLT != nil {
+		predicates = append(predicates, feedback.AnswerLT(*i.AnswerLT))
+	}
+	if i.AnswerLTE != nil {
+		predicates = append(predicates, feedback.AnswerLTE(*i.AnswerLTE))
+	}
+	if i.AnswerContains != nil {
+		predicates = append(predicates, feedback.AnswerContains(*i.AnswerContains))
+	}
+	if i.AnswerHasPrefix != nil {
+		predicates = append(predicates, feedback.AnswerHasPrefix(*i.AnswerHasPrefix))
+	}
+	if i.AnswerHasSuffix != nil {
+		predicates = append(predicates, feedback.AnswerHasSuffix(*i.AnswerHasSuffix))
+	}
+	if i.AnswerIsNil {
+		predicates = append(predicates, feedback.AnswerIsNil())
+	}
+	if i.AnswerNotNil {
+		predicates = append(predicates, feedback.AnswerNotNil())
+	}
+	if i.AnswerEqualFold != nil {
+		predicates = append(predicates, feedback.AnswerEqualFold(*i.AnswerEqualFold))
+	}
+	if i.AnswerContainsFold != nil {
+		predicates = append(predicates, feedback.AnswerContainsFold(*i.AnswerContainsFold))
+	}
+	if i.AnsweredAt != nil {
+		predicates = append(predicates, feedback.AnsweredAtEQ(*i.AnsweredAt))
+	}
+	if i.AnsweredAtNEQ != nil {
+		predicates = append(predicates, feedback.AnsweredAtNEQ(*i.AnsweredAtNEQ))
+	}
+	if len(i.AnsweredAtIn) > 0 {
+		predicates = append(predicates, feedback.AnsweredAtIn(i.AnsweredAtIn...))
+	}
+	if len(i.AnsweredAtNotIn) > 0 {
+		predicates = append(predicates, feedback.AnsweredAtNotIn(i.AnsweredAtNotIn...))
+	}
+	if i.AnsweredAtGT != nil {
+		predicates = append(predicates, feedback.AnsweredAtGT(*i.AnsweredAtGT))
+	}
+	if i.AnsweredAtGTE != nil {
+		predicates = append(predicates, feedback.AnsweredAtGTE(*i.AnsweredAtGTE))
+	}
+	if i.AnsweredAtLT != nil {
+		predicates = append(predicates, feedback.AnsweredAtLT(*i.AnsweredAtLT))
+	}
+	if i.AnsweredAtLTE != nil {
+		predicates = append(predicates, feedback.AnsweredAtLTE(*i.AnsweredAtLTE))
+	}
+	if i.AnsweredAtIsNil {
+		predicates = append(predicates, feedback.AnsweredAtIsNil())
+	}
+	if i.AnsweredAtNotNil {
+		predicates = append(predicates, feedback.AnsweredAtNotNil())
+	}
+
+	if i.HasBot != nil {
+		p := feedback.HasBot()
+		if !*i.HasBot {
+			p = feedback.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasBotWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasBotWith))
+		for _, w := range i.HasBotWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasBotWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, feedback.HasBotWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyFeedbackWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return feedback.And(predicates...), nil
 	}
 }
 
@@ -5439,5 +6360,1323 @@ func (i *PostWhereInput) P() (predicate.Post, error) {
 		return predicates[0], nil
 	default:
 		return post.And(predicates...), nil
+	}
+}
+
+// ResponseWhereInput represents a where input for filtering Response queries.
+type ResponseWhereInput struct {
+	Predicates []predicate.Response  `json:"-"`
+	Not        *ResponseWhereInput   `json:"not,omitempty"`
+	Or         []*ResponseWhereInput `json:"or,omitempty"`
+	And        []*ResponseWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "task_id" field predicates.
+	TaskID      *uuid.UUID  `json:"taskID,omitempty"`
+	TaskIDNEQ   *uuid.UUID  `json:"taskIDNEQ,omitempty"`
+	TaskIDIn    []uuid.UUID `json:"taskIDIn,omitempty"`
+	TaskIDNotIn []uuid.UUID `json:"taskIDNotIn,omitempty"`
+
+	// "bot_id" field predicates.
+	BotID      *uuid.UUID  `json:"botID,omitempty"`
+	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
+	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
+	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+
+	// "amount_minor" field predicates.
+	AmountMinor      *int64  `json:"amountMinor,omitempty"`
+	AmountMinorNEQ   *int64  `json:"amountMinorNEQ,omitempty"`
+	AmountMinorIn    []int64 `json:"amountMinorIn,omitempty"`
+	AmountMinorNotIn []int64 `json:"amountMinorNotIn,omitempty"`
+	AmountMinorGT    *int64  `json:"amountMinorGT,omitempty"`
+	AmountMinorGTE   *int64  `json:"amountMinorGTE,omitempty"`
+	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
+	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
+
+	// "state" field predicates.
+	State      *response.State  `json:"state,omitempty"`
+	StateNEQ   *response.State  `json:"stateNEQ,omitempty"`
+	StateIn    []response.State `json:"stateIn,omitempty"`
+	StateNotIn []response.State `json:"stateNotIn,omitempty"`
+
+	// "task" edge predicates.
+	HasTask     *bool             `json:"hasTask,omitempty"`
+	HasTaskWith []*TaskWhereInput `json:"hasTaskWith,omitempty"`
+
+	// "bot" edge predicates.
+	HasBot     *bool            `json:"hasBot,omitempty"`
+	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *ResponseWhereInput) AddPredicates(predicates ...predicate.Response) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the ResponseWhereInput filter on the ResponseQuery builder.
+func (i *ResponseWhereInput) Filter(q *ResponseQuery) (*ResponseQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyResponseWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyResponseWhereInput is returned in case the ResponseWhereInput is empty.
+var ErrEmptyResponseWhereInput = errors.New("ent: empty predicate ResponseWhereInput")
+
+// P returns a predicate for filtering responses.
+// An error is returned if the input is empty or invalid.
+func (i *ResponseWhereInput) P() (predicate.Response, error) {
+	var predicates []predicate.Response
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, response.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Response, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, response.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Response, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, response.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, response.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, response.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, response.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, response.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, response.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, response.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, response.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, response.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, response.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, response.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, response.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, response.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, response.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, response.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, response.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, response.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.TaskID != nil {
+		predicates = append(predicates, response.TaskIDEQ(*i.TaskID))
+	}
+	if i.TaskIDNEQ != nil {
+		predicates = append(predicates, response.TaskIDNEQ(*i.TaskIDNEQ))
+	}
+	if len(i.TaskIDIn) > 0 {
+		predicates = append(predicates, response.TaskIDIn(i.TaskIDIn...))
+	}
+	if len(i.TaskIDNotIn) > 0 {
+		predicates = append(predicates, response.TaskIDNotIn(i.TaskIDNotIn...))
+	}
+	if i.BotID != nil {
+		predicates = append(predicates, response.BotIDEQ(*i.BotID))
+	}
+	if i.BotIDNEQ != nil {
+		predicates = append(predicates, response.BotIDNEQ(*i.BotIDNEQ))
+	}
+	if len(i.BotIDIn) > 0 {
+		predicates = append(predicates, response.BotIDIn(i.BotIDIn...))
+	}
+	if len(i.BotIDNotIn) > 0 {
+		predicates = append(predicates, response.BotIDNotIn(i.BotIDNotIn...))
+	}
+	if i.AmountMinor != nil {
+		predicates = append(predicates, response.AmountMinorEQ(*i.AmountMinor))
+	}
+	if i.AmountMinorNEQ != nil {
+		predicates = append(predicates, response.AmountMinorNEQ(*i.AmountMinorNEQ))
+	}
+	if len(i.AmountMinorIn) > 0 {
+		predicates = append(predicates, response.AmountMinorIn(i.AmountMinorIn...))
+	}
+	if len(i.AmountMinorNotIn) > 0 {
+		predicates = append(predicates, response.AmountMinorNotIn(i.AmountMinorNotIn...))
+	}
+	if i.AmountMinorGT != nil {
+		predicates = append(predicates, response.AmountMinorGT(*i.AmountMinorGT))
+	}
+	if i.AmountMinorGTE != nil {
+		predicates = append(predicates, response.AmountMinorGTE(*i.AmountMinorGTE))
+	}
+	if i.AmountMinorLT != nil {
+		predicates = append(predicates, response.AmountMinorLT(*i.AmountMinorLT))
+	}
+	if i.AmountMinorLTE != nil {
+		predicates = append(predicates, response.AmountMinorLTE(*i.AmountMinorLTE))
+	}
+	if i.State != nil {
+		predicates = append(predicates, response.StateEQ(*i.State))
+	}
+	if i.StateNEQ != nil {
+		predicates = append(predicates, response.StateNEQ(*i.StateNEQ))
+	}
+	if len(i.StateIn) > 0 {
+		predicates = append(predicates, response.StateIn(i.StateIn...))
+	}
+	if len(i.StateNotIn) > 0 {
+		predicates = append(predicates, response.StateNotIn(i.StateNotIn...))
+	}
+
+	if i.HasTask != nil {
+		p := response.HasTask()
+		if !*i.HasTask {
+			p = response.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasTaskWith) > 0 {
+		with := make([]predicate.Task, 0, len(i.HasTaskWith))
+		for _, w := range i.HasTaskWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasTaskWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, response.HasTaskWith(with...))
+	}
+	if i.HasBot != nil {
+		p := response.HasBot()
+		if !*i.HasBot {
+			p = response.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasBotWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasBotWith))
+		for _, w := range i.HasBotWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasBotWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, response.HasBotWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyResponseWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return response.And(predicates...), nil
+	}
+}
+
+// ServiceWhereInput represents a where input for filtering Service queries.
+type ServiceWhereInput struct {
+	Predicates []predicate.Service  `json:"-"`
+	Not        *ServiceWhereInput   `json:"not,omitempty"`
+	Or         []*ServiceWhereInput `json:"or,omitempty"`
+	And        []*ServiceWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "updated_at" field predicates.
+	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
+	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
+	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
+	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
+	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
+	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
+	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
+	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+
+	// "bot_id" field predicates.
+	BotID      *uuid.UUID  `json:"botID,omitempty"`
+	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
+	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
+	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+
+	// "title" field predicates.
+	Title             *string  `json:"title,omitempty"`
+	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
+	TitleIn           []string `json:"titleIn,omitempty"`
+	TitleNotIn        []string `json:"titleNotIn,omitempty"`
+	TitleGT           *string  `json:"titleGT,omitempty"`
+	TitleGTE          *string  `json:"titleGTE,omitempty"`
+	TitleLT           *string  `json:"titleLT,omitempty"`
+	TitleLTE          *string  `json:"titleLTE,omitempty"`
+	TitleContains     *string  `json:"titleContains,omitempty"`
+	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
+	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
+	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
+	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+
+	// "description" field predicates.
+	Description             *string  `json:"description,omitempty"`
+	DescriptionNEQ          *string  `json:"descriptionNEQ,omitempty"`
+	DescriptionIn           []string `json:"descriptionIn,omitempty"`
+	DescriptionNotIn        []string `json:"descriptionNotIn,omitempty"`
+	DescriptionGT           *string  `json:"descriptionGT,omitempty"`
+	DescriptionGTE          *string  `json:"descriptionGTE,omitempty"`
+	DescriptionLT           *string  `json:"descriptionLT,omitempty"`
+	DescriptionLTE          *string  `json:"descriptionLTE,omitempty"`
+	DescriptionContains     *string  `json:"descriptionContains,omitempty"`
+	DescriptionHasPrefix    *string  `json:"descriptionHasPrefix,omitempty"`
+	DescriptionHasSuffix    *string  `json:"descriptionHasSuffix,omitempty"`
+	DescriptionEqualFold    *string  `json:"descriptionEqualFold,omitempty"`
+	DescriptionContainsFold *string  `json:"descriptionContainsFold,omitempty"`
+
+	// "deleted_at" field predicates.
+	DeletedAt       *time.Time  `json:"deletedAt,omitempty"`
+	DeletedAtNEQ    *time.Time  `json:"deletedAtNEQ,omitempty"`
+	DeletedAtIn     []time.Time `json:"deletedAtIn,omitempty"`
+	DeletedAtNotIn  []time.Time `json:"deletedAtNotIn,omitempty"`
+	DeletedAtGT     *time.Time  `json:"deletedAtGT,omitempty"`
+	DeletedAtGTE    *time.Time  `json:"deletedAtGTE,omitempty"`
+	DeletedAtLT     *time.Time  `json:"deletedAtLT,omitempty"`
+	DeletedAtLTE    *time.Time  `json:"deletedAtLTE,omitempty"`
+	DeletedAtIsNil  bool        `json:"deletedAtIsNil,omitempty"`
+	DeletedAtNotNil bool        `json:"deletedAtNotNil,omitempty"`
+
+	// "bot" edge predicates.
+	HasBot     *bool            `json:"hasBot,omitempty"`
+	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *ServiceWhereInput) AddPredicates(predicates ...predicate.Service) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the ServiceWhereInput filter on the ServiceQuery builder.
+func (i *ServiceWhereInput) Filter(q *ServiceQuery) (*ServiceQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyServiceWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyServiceWhereInput is returned in case the ServiceWhereInput is empty.
+var ErrEmptyServiceWhereInput = errors.New("ent: empty predicate ServiceWhereInput")
+
+// P returns a predicate for filtering services.
+// An error is returned if the input is empty or invalid.
+func (i *ServiceWhereInput) P() (predicate.Service, error) {
+	var predicates []predicate.Service
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, service.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Service, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, service.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Service, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, service.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, service.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, service.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, service.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, service.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, service.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, service.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, service.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, service.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, service.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, service.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, service.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, service.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, service.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, service.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, service.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, service.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.UpdatedAt != nil {
+		predicates = append(predicates, service.UpdatedAtEQ(*i.UpdatedAt))
+	}
+	if i.UpdatedAtNEQ != nil {
+		predicates = append(predicates, service.UpdatedAtNEQ(*i.UpdatedAtNEQ))
+	}
+	if len(i.UpdatedAtIn) > 0 {
+		predicates = append(predicates, service.UpdatedAtIn(i.UpdatedAtIn...))
+	}
+	if len(i.UpdatedAtNotIn) > 0 {
+		predicates = append(predicates, service.UpdatedAtNotIn(i.UpdatedAtNotIn...))
+	}
+	if i.UpdatedAtGT != nil {
+		predicates = append(predicates, service.UpdatedAtGT(*i.UpdatedAtGT))
+	}
+	if i.UpdatedAtGTE != nil {
+		predicates = append(predicates, service.UpdatedAtGTE(*i.UpdatedAtGTE))
+	}
+	if i.UpdatedAtLT != nil {
+		predicates = append(predicates, service.UpdatedAtLT(*i.UpdatedAtLT))
+	}
+	if i.UpdatedAtLTE != nil {
+		predicates = append(predicates, service.UpdatedAtLTE(*i.UpdatedAtLTE))
+	}
+	if i.BotID != nil {
+		predicates = append(predicates, service.BotIDEQ(*i.BotID))
+	}
+	if i.BotIDNEQ != nil {
+		predicates = append(predicates, service.BotIDNEQ(*i.BotIDNEQ))
+	}
+	if len(i.BotIDIn) > 0 {
+		predicates = append(predicates, service.BotIDIn(i.BotIDIn...))
+	}
+	if len(i.BotIDNotIn) > 0 {
+		predicates = append(predicates, service.BotIDNotIn(i.BotIDNotIn...))
+	}
+	if i.Title != nil {
+		predicates = append(predicates, service.TitleEQ(*i.Title))
+	}
+	if i.TitleNEQ != nil {
+		predicates = append(predicates, service.TitleNEQ(*i.TitleNEQ))
+	}
+	if len(i.TitleIn) > 0 {
+		predicates = append(predicates, service.TitleIn(i.TitleIn...))
+	}
+	if len(i.TitleNotIn) > 0 {
+		predicates = append(predicates, service.TitleNotIn(i.TitleNotIn...))
+	}
+	if i.TitleGT != nil {
+		predicates = append(predicates, service.TitleGT(*i.TitleGT))
+	}
+	if i.TitleGTE != nil {
+		predicates = append(predicates, service.TitleGTE(*i.TitleGTE))
+	}
+	if i.TitleLT != nil {
+		predicates = append(predicates, service.TitleLT(*i.TitleLT))
+	}
+	if i.TitleLTE != nil {
+		predicates = append(predicates, service.TitleLTE(*i.TitleLTE))
+	}
+	if i.TitleContains != nil {
+		predicates = append(predicates, service.TitleContains(*i.TitleContains))
+	}
+	if i.TitleHasPrefix != nil {
+		predicates = append(predicates, service.TitleHasPrefix(*i.TitleHasPrefix))
+	}
+	if i.TitleHasSuffix != nil {
+		predicates = append(predicates, service.TitleHasSuffix(*i.TitleHasSuffix))
+	}
+	if i.TitleEqualFold != nil {
+		predicates = append(predicates, service.TitleEqualFold(*i.TitleEqualFold))
+	}
+	if i.TitleContainsFold != nil {
+		predicates = append(predicates, service.TitleContainsFold(*i.TitleContainsFold))
+	}
+	if i.Description != nil {
+		predicates = append(predicates, service.DescriptionEQ(*i.Description))
+	}
+	if i.DescriptionNEQ != nil {
+		predicates = append(predicates, service.DescriptionNEQ(*i.DescriptionNEQ))
+	}
+	if len(i.DescriptionIn) > 0 {
+		predicates = append(predicates, service.DescriptionIn(i.DescriptionIn...))
+	}
+	if len(i.DescriptionNotIn) > 0 {
+		predicates = append(predicates, service.DescriptionNotIn(i.DescriptionNotIn...))
+	}
+	if i.DescriptionGT != nil {
+		predicates = append(predicates, service.DescriptionGT(*i.DescriptionGT))
+	}
+	if i.DescriptionGTE != nil {
+		predicates = append(predicates, service.DescriptionGTE(*i.DescriptionGTE))
+	}
+	if i.DescriptionLT != nil {
+		predicates = append(predicates, service.DescriptionLT(*i.DescriptionLT))
+	}
+	if i.DescriptionLTE != nil {
+		predicates = append(predicates, service.DescriptionLTE(*i.DescriptionLTE))
+	}
+	if i.DescriptionContains != nil {
+		predicates = append(predicates, service.DescriptionContains(*i.DescriptionContains))
+	}
+	if i.DescriptionHasPrefix != nil {
+		predicates = append(predicates, service.DescriptionHasPrefix(*i.DescriptionHasPrefix))
+	}
+	if i.DescriptionHasSuffix != nil {
+		predicates = append(predicates, service.DescriptionHasSuffix(*i.DescriptionHasSuffix))
+	}
+	if i.DescriptionEqualFold != nil {
+		predicates = append(predicates, service.DescriptionEqualFold(*i.DescriptionEqualFold))
+	}
+	if i.DescriptionContainsFold != nil {
+		predicates = append(predicates, service.DescriptionContainsFold(*i.DescriptionContainsFold))
+	}
+	if i.DeletedAt != nil {
+		predicates = append(predicates, service.DeletedAtEQ(*i.DeletedAt))
+	}
+	if i.DeletedAtNEQ != nil {
+		predicates = append(predicates, service.DeletedAtNEQ(*i.DeletedAtNEQ))
+	}
+	if len(i.DeletedAtIn) > 0 {
+		predicates = append(predicates, service.DeletedAtIn(i.DeletedAtIn...))
+	}
+	if len(i.DeletedAtNotIn) > 0 {
+		predicates = append(predicates, service.DeletedAtNotIn(i.DeletedAtNotIn...))
+	}
+	if i.DeletedAtGT != nil {
+		predicates = append(predicates, service.DeletedAtGT(*i.DeletedAtGT))
+	}
+	if i.DeletedAtGTE != nil {
+		predicates = append(predicates, service.DeletedAtGTE(*i.DeletedAtGTE))
+	}
+	if i.DeletedAtLT != nil {
+		predicates = append(predicates, service.DeletedAtLT(*i.DeletedAtLT))
+	}
+	if i.DeletedAtLTE != nil {
+		predicates = append(predicates, service.DeletedAtLTE(*i.DeletedAtLTE))
+	}
+	if i.DeletedAtIsNil {
+		predicates = append(predicates, service.DeletedAtIsNil())
+	}
+	if i.DeletedAtNotNil {
+		predicates = append(predicates, service.DeletedAtNotNil())
+	}
+
+	if i.HasBot != nil {
+		p := service.HasBot()
+		if !*i.HasBot {
+			p = service.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasBotWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasBotWith))
+		for _, w := range i.HasBotWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasBotWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, service.HasBotWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyServiceWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return service.And(predicates...), nil
+	}
+}
+
+// TaskWhereInput represents a where input for filtering Task queries.
+type TaskWhereInput struct {
+	Predicates []predicate.Task  `json:"-"`
+	Not        *TaskWhereInput   `json:"not,omitempty"`
+	Or         []*TaskWhereInput `json:"or,omitempty"`
+	And        []*TaskWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "updated_at" field predicates.
+	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
+	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
+	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
+	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
+	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
+	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
+	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
+	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+
+	// "customer_id" field predicates.
+	CustomerID      *uuid.UUID  `json:"customerID,omitempty"`
+	CustomerIDNEQ   *uuid.UUID  `json:"customerIDNEQ,omitempty"`
+	CustomerIDIn    []uuid.UUID `json:"customerIDIn,omitempty"`
+	CustomerIDNotIn []uuid.UUID `json:"customerIDNotIn,omitempty"`
+
+	// "title" field predicates.
+	Title             *string  `json:"title,omitempty"`
+	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
+	TitleIn           []string `json:"titleIn,omitempty"`
+	TitleNotIn        []string `json:"titleNotIn,omitempty"`
+	TitleGT           *string  `json:"titleGT,omitempty"`
+	TitleGTE          *string  `json:"titleGTE,omitempty"`
+	TitleLT           *string  `json:"titleLT,omitempty"`
+	TitleLTE          *string  `json:"titleLTE,omitempty"`
+	TitleContains     *string  `json:"titleContains,omitempty"`
+	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
+	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
+	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
+	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+
+	// "description" field predicates.
+	Description             *string  `json:"description,omitempty"`
+	DescriptionNEQ          *string  `json:"descriptionNEQ,omitempty"`
+	DescriptionIn           []string `json:"descriptionIn,omitempty"`
+	DescriptionNotIn        []string `json:"descriptionNotIn,omitempty"`
+	DescriptionGT           *string  `json:"descriptionGT,omitempty"`
+	DescriptionGTE          *string  `json:"descriptionGTE,omitempty"`
+	DescriptionLT           *string  `json:"descriptionLT,omitempty"`
+	DescriptionLTE          *string  `json:"descriptionLTE,omitempty"`
+	DescriptionContains     *string  `json:"descriptionContains,omitempty"`
+	DescriptionHasPrefix    *string  `json:"descriptionHasPrefix,omitempty"`
+	DescriptionHasSuffix    *string  `json:"descriptionHasSuffix,omitempty"`
+	DescriptionEqualFold    *string  `json:"descriptionEqualFold,omitempty"`
+	DescriptionContainsFold *string  `json:"descriptionContainsFold,omitempty"`
+
+	// "deadline" field predicates.
+	Deadline      *time.Time  `json:"deadline,omitempty"`
+	DeadlineNEQ   *time.Time  `json:"deadlineNEQ,omitempty"`
+	DeadlineIn    []time.Time `json:"deadlineIn,omitempty"`
+	DeadlineNotIn []time.Time `json:"deadlineNotIn,omitempty"`
+	DeadlineGT    *time.Time  `json:"deadlineGT,omitempty"`
+	DeadlineGTE   *time.Time  `json:"deadlineGTE,omitempty"`
+	DeadlineLT    *time.Time  `json:"deadlineLT,omitempty"`
+	DeadlineLTE   *time.Time  `json:"deadlineLTE,omitempty"`
+
+	// "amount_minor" field predicates.
+	AmountMinor      *int64  `json:"amountMinor,omitempty"`
+	AmountMinorNEQ   *int64  `json:"amountMinorNEQ,omitempty"`
+	AmountMinorIn    []int64 `json:"amountMinorIn,omitempty"`
+	AmountMinorNotIn []int64 `json:"amountMinorNotIn,omitempty"`
+	AmountMinorGT    *int64  `json:"amountMinorGT,omitempty"`
+	AmountMinorGTE   *int64  `json:"amountMinorGTE,omitempty"`
+	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
+	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
+
+	// "fee_minor" field predicates.
+	FeeMinor      *int64  `json:"feeMinor,omitempty"`
+	FeeMinorNEQ   *int64  `json:"feeMinorNEQ,omitempty"`
+	FeeMinorIn    []int64 `json:"feeMinorIn,omitempty"`
+	FeeMinorNotIn []int64 `json:"feeMinorNotIn,omitempty"`
+	FeeMinorGT    *int64  `json:"feeMinorGT,omitempty"`
+	FeeMinorGTE   *int64  `json:"feeMinorGTE,omitempty"`
+	FeeMinorLT    *int64  `json:"feeMinorLT,omitempty"`
+	FeeMinorLTE   *int64  `json:"feeMinorLTE,omitempty"`
+
+	// "total_minor" field predicates.
+	TotalMinor      *int64  `json:"totalMinor,omitempty"`
+	TotalMinorNEQ   *int64  `json:"totalMinorNEQ,omitempty"`
+	TotalMinorIn    []int64 `json:"totalMinorIn,omitempty"`
+	TotalMinorNotIn []int64 `json:"totalMinorNotIn,omitempty"`
+	TotalMinorGT    *int64  `json:"totalMinorGT,omitempty"`
+	TotalMinorGTE   *int64  `json:"totalMinorGTE,omitempty"`
+	TotalMinorLT    *int64  `json:"totalMinorLT,omitempty"`
+	TotalMinorLTE   *int64  `json:"totalMinorLTE,omitempty"`
+
+	// "fee_bps" field predicates.
+	FeeBps      *int64  `json:"feeBps,omitempty"`
+	FeeBpsNEQ   *int64  `json:"feeBpsNEQ,omitempty"`
+	FeeBpsIn    []int64 `json:"feeBpsIn,omitempty"`
+	FeeBpsNotIn []int64 `json:"feeBpsNotIn,omitempty"`
+	FeeBpsGT    *int64  `json:"feeBpsGT,omitempty"`
+	FeeBpsGTE   *int64  `json:"feeBpsGTE,omitempty"`
+	FeeBpsLT    *int64  `json:"feeBpsLT,omitempty"`
+	FeeBpsLTE   *int64  `json:"feeBpsLTE,omitempty"`
+
+	// "state" field predicates.
+	State      *task.State  `json:"state,omitempty"`
+	StateNEQ   *task.State  `json:"stateNEQ,omitempty"`
+	StateIn    []task.State `json:"stateIn,omitempty"`
+	StateNotIn []task.State `json:"stateNotIn,omitempty"`
+
+	// "response_count" field predicates.
+	ResponseCount      *int  `json:"responseCount,omitempty"`
+	ResponseCountNEQ   *int  `json:"responseCountNEQ,omitempty"`
+	ResponseCountIn    []int `json:"responseCountIn,omitempty"`
+	ResponseCountNotIn []int `json:"responseCountNotIn,omitempty"`
+	ResponseCountGT    *int  `json:"responseCountGT,omitempty"`
+	ResponseCountGTE   *int  `json:"responseCountGTE,omitempty"`
+	ResponseCountLT    *int  `json:"responseCountLT,omitempty"`
+	ResponseCountLTE   *int  `json:"responseCountLTE,omitempty"`
+
+	// "order_id" field predicates.
+	OrderID       *uuid.UUID  `json:"orderID,omitempty"`
+	OrderIDNEQ    *uuid.UUID  `json:"orderIDNEQ,omitempty"`
+	OrderIDIn     []uuid.UUID `json:"orderIDIn,omitempty"`
+	OrderIDNotIn  []uuid.UUID `json:"orderIDNotIn,omitempty"`
+	OrderIDGT     *uuid.UUID  `json:"orderIDGT,omitempty"`
+	OrderIDGTE    *uuid.UUID  `json:"orderIDGTE,omitempty"`
+	OrderIDLT     *uuid.UUID  `json:"orderIDLT,omitempty"`
+	OrderIDLTE    *uuid.UUID  `json:"orderIDLTE,omitempty"`
+	OrderIDIsNil  bool        `json:"orderIDIsNil,omitempty"`
+	OrderIDNotNil bool        `json:"orderIDNotNil,omitempty"`
+
+	// "removed_at" field predicates.
+	RemovedAt       *time.Time  `json:"removedAt,omitempty"`
+	RemovedAtNEQ    *time.Time  `json:"removedAtNEQ,omitempty"`
+	RemovedAtIn     []time.Time `json:"removedAtIn,omitempty"`
+	RemovedAtNotIn  []time.Time `json:"removedAtNotIn,omitempty"`
+	RemovedAtGT     *time.Time  `json:"removedAtGT,omitempty"`
+	RemovedAtGTE    *time.Time  `json:"removedAtGTE,omitempty"`
+	RemovedAtLT     *time.Time  `json:"removedAtLT,omitempty"`
+	RemovedAtLTE    *time.Time  `json:"removedAtLTE,omitempty"`
+	RemovedAtIsNil  bool        `json:"removedAtIsNil,omitempty"`
+	RemovedAtNotNil bool        `json:"removedAtNotNil,omitempty"`
+
+	// "customer" edge predicates.
+	HasCustomer     *bool            `json:"hasCustomer,omitempty"`
+	HasCustomerWith []*BotWhereInput `json:"hasCustomerWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *TaskWhereInput) AddPredicates(predicates ...predicate.Task) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the TaskWhereInput filter on the TaskQuery builder.
+func (i *TaskWhereInput) Filter(q *TaskQuery) (*TaskQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyTaskWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyTaskWhereInput is returned in case the TaskWhereInput is empty.
+var ErrEmptyTaskWhereInput = errors.New("ent: empty predicate TaskWhereInput")
+
+// P returns a predicate for filtering tasks.
+// An error is returned if the input is empty or invalid.
+func (i *TaskWhereInput) P() (predicate.Task, error) {
+	var predicates []predicate.Task
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, task.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Task, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, task.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Task, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, task.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, task.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, task.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, task.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, task.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, task.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, task.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, task.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, task.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, task.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, task.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, task.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, task.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, task.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, task.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, task.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, task.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.UpdatedAt != nil {
+		predicates = append(predicates, task.UpdatedAtEQ(*i.UpdatedAt))
+	}
+	if i.UpdatedAtNEQ != nil {
+		predicates = append(predicates, task.UpdatedAtNEQ(*i.UpdatedAtNEQ))
+	}
+	if len(i.UpdatedAtIn) > 0 {
+		predicates = append(predicates, task.UpdatedAtIn(i.UpdatedAtIn...))
+	}
+	if len(i.UpdatedAtNotIn) > 0 {
+		predicates = append(predicates, task.UpdatedAtNotIn(i.UpdatedAtNotIn...))
+	}
+	if i.UpdatedAtGT != nil {
+		predicates = append(predicates, task.UpdatedAtGT(*i.UpdatedAtGT))
+	}
+	if i.UpdatedAtGTE != nil {
+		predicates = append(predicates, task.UpdatedAtGTE(*i.UpdatedAtGTE))
+	}
+	if i.UpdatedAtLT != nil {
+		predicates = append(predicates, task.UpdatedAtLT(*i.UpdatedAtLT))
+	}
+	if i.UpdatedAtLTE != nil {
+		predicates = append(predicates, task.UpdatedAtLTE(*i.UpdatedAtLTE))
+	}
+	if i.CustomerID != nil {
+		predicates = append(predicates, task.CustomerIDEQ(*i.CustomerID))
+	}
+	if i.CustomerIDNEQ != nil {
+		predicates = append(predicates, task.CustomerIDNEQ(*i.CustomerIDNEQ))
+	}
+	if len(i.CustomerIDIn) > 0 {
+		predicates = append(predicates, task.CustomerIDIn(i.CustomerIDIn...))
+	}
+	if len(i.CustomerIDNotIn) > 0 {
+		predicates = append(predicates, task.CustomerIDNotIn(i.CustomerIDNotIn...))
+	}
+	if i.Title != nil {
+		predicates = append(predicates, task.TitleEQ(*i.Title))
+	}
+	if i.TitleNEQ != nil {
+		predicates = append(predicates, task.TitleNEQ(*i.TitleNEQ))
+	}
+	if len(i.TitleIn) > 0 {
+		predicates = append(predicates, task.TitleIn(i.TitleIn...))
+	}
+	if len(i.TitleNotIn) > 0 {
+		predicates = append(predicates, task.TitleNotIn(i.TitleNotIn...))
+	}
+	if i.TitleGT != nil {
+		predicates = append(predicates, task.TitleGT(*i.TitleGT))
+	}
+	if i.TitleGTE != nil {
+		predicates = append(predicates, task.TitleGTE(*i.TitleGTE))
+	}
+	if i.TitleLT != nil {
+		predicates = append(predicates, task.TitleLT(*i.TitleLT))
+	}
+	if i.TitleLTE != nil {
+		predicates = append(predicates, task.TitleLTE(*i.TitleLTE))
+	}
+	if i.TitleContains != nil {
+		predicates = append(predicates, task.TitleContains(*i.TitleContains))
+	}
+	if i.TitleHasPrefix != nil {
+		predicates = append(predicates, task.TitleHasPrefix(*i.TitleHasPrefix))
+	}
+	if i.TitleHasSuffix != nil {
+		predicates = append(predicates, task.TitleHasSuffix(*i.TitleHasSuffix))
+	}
+	if i.TitleEqualFold != nil {
+		predicates = append(predicates, task.TitleEqualFold(*i.TitleEqualFold))
+	}
+	if i.TitleContainsFold != nil {
+		predicates = append(predicates, task.TitleContainsFold(*i.TitleContainsFold))
+	}
+	if i.Description != nil {
+		predicates = append(predicates, task.DescriptionEQ(*i.Description))
+	}
+	if i.DescriptionNEQ != nil {
+		predicates = append(predicates, task.DescriptionNEQ(*i.DescriptionNEQ))
+	}
+	if len(i.DescriptionIn) > 0 {
+		predicates = append(predicates, task.DescriptionIn(i.DescriptionIn...))
+	}
+	if len(i.DescriptionNotIn) > 0 {
+		predicates = append(predicates, task.DescriptionNotIn(i.DescriptionNotIn...))
+	}
+	if i.DescriptionGT != nil {
+		predicates = append(predicates, task.DescriptionGT(*i.DescriptionGT))
+	}
+	if i.DescriptionGTE != nil {
+		predicates = append(predicates, task.DescriptionGTE(*i.DescriptionGTE))
+	}
+	if i.DescriptionLT != nil {
+		predicates = append(predicates, task.DescriptionLT(*i.DescriptionLT))
+	}
+	if i.DescriptionLTE != nil {
+		predicates = append(predicates, task.DescriptionLTE(*i.DescriptionLTE))
+	}
+	if i.DescriptionContains != nil {
+		predicates = append(predicates, task.DescriptionContains(*i.DescriptionContains))
+	}
+	if i.DescriptionHasPrefix != nil {
+		predicates = append(predicates, task.DescriptionHasPrefix(*i.DescriptionHasPrefix))
+	}
+	if i.DescriptionHasSuffix != nil {
+		predicates = append(predicates, task.DescriptionHasSuffix(*i.DescriptionHasSuffix))
+	}
+	if i.DescriptionEqualFold != nil {
+		predicates = append(predicates, task.DescriptionEqualFold(*i.DescriptionEqualFold))
+	}
+	if i.DescriptionContainsFold != nil {
+		predicates = append(predicates, task.DescriptionContainsFold(*i.DescriptionContainsFold))
+	}
+	if i.Deadline != nil {
+		predicates = append(predicates, task.DeadlineEQ(*i.Deadline))
+	}
+	if i.DeadlineNEQ != nil {
+		predicates = append(predicates, task.DeadlineNEQ(*i.DeadlineNEQ))
+	}
+	if len(i.DeadlineIn) > 0 {
+		predicates = append(predicates, task.DeadlineIn(i.DeadlineIn...))
+	}
+	if len(i.DeadlineNotIn) > 0 {
+		predicates = append(predicates, task.DeadlineNotIn(i.DeadlineNotIn...))
+	}
+	if i.DeadlineGT != nil {
+		predicates = append(predicates, task.DeadlineGT(*i.DeadlineGT))
+	}
+	if i.DeadlineGTE != nil {
+		predicates = append(predicates, task.DeadlineGTE(*i.DeadlineGTE))
+	}
+	if i.DeadlineLT != nil {
+		predicates = append(predicates, task.DeadlineLT(*i.DeadlineLT))
+	}
+	if i.DeadlineLTE != nil {
+		predicates = append(predicates, task.DeadlineLTE(*i.DeadlineLTE))
+	}
+	if i.AmountMinor != nil {
+		predicates = append(predicates, task.AmountMinorEQ(*i.AmountMinor))
+	}
+	if i.AmountMinorNEQ != nil {
+		predicates = append(predicates, task.AmountMinorNEQ(*i.AmountMinorNEQ))
+	}
+	if len(i.AmountMinorIn) > 0 {
+		predicates = append(predicates, task.AmountMinorIn(i.AmountMinorIn...))
+	}
+	if len(i.AmountMinorNotIn) > 0 {
+		predicates = append(predicates, task.AmountMinorNotIn(i.AmountMinorNotIn...))
+	}
+	if i.AmountMinorGT != nil {
+		predicates = append(predicates, task.AmountMinorGT(*i.AmountMinorGT))
+	}
+	if i.AmountMinorGTE != nil {
+		predicates = append(predicates, task.AmountMinorGTE(*i.AmountMinorGTE))
+	}
+	if i.AmountMinorLT != nil {
+		predicates = append(predicates, task.AmountMinorLT(*i.AmountMinorLT))
+	}
+	if i.AmountMinorLTE != nil {
+		predicates = append(predicates, task.AmountMinorLTE(*i.AmountMinorLTE))
+	}
+	if i.FeeMinor != nil {
+		predicates = append(predicates, task.FeeMinorEQ(*i.FeeMinor))
+	}
+	if i.FeeMinorNEQ != nil {
+		predicates = append(predicates, task.FeeMinorNEQ(*i.FeeMinorNEQ))
+	}
+	if len(i.FeeMinorIn) > 0 {
+		predicates = append(predicates, task.FeeMinorIn(i.FeeMinorIn...))
+	}
+	if len(i.FeeMinorNotIn) > 0 {
+		predicates = append(predicates, task.FeeMinorNotIn(i.FeeMinorNotIn...))
+	}
+	if i.FeeMinorGT != nil {
+		predicates = append(predicates, task.FeeMinorGT(*i.FeeMinorGT))
+	}
+	if i.FeeMinorGTE != nil {
+		predicates = append(predicates, task.FeeMinorGTE(*i.FeeMinorGTE))
+	}
+	if i.FeeMinorLT != nil {
+		predicates = append(predicates, task.FeeMinorLT(*i.FeeMinorLT))
+	}
+	if i.FeeMinorLTE != nil {
+		predicates = append(predicates, task.FeeMinorLTE(*i.FeeMinorLTE))
+	}
+	if i.TotalMinor != nil {
+		predicates = append(predicates, task.TotalMinorEQ(*i.TotalMinor))
+	}
+	if i.TotalMinorNEQ != nil {
+		predicates = append(predicates, task.TotalMinorNEQ(*i.TotalMinorNEQ))
+	}
+	if len(i.TotalMinorIn) > 0 {
+		predicates = append(predicates, task.TotalMinorIn(i.TotalMinorIn...))
+	}
+	if len(i.TotalMinorNotIn) > 0 {
+		predicates = append(predicates, task.TotalMinorNotIn(i.TotalMinorNotIn...))
+	}
+	if i.TotalMinorGT != nil {
+		predicates = append(predicates, task.TotalMinorGT(*i.TotalMinorGT))
+	}
+	if i.TotalMinorGTE != nil {
+		predicates = append(predicates, task.TotalMinorGTE(*i.TotalMinorGTE))
+	}
+	if i.TotalMinorLT != nil {
+		predicates = append(predicates, task.TotalMinorLT(*i.TotalMinorLT))
+	}
+	if i.TotalMinorLTE != nil {
+		predicates = append(predicates, task.TotalMinorLTE(*i.TotalMinorLTE))
+	}
+	if i.FeeBps != nil {
+		predicates = append(predicates, task.FeeBpsEQ(*i.FeeBps))
+	}
+	if i.FeeBpsNEQ != nil {
+		predicates = append(predicates, task.FeeBpsNEQ(*i.FeeBpsNEQ))
+	}
+	if len(i.FeeBpsIn) > 0 {
+		predicates = append(predicates, task.FeeBpsIn(i.FeeBpsIn...))
+	}
+	if len(i.FeeBpsNotIn) > 0 {
+		predicates = append(predicates, task.FeeBpsNotIn(i.FeeBpsNotIn...))
+	}
+	if i.FeeBpsGT != nil {
+		predicates = append(predicates, task.FeeBpsGT(*i.FeeBpsGT))
+	}
+	if i.FeeBpsGTE != nil {
+		predicates = append(predicates, task.FeeBpsGTE(*i.FeeBpsGTE))
+	}
+	if i.FeeBpsLT != nil {
+		predicates = append(predicates, task.FeeBpsLT(*i.FeeBpsLT))
+	}
+	if i.FeeBpsLTE != nil {
+		predicates = append(predicates, task.FeeBpsLTE(*i.FeeBpsLTE))
+	}
+	if i.State != nil {
+		predicates = append(predicates, task.StateEQ(*i.State))
+	}
+	if i.StateNEQ != nil {
+		predicates = append(predicates, task.StateNEQ(*i.StateNEQ))
+	}
+	if len(i.StateIn) > 0 {
+		predicates = append(predicates, task.StateIn(i.StateIn...))
+	}
+	if len(i.StateNotIn) > 0 {
+		predicates = append(predicates, task.StateNotIn(i.StateNotIn...))
+	}
+	if i.ResponseCount != nil {
+		predicates = append(predicates, task.ResponseCountEQ(*i.ResponseCount))
+	}
+	if i.ResponseCountNEQ != nil {
+		predicates = append(predicates, task.ResponseCountNEQ(*i.ResponseCountNEQ))
+	}
+	if len(i.ResponseCountIn) > 0 {
+		predicates = append(predicates, task.ResponseCountIn(i.ResponseCountIn...))
+	}
+	if len(i.ResponseCountNotIn) > 0 {
+		predicates = append(predicates, task.ResponseCountNotIn(i.ResponseCountNotIn...))
+	}
+	if i.ResponseCountGT != nil {
+		predicates = append(predicates, task.ResponseCountGT(*i.ResponseCountGT))
+	}
+	if i.ResponseCountGTE != nil {
+		predicates = append(predicates, task.ResponseCountGTE(*i.ResponseCountGTE))
+	}
+	if i.ResponseCountLT != nil {
+		predicates = append(predicates, task.ResponseCountLT(*i.ResponseCountLT))
+	}
+	if i.ResponseCountLTE != nil {
+		predicates = append(predicates, task.ResponseCountLTE(*i.ResponseCountLTE))
+	}
+	if i.OrderID != nil {
+		predicates = append(predicates, task.OrderIDEQ(*i.OrderID))
+	}
+	if i.OrderIDNEQ != nil {
+		predicates = append(predicates, task.OrderIDNEQ(*i.OrderIDNEQ))
+	}
+	if len(i.OrderIDIn) > 0 {
+		predicates = append(predicates, task.OrderIDIn(i.OrderIDIn...))
+	}
+	if len(i.OrderIDNotIn) > 0 {
+		predicates = append(predicates, task.OrderIDNotIn(i.OrderIDNotIn...))
+	}
+	if i.OrderIDGT != nil {
+		predicates = append(predicates, task.OrderIDGT(*i.OrderIDGT))
+	}
+	if i.OrderIDGTE != nil {
+		predicates = append(predicates, task.OrderIDGTE(*i.OrderIDGTE))
+	}
+	if i.OrderIDLT != nil {
+		predicates = append(predicates, task.OrderIDLT(*i.OrderIDLT))
+	}
+	if i.OrderIDLTE != nil {
+		predicates = append(predicates, task.OrderIDLTE(*i.OrderIDLTE))
+	}
+	if i.OrderIDIsNil {
+		predicates = append(predicates, task.OrderIDIsNil())
+	}
+	if i.OrderIDNotNil {
+		predicates = append(predicates, task.OrderIDNotNil())
+	}
+	if i.RemovedAt != nil {
+		predicates = append(predicates, task.RemovedAtEQ(*i.RemovedAt))
+	}
+	if i.RemovedAtNEQ != nil {
+		predicates = append(predicates, task.RemovedAtNEQ(*i.RemovedAtNEQ))
+	}
+	if len(i.RemovedAtIn) > 0 {
+		predicates = append(predicates, task.RemovedAtIn(i.RemovedAtIn...))
+	}
+	if len(i.RemovedAtNotIn) > 0 {
+		predicates = append(predicates, task.RemovedAtNotIn(i.RemovedAtNotIn...))
+	}
+	if i.RemovedAtGT != nil {
+		predicates = append(predicates, task.RemovedAtGT(*i.RemovedAtGT))
+	}
+	if i.RemovedAtGTE != nil {
+		predicates = append(predicates, task.RemovedAtGTE(*i.RemovedAtGTE))
+	}
+	if i.RemovedAtLT != nil {
+		predicates = append(predicates, task.RemovedAtLT(*i.RemovedAtLT))
+	}
+	if i.RemovedAtLTE != nil {
+		predicates = append(predicates, task.RemovedAtLTE(*i.RemovedAtLTE))
+	}
+	if i.RemovedAtIsNil {
+		predicates = append(predicates, task.RemovedAtIsNil())
+	}
+	if i.RemovedAtNotNil {
+		predicates = append(predicates, task.RemovedAtNotNil())
+	}
+
+	if i.HasCustomer != nil {
+		p := task.HasCustomer()
+		if !*i.HasCustomer {
+			p = task.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasCustomerWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasCustomerWith))
+		for _, w := range i.HasCustomerWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasCustomerWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, task.HasCustomerWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyTaskWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return task.And(predicates...), nil
 	}
 }

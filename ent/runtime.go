@@ -8,7 +8,9 @@ import (
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
+	"stoa/ent/document"
 	"stoa/ent/event"
+	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
@@ -17,8 +19,11 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
+	"stoa/ent/response"
 	"stoa/ent/schema"
+	"stoa/ent/service"
 	"stoa/ent/setting"
+	"stoa/ent/task"
 	"stoa/ent/token"
 
 	"github.com/google/uuid"
@@ -113,6 +118,15 @@ func init() {
 	contactDescID := contactMixinFields0[0].Descriptor()
 	// contact.DefaultID holds the default value on creation for the id field.
 	contact.DefaultID = contactDescID.Default.(func() uuid.UUID)
+	documentMixin := schema.Document{}.Mixin()
+	documentMixinFields0 := documentMixin[0].Fields()
+	_ = documentMixinFields0
+	documentFields := schema.Document{}.Fields()
+	_ = documentFields
+	// documentDescID is the schema descriptor for id field.
+	documentDescID := documentMixinFields0[0].Descriptor()
+	// document.DefaultID holds the default value on creation for the id field.
+	document.DefaultID = documentDescID.Default.(func() uuid.UUID)
 	eventMixin := schema.Event{}.Mixin()
 	eventMixinFields0 := eventMixin[0].Fields()
 	_ = eventMixinFields0
@@ -122,6 +136,15 @@ func init() {
 	eventDescID := eventMixinFields0[0].Descriptor()
 	// event.DefaultID holds the default value on creation for the id field.
 	event.DefaultID = eventDescID.Default.(func() uuid.UUID)
+	feedbackMixin := schema.Feedback{}.Mixin()
+	feedbackMixinFields0 := feedbackMixin[0].Fields()
+	_ = feedbackMixinFields0
+	feedbackFields := schema.Feedback{}.Fields()
+	_ = feedbackFields
+	// feedbackDescID is the schema descriptor for id field.
+	feedbackDescID := feedbackMixinFields0[0].Descriptor()
+	// feedback.DefaultID holds the default value on creation for the id field.
+	feedback.DefaultID = feedbackDescID.Default.(func() uuid.UUID)
 	invitationMixin := schema.Invitation{}.Mixin()
 	invitationMixinFields0 := invitationMixin[0].Fields()
 	_ = invitationMixinFields0
@@ -216,6 +239,24 @@ func init() {
 	postDescID := postMixinFields0[0].Descriptor()
 	// post.DefaultID holds the default value on creation for the id field.
 	post.DefaultID = postDescID.Default.(func() uuid.UUID)
+	responseMixin := schema.Response{}.Mixin()
+	responseMixinFields0 := responseMixin[0].Fields()
+	_ = responseMixinFields0
+	responseFields := schema.Response{}.Fields()
+	_ = responseFields
+	// responseDescID is the schema descriptor for id field.
+	responseDescID := responseMixinFields0[0].Descriptor()
+	// response.DefaultID holds the default value on creation for the id field.
+	response.DefaultID = responseDescID.Default.(func() uuid.UUID)
+	serviceMixin := schema.Service{}.Mixin()
+	serviceMixinFields0 := serviceMixin[0].Fields()
+	_ = serviceMixinFields0
+	serviceFields := schema.Service{}.Fields()
+	_ = serviceFields
+	// serviceDescID is the schema descriptor for id field.
+	serviceDescID := serviceMixinFields0[0].Descriptor()
+	// service.DefaultID holds the default value on creation for the id field.
+	service.DefaultID = serviceDescID.Default.(func() uuid.UUID)
 	settingFields := schema.Setting{}.Fields()
 	_ = settingFields
 	// settingDescEmailGateEnabled is the schema descriptor for email_gate_enabled field.
@@ -246,6 +287,21 @@ func init() {
 	settingDescOperatorWebsite := settingFields[8].Descriptor()
 	// setting.DefaultOperatorWebsite holds the default value on creation for the operator_website field.
 	setting.DefaultOperatorWebsite = settingDescOperatorWebsite.Default.(string)
+	taskMixin := schema.Task{}.Mixin()
+	taskMixinFields0 := taskMixin[0].Fields()
+	_ = taskMixinFields0
+	taskFields := schema.Task{}.Fields()
+	_ = taskFields
+	// taskDescResponseCount is the schema descriptor for response_count field.
+	taskDescResponseCount := taskFields[9].Descriptor()
+	// task.DefaultResponseCount holds the default value on creation for the response_count field.
+	task.DefaultResponseCount = taskDescResponseCount.Default.(int)
+	// task.ResponseCountValidator is a validator for the "response_count" field. It is called by the builders before save.
+	task.ResponseCountValidator = taskDescResponseCount.Validators[0].(func(int) error)
+	// taskDescID is the schema descriptor for id field.
+	taskDescID := taskMixinFields0[0].Descriptor()
+	// task.DefaultID holds the default value on creation for the id field.
+	task.DefaultID = taskDescID.Default.(func() uuid.UUID)
 	tokenMixin := schema.Token{}.Mixin()
 	tokenMixinFields0 := tokenMixin[0].Fields()
 	_ = tokenMixinFields0

@@ -24,8 +24,12 @@ type Tx struct {
 	Bot *BotClient
 	// Contact is the client for interacting with the Contact builders.
 	Contact *ContactClient
+	// Document is the client for interacting with the Document builders.
+	Document *DocumentClient
 	// Event is the client for interacting with the Event builders.
 	Event *EventClient
+	// Feedback is the client for interacting with the Feedback builders.
+	Feedback *FeedbackClient
 	// Invitation is the client for interacting with the Invitation builders.
 	Invitation *InvitationClient
 	// LedgerEntry is the client for interacting with the LedgerEntry builders.
@@ -42,8 +46,14 @@ type Tx struct {
 	OrderEvent *OrderEventClient
 	// Post is the client for interacting with the Post builders.
 	Post *PostClient
+	// Response is the client for interacting with the Response builders.
+	Response *ResponseClient
+	// Service is the client for interacting with the Service builders.
+	Service *ServiceClient
 	// Setting is the client for interacting with the Setting builders.
 	Setting *SettingClient
+	// Task is the client for interacting with the Task builders.
+	Task *TaskClient
 	// Token is the client for interacting with the Token builders.
 	Token *TokenClient
 
@@ -182,7 +192,9 @@ func (tx *Tx) init() {
 	tx.AuditEntry = NewAuditEntryClient(tx.config)
 	tx.Bot = NewBotClient(tx.config)
 	tx.Contact = NewContactClient(tx.config)
+	tx.Document = NewDocumentClient(tx.config)
 	tx.Event = NewEventClient(tx.config)
+	tx.Feedback = NewFeedbackClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
 	tx.LedgerEntry = NewLedgerEntryClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)
@@ -191,7 +203,10 @@ func (tx *Tx) init() {
 	tx.Order = NewOrderClient(tx.config)
 	tx.OrderEvent = NewOrderEventClient(tx.config)
 	tx.Post = NewPostClient(tx.config)
+	tx.Response = NewResponseClient(tx.config)
+	tx.Service = NewServiceClient(tx.config)
 	tx.Setting = NewSettingClient(tx.config)
+	tx.Task = NewTaskClient(tx.config)
 	tx.Token = NewTokenClient(tx.config)
 }
 

@@ -234,6 +234,39 @@ var (
 			},
 		},
 	}
+	// DocumentsColumns holds the columns for the "documents" table.
+	DocumentsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "key", Type: field.TypeString},
+		{Name: "title", Type: field.TypeString},
+		{Name: "version", Type: field.TypeString},
+		{Name: "url", Type: field.TypeString},
+		{Name: "text", Type: field.TypeString},
+		{Name: "sha256", Type: field.TypeString},
+		{Name: "withdrawn_at", Type: field.TypeTime, Nullable: true},
+	}
+	// DocumentsTable holds the schema information for the "documents" table.
+	DocumentsTable = &schema.Table{
+		Name:       "documents",
+		Columns:    DocumentsColumns,
+		PrimaryKey: []*schema.Column{DocumentsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "document_key",
+				Unique:  true,
+				Columns: []*schema.Column{DocumentsColumns[2]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "withdrawn_at IS NULL",
+				},
+			},
+			{
+				Name:    "document_key_version",
+				Unique:  true,
+				Columns: []*schema.Column{DocumentsColumns[2], DocumentsColumns[4]},
+			},
+		},
+	}
 	// EventsColumns holds the columns for the "events" table.
 	EventsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -260,6 +293,45 @@ var (
 				Name:    "event_created_at",
 				Unique:  false,
 				Columns: []*schema.Column{EventsColumns[1]},
+			},
+		},
+	}
+	// FeedbacksColumns holds the columns for the "feedbacks" table.
+	FeedbacksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"bug", "idea", "question", "other"}},
+		{Name: "text", Type: field.TypeString},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "answered"}, Default: "open"},
+		{Name: "answer", Type: field.TypeString, Nullable: true},
+		{Name: "answered_at", Type: field.TypeTime, Nullable: true},
+		{Name: "bot_id", Type: field.TypeUUID},
+	}
+	// FeedbacksTable holds the schema information for the "feedbacks" table.
+	FeedbacksTable = &schema.Table{
+		Name:       "feedbacks",
+		Columns:    FeedbacksColumns,
+		PrimaryKey: []*schema.Column{FeedbacksColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "feedbacks_bots_bot",
+				Columns:    []*schema.Column{FeedbacksColumns[7]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "feedback_bot_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{FeedbacksColumns[7], FeedbacksColumns[1], FeedbacksColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						FeedbacksColumns[1].Name: true,
+
+						FeedbacksColumns[0].Name: true,
+					},
+				},
 			},
 		},
 	}
@@ -595,6 +667,97 @@ var (
 			},
 		},
 	}
+	// ResponsesColumns holds the columns for the "responses" table.
+	ResponsesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "text", Type: field.TypeString},
+		{Name: "amount_minor", Type: field.TypeInt64},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "selected", "declined"}, Default: "open"},
+		{Name: "task_id", Type: field.TypeUUID},
+		{Name: "bot_id", Type: field.TypeUUID},
+	}
+	// ResponsesTable holds the schema information for the "responses" table.
+	ResponsesTable = &schema.Table{
+		Name:       "responses",
+		Columns:    ResponsesColumns,
+		PrimaryKey: []*schema.Column{ResponsesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "responses_tasks_task",
+				Columns:    []*schema.Column{ResponsesColumns[5]},
+				RefColumns: []*schema.Column{TasksColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "responses_bots_bot",
+				Columns:    []*schema.Column{ResponsesColumns[6]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "response_task_id_bot_id",
+				Unique:  true,
+				Columns: []*schema.Column{ResponsesColumns[5], ResponsesColumns[6]},
+			},
+			{
+				Name:    "response_task_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ResponsesColumns[5], ResponsesColumns[1], ResponsesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						ResponsesColumns[1].Name: true,
+
+						ResponsesColumns[0].Name: true,
+					},
+				},
+			},
+		},
+	}
+	// ServicesColumns holds the columns for the "services" table.
+	ServicesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "title", Type: field.TypeString},
+		{Name: "description", Type: field.TypeString},
+		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "bot_id", Type: field.TypeUUID},
+	}
+	// ServicesTable holds the schema information for the "services" table.
+	ServicesTable = &schema.Table{
+		Name:       "services",
+		Columns:    ServicesColumns,
+		PrimaryKey: []*schema.Column{ServicesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "services_bots_bot",
+				Columns:    []*schema.Column{ServicesColumns[6]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "service_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ServicesColumns[1], ServicesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						ServicesColumns[1].Name: true,
+
+						ServicesColumns[0].Name: true,
+					},
+					IncludeColumns: []string{
+						ServicesColumns[6].Name,
+					},
+					Where: "deleted_at IS NULL",
+				},
+			},
+		},
+	}
 	// SettingsColumns holds the columns for the "settings" table.
 	SettingsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt, Increment: true},
@@ -615,6 +778,53 @@ var (
 		Name:       "settings",
 		Columns:    SettingsColumns,
 		PrimaryKey: []*schema.Column{SettingsColumns[0]},
+	}
+	// TasksColumns holds the columns for the "tasks" table.
+	TasksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "title", Type: field.TypeString},
+		{Name: "description", Type: field.TypeString},
+		{Name: "deadline", Type: field.TypeTime},
+		{Name: "amount_minor", Type: field.TypeInt64},
+		{Name: "fee_minor", Type: field.TypeInt64},
+		{Name: "total_minor", Type: field.TypeInt64},
+		{Name: "fee_bps", Type: field.TypeInt64},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "selected", "closed"}, Default: "open"},
+		{Name: "response_count", Type: field.TypeInt, Default: 0},
+		{Name: "order_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "removed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "customer_id", Type: field.TypeUUID},
+	}
+	// TasksTable holds the schema information for the "tasks" table.
+	TasksTable = &schema.Table{
+		Name:       "tasks",
+		Columns:    TasksColumns,
+		PrimaryKey: []*schema.Column{TasksColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "tasks_bots_customer",
+				Columns:    []*schema.Column{TasksColumns[14]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "task_state_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{TasksColumns[10], TasksColumns[1], TasksColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						TasksColumns[1].Name: true,
+
+						TasksColumns[0].Name: true,
+					},
+					Where: "removed_at IS NULL",
+				},
+			},
+		},
 	}
 	// TokensColumns holds the columns for the "tokens" table.
 	TokensColumns = []*schema.Column{
@@ -658,7 +868,9 @@ var (
 		AuditEntriesTable,
 		BotsTable,
 		ContactsTable,
+		DocumentsTable,
 		EventsTable,
+		FeedbacksTable,
 		InvitationsTable,
 		LedgerEntriesTable,
 		MessagesTable,
@@ -667,7 +879,10 @@ var (
 		OrdersTable,
 		OrderEventsTable,
 		PostsTable,
+		ResponsesTable,
+		ServicesTable,
 		SettingsTable,
+		TasksTable,
 		TokensTable,
 	}
 )
@@ -677,8 +892,13 @@ func init() {
 	AttachmentsTable.ForeignKeys[0].RefTable = BotsTable
 	ContactsTable.ForeignKeys[0].RefTable = BotsTable
 	ContactsTable.ForeignKeys[1].RefTable = BotsTable
+	FeedbacksTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[1].RefTable = BotsTable
 	PostsTable.ForeignKeys[0].RefTable = BotsTable
+	ResponsesTable.ForeignKeys[0].RefTable = TasksTable
+	ResponsesTable.ForeignKeys[1].RefTable = BotsTable
+	ServicesTable.ForeignKeys[0].RefTable = BotsTable
+	TasksTable.ForeignKeys[0].RefTable = BotsTable
 	TokensTable.ForeignKeys[0].RefTable = BotsTable
 }

@@ -51,6 +51,15 @@ func (a *API) Contacts(ctx context.Context, after *ent.Cursor, first *int, befor
 	return page(ctx, l, a.DB.Ent.Contact.Query().Paginate, ent.WithContactOrder(orderBy), ent.WithContactFilter(where.Filter))
 }
 
+// Documents lists every version of the documents that owners confirm.
+func (a *API) Documents(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) (*ent.DocumentConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Document.Query().Paginate, ent.WithDocumentOrder(orderBy), ent.WithDocumentFilter(where.Filter))
+}
+
 // Events lists events that wait for their acknowledgement, without their payloads.
 func (a *API) Events(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) (*ent.EventConnection, error) {
 	l, err := newLook(ctx, after, first, before, last)
@@ -58,6 +67,15 @@ func (a *API) Events(ctx context.Context, after *ent.Cursor, first *int, before 
 		return nil, err
 	}
 	return page(ctx, l, a.DB.Ent.Event.Query().Paginate, ent.WithEventOrder(orderBy), ent.WithEventFilter(where.Filter))
+}
+
+// Feedbacks lists what agents have told the operators.
+func (a *API) Feedbacks(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Feedback.Query().Paginate, ent.WithFeedbackOrder(orderBy), ent.WithFeedbackFilter(where.Filter))
 }
 
 // Invitations lists invitations, without their codes.
@@ -103,4 +121,31 @@ func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *
 		return nil, err
 	}
 	return page(ctx, l, a.DB.Ent.Post.Query().Paginate, ent.WithPostOrder(orderBy), ent.WithPostFilter(where.Filter))
+}
+
+// Responses lists responses to tasks, without their texts.
+func (a *API) Responses(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) (*ent.ResponseConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Response.Query().Paginate, ent.WithResponseOrder(orderBy), ent.WithResponseFilter(where.Filter))
+}
+
+// Services lists the catalogue of services, deleted ones too.
+func (a *API) Services(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) (*ent.ServiceConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Service.Query().Paginate, ent.WithServiceOrder(orderBy), ent.WithServiceFilter(where.Filter))
+}
+
+// Tasks lists the tasks of the board, removed ones too.
+func (a *API) Tasks(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) (*ent.TaskConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Task.Query().Paginate, ent.WithTaskOrder(orderBy), ent.WithTaskFilter(where.Filter))
 }

@@ -14,12 +14,17 @@ import (
 	"stoa/ent/auditentry"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
+	"stoa/ent/document"
 	"stoa/ent/event"
+	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
+	"stoa/ent/response"
+	"stoa/ent/service"
+	"stoa/ent/task"
 	"stoa/graph/fault"
 	"stoa/graph/viewer"
 )
@@ -28,8 +33,8 @@ import (
 var whereabouts = func() string {
 	var each []string
 	for _, table := range []string{
-		account.Table, attachment.Table, auditentry.Table, bot.Table, contact.Table, event.Table, invitation.Table, ledgerentry.Table,
-		message.Table, order.Table, post.Table,
+		account.Table, attachment.Table, auditentry.Table, bot.Table, contact.Table, document.Table, event.Table, feedback.Table,
+		invitation.Table, ledgerentry.Table, message.Table, order.Table, post.Table, response.Table, service.Table, task.Table,
 	} {
 		each = append(each, "SELECT id, '"+table+"' FROM "+table+" WHERE id = ANY ($1::uuid[])")
 	}

@@ -1,0 +1,43 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+	"github.com/google/uuid"
+)
+
+// Response is an agent's answer to a task (§4.9): one an agent and task. Its text is for the task's customer alone.
+type Response struct{ ent.Schema }
+
+// Mixin of Response.
+func (Response) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
+
+// Fields of Response.
+func (Response) Fields() []ent.Field {
+	return []ent.Field{
+		field.UUID("task_id", uuid.UUID{}).Immutable(),
+		field.UUID("bot_id", uuid.UUID{}).Immutable(),
+		field.String("text").Immutable().Annotations(secret),
+		field.Int64("amount_minor").Immutable().Annotations(wide).Comment("The reward that the agent asks for."),
+		field.Enum("state").NamedValues("Open", "open", "Selected", "selected", "Declined", "declined").Default("open"),
+	}
+}
+
+// Edges of Response.
+func (Response) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.To("task", Task.Type).Field("task_id").Unique().Required().Immutable(),
+		edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable(),
+	}
+}
+
+// Indexes of Response.
+func (Response) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("task_id", "bot_id").Unique(),
+		index.Fields("task_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
+	}
+}
