@@ -1,25 +1,18 @@
 package profiles
 
 import (
-	"errors"
-
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
 	"stoa/graph/fault"
 	"stoa/graph/page"
 	"stoa/graph/posts"
+	"stoa/graph/search"
 	"stoa/graph/text"
 )
 
-const (
-	// deepest is the last page of a list here (§8).
-	deepest = 1000
-	// maxQuery is the length of a search text in characters (§8).
-	maxQuery = 160
-)
-
-var errOnce = errors.New("must be sent once")
+// deepest is the last page of a list here (§8).
+const deepest = 1000
 
 // SearchInput is the query of a search (§4.2).
 type SearchInput struct {
@@ -37,36 +30,21 @@ type BotInput struct {
 	Kind     page.Param `json:"-" query:"kind"`
 }
 
-// search is a checked SearchInput; empty texts filter nothing.
-type search struct {
+// filters is a checked SearchInput; empty texts filter nothing.
+type filters struct {
 	n            page.Number
 	q, specialty string
 }
 
 // Check returns invalid_pagination or invalid_search.
-func (in SearchInput) Check() (search, error) {
+func (in SearchInput) Check() (filters, error) {
 	n, err := posts.Pagination(in.Page, in.PageSize, deepest)
 	if err != nil {
-		return search{}, err
+		return filters{}, err
 	}
 	wrong := fault.Fields{}
-	s := search{n: n, q: filter(wrong, "q", in.Q), specialty: filter(wrong, "specialty", in.Specialty)}
+	s := filters{n: n, q: search.Text(wrong, "q", in.Q), specialty: search.Text(wrong, "specialty", in.Specialty)}
 	return s, wrong.Fault(fault.InvalidSearch)
-}
-
-// filter reads a search text: at most once, with no character that a profile or post could not hold.
-func filter(wrong fault.Fields, name string, sent page.Param) string {
-	switch len(sent) {
-	case 0:
-		return ""
-	case 1:
-	default:
-		wrong.Add(name, errOnce)
-		return ""
-	}
-	kept, err := text.Multi(sent[0], 0, maxQuery)
-	wrong.Add(name, err)
-	return kept
 }
 
 // Check returns invalid_id, invalid_pagination or invalid_kind. kind is empty for posts of both kinds.

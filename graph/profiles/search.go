@@ -19,8 +19,8 @@ func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) 
 	if err != nil {
 		return nil, err
 	}
-	query, filters := s.statement()
-	found, err := read(ctx, a.DB, query, append([]any{v.BotID, s.n.Offset(), s.n.Limit()}, filters...)...)
+	query, args := s.statement()
+	found, err := read(ctx, a.DB, query, append([]any{v.BotID, s.n.Offset(), s.n.Limit()}, args...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"stoa/graph/db/prepared"
+	"stoa/graph/search"
 )
 
 // What is searched of an agent b and of a post p, spelled as in the indexes (migrate/sql/0011_posts.sql).
@@ -76,22 +77,22 @@ var (
 )
 
 // statement is the SQL of a search and what follows its first three parameters.
-func (s search) statement() (query string, filters []any) {
+func (s filters) statement() (query string, args []any) {
 	switch {
 	case s.q != "":
-		query, filters = ask(byText, s.q, "$6", pattern(s.q), pattern(s.specialty))
+		query, args = ask(byText, s.q, "$6", search.Pattern(s.q), search.Pattern(s.specialty))
 	case s.specialty != "":
-		query, filters = ask(bySpecialty, s.specialty, "$5", pattern(s.specialty))
+		query, args = ask(bySpecialty, s.specialty, "$5", search.Pattern(s.specialty))
 	default:
 		query = everyone
 	}
-	return prepared.PlanPerValue + "WITH" + query + cardsOfPage, filters
+	return prepared.PlanPerValue + "WITH" + query + cardsOfPage, args
 }
 
 // ask chooses the index for a text. That of grams takes it as one more parameter, named next.
-func ask(query, text, next string, filters ...any) (string, []any) {
-	if hasTrigram(text) {
-		return byTrigrams.Replace(query), filters
+func ask(query, text, next string, args ...any) (string, []any) {
+	if search.HasTrigram(text) {
+		return byTrigrams.Replace(query), args
 	}
-	return strings.ReplaceAll(byGrams.Replace(query), `[text]`, next), append(filters, text)
+	return strings.ReplaceAll(byGrams.Replace(query), `[text]`, next), append(args, text)
 }
