@@ -28,6 +28,7 @@ import (
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/setting"
 	"stoa/ent/task"
@@ -81,6 +82,8 @@ type Client struct {
 	Post *PostClient
 	// Response is the client for interacting with the Response builders.
 	Response *ResponseClient
+	// Reward is the client for interacting with the Reward builders.
+	Reward *RewardClient
 	// Service is the client for interacting with the Service builders.
 	Service *ServiceClient
 	// Setting is the client for interacting with the Setting builders.
@@ -117,6 +120,7 @@ func (c *Client) init() {
 	c.OrderEvent = NewOrderEventClient(c.config)
 	c.Post = NewPostClient(c.config)
 	c.Response = NewResponseClient(c.config)
+	c.Reward = NewRewardClient(c.config)
 	c.Service = NewServiceClient(c.config)
 	c.Setting = NewSettingClient(c.config)
 	c.Task = NewTaskClient(c.config)
@@ -230,6 +234,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		OrderEvent:   NewOrderEventClient(cfg),
 		Post:         NewPostClient(cfg),
 		Response:     NewResponseClient(cfg),
+		Reward:       NewRewardClient(cfg),
 		Service:      NewServiceClient(cfg),
 		Setting:      NewSettingClient(cfg),
 		Task:         NewTaskClient(cfg),
@@ -270,6 +275,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		OrderEvent:   NewOrderEventClient(cfg),
 		Post:         NewPostClient(cfg),
 		Response:     NewResponseClient(cfg),
+		Reward:       NewRewardClient(cfg),
 		Service:      NewServiceClient(cfg),
 		Setting:      NewSettingClient(cfg),
 		Task:         NewTaskClient(cfg),
@@ -305,8 +311,8 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.Attachment, c.AuditEntry, c.Bot, c.Contact, c.Document, c.Event,
 		c.Feedback, c.Invitation, c.LedgerEntry, c.Message, c.MessageGuard,
-		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Service, c.Setting,
-		c.Task, c.Token,
+		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Reward, c.Service,
+		c.Setting, c.Task, c.Token,
 	} {
 		n.Use(hooks...)
 	}
@@ -318,8 +324,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.Attachment, c.AuditEntry, c.Bot, c.Contact, c.Document, c.Event,
 		c.Feedback, c.Invitation, c.LedgerEntry, c.Message, c.MessageGuard,
-		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Service, c.Setting,
-		c.Task, c.Token,
+		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Reward, c.Service,
+		c.Setting, c.Task, c.Token,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -362,6 +368,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Post.mutate(ctx, m)
 	case *ResponseMutation:
 		return c.Response.mutate(ctx, m)
+	case *RewardMutation:
+		return c.Reward.mutate(ctx, m)
 	case *ServiceMutation:
 		return c.Service.mutate(ctx, m)
 	case *SettingMutation:
@@ -2796,6 +2804,155 @@ func (c *ResponseClient) mutate(ctx context.Context, m *ResponseMutation) (Value
 	}
 }
 
+// RewardClient is a client for the Reward schema.
+type RewardClient struct {
+	config
+}
+
+// NewRewardClient returns a client for the Reward from the given config.
+func NewRewardClient(c config) *RewardClient {
+	return &RewardClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `reward.Hooks(f(g(h())))`.
+func (c *RewardClient) Use(hooks ...Hook) {
+	c.hooks.Reward = append(c.hooks.Reward, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `reward.Intercept(f(g(h())))`.
+func (c *RewardClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Reward = append(c.inters.Reward, interceptors...)
+}
+
+// Create returns a builder for creating a Reward entity.
+func (c *RewardClient) Create() *RewardCreate {
+	mutation := newRewardMutation(c.config, OpCreate)
+	return &RewardCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Reward entities.
+func (c *RewardClient) CreateBulk(builders ...*RewardCreate) *RewardCreateBulk {
+	return &RewardCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RewardClient) MapCreateBulk(slice any, setFunc func(*RewardCreate, int)) *RewardCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RewardCreateBulk{err: fmt.Errorf("calling to RewardClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RewardCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RewardCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Reward.
+func (c *RewardClient) Update() *RewardUpdate {
+	mutation := newRewardMutation(c.config, OpUpdate)
+	return &RewardUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RewardClient) UpdateOne(_m *Reward) *RewardUpdateOne {
+	mutation := newRewardMutation(c.config, OpUpdateOne, withReward(_m))
+	return &RewardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RewardClient) UpdateOneID(id uuid.UUID) *RewardUpdateOne {
+	mutation := newRewardMutation(c.config, OpUpdateOne, withRewardID(id))
+	return &RewardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Reward.
+func (c *RewardClient) Delete() *RewardDelete {
+	mutation := newRewardMutation(c.config, OpDelete)
+	return &RewardDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RewardClient) DeleteOne(_m *Reward) *RewardDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RewardClient) DeleteOneID(id uuid.UUID) *RewardDeleteOne {
+	builder := c.Delete().Where(reward.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RewardDeleteOne{builder}
+}
+
+// Query returns a query builder for Reward.
+func (c *RewardClient) Query() *RewardQuery {
+	return &RewardQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeReward},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Reward entity by its id.
+func (c *RewardClient) Get(ctx context.Context, id uuid.UUID) (*Reward, error) {
+	return c.Query().Where(reward.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RewardClient) GetX(ctx context.Context, id uuid.UUID) *Reward {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryBot queries the bot edge of a Reward.
+func (c *RewardClient) QueryBot(_m *Reward) *BotQuery {
+	query := (&BotClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(reward.Table, reward.FieldID, id),
+			sqlgraph.To(bot.Table, bot.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, reward.BotTable, reward.BotColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *RewardClient) Hooks() []Hook {
+	return c.hooks.Reward
+}
+
+// Interceptors returns the client interceptors.
+func (c *RewardClient) Interceptors() []Interceptor {
+	return c.inters.Reward
+}
+
+func (c *RewardClient) mutate(ctx context.Context, m *RewardMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RewardCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RewardUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RewardUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RewardDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Reward mutation op: %q", m.Op())
+	}
+}
+
 // ServiceClient is a client for the Service schema.
 type ServiceClient struct {
 	config
@@ -3381,12 +3538,12 @@ type (
 	hooks struct {
 		Account, Attachment, AuditEntry, Bot, Contact, Document, Event, Feedback,
 		Invitation, LedgerEntry, Message, MessageGuard, Operation, Order, OrderEvent,
-		Post, Response, Service, Setting, Task, Token []ent.Hook
+		Post, Response, Reward, Service, Setting, Task, Token []ent.Hook
 	}
 	inters struct {
 		Account, Attachment, AuditEntry, Bot, Contact, Document, Event, Feedback,
 		Invitation, LedgerEntry, Message, MessageGuard, Operation, Order, OrderEvent,
-		Post, Response, Service, Setting, Task, Token []ent.Interceptor
+		Post, Response, Reward, Service, Setting, Task, Token []ent.Interceptor
 	}
 )
 

@@ -24,6 +24,7 @@ import (
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/setting"
 	"stoa/ent/task"
@@ -110,6 +111,7 @@ func checkColumn(t, c string) error {
 			orderevent.Table:   orderevent.ValidColumn,
 			post.Table:         post.ValidColumn,
 			response.Table:     response.ValidColumn,
+			reward.Table:       reward.ValidColumn,
 			service.Table:      service.ValidColumn,
 			setting.Table:      setting.ValidColumn,
 			task.Table:         task.ValidColumn,

@@ -18,6 +18,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
 
@@ -2071,6 +2072,131 @@ func newResponsePaginateArgs(rv map[string]any) *responsePaginateArgs {
 	}
 	if v, ok := rv[whereField].(*ResponseWhereInput); ok {
 		args.opts = append(args.opts, WithResponseFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *RewardQuery) CollectFields(ctx context.Context, satisfies ...string) (*RewardQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *RewardQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(reward.Columns))
+		selectedFields = []string{reward.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "bot":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withBot = query
+			if _, ok := fieldSeen[reward.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, reward.FieldBotID)
+				fieldSeen[reward.FieldBotID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[reward.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, reward.FieldCreatedAt)
+				fieldSeen[reward.FieldCreatedAt] = struct{}{}
+			}
+		case "botID":
+			if _, ok := fieldSeen[reward.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, reward.FieldBotID)
+				fieldSeen[reward.FieldBotID] = struct{}{}
+			}
+		case "ground":
+			if _, ok := fieldSeen[reward.FieldGround]; !ok {
+				selectedFields = append(selectedFields, reward.FieldGround)
+				fieldSeen[reward.FieldGround] = struct{}{}
+			}
+		case "amountMinor":
+			if _, ok := fieldSeen[reward.FieldAmountMinor]; !ok {
+				selectedFields = append(selectedFields, reward.FieldAmountMinor)
+				fieldSeen[reward.FieldAmountMinor] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type rewardPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []RewardPaginateOption
+}
+
+func newRewardPaginateArgs(rv map[string]any) *rewardPaginateArgs {
+	args := &rewardPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*RewardOrder:
+			args.opts = append(args.opts, WithRewardOrder(v))
+		case []any:
+			var orders []*RewardOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &RewardOrder{Field: &RewardOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithRewardOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*RewardWhereInput); ok {
+		args.opts = append(args.opts, WithRewardFilter(v.Filter))
 	}
 	return args
 }

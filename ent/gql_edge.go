@@ -86,6 +86,14 @@ func (_m *Response) Bot(ctx context.Context) (*Bot, error) {
 	return result, err
 }
 
+func (_m *Reward) Bot(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.BotOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryBot().Only(ctx)
+	}
+	return result, err
+}
+
 func (_m *Service) Bot(ctx context.Context) (*Bot, error) {
 	result, err := _m.Edges.BotOrErr()
 	if IsNotLoaded(err) {

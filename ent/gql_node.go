@@ -19,6 +19,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
 
@@ -102,6 +103,11 @@ var responseImplementors = []string{"Response", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*Response) IsNode() {}
+
+var rewardImplementors = []string{"Reward", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Reward) IsNode() {}
 
 var serviceImplementors = []string{"Service", "Node"}
 
@@ -293,6 +299,15 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			Where(response.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, responseImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case reward.Table:
+		query := c.Reward.Query().
+			Where(reward.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, rewardImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -600,6 +615,22 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 		query := c.Response.Query().
 			Where(response.IDIn(ids...))
 		query, err := query.CollectFields(ctx, responseImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case reward.Table:
+		query := c.Reward.Query().
+			Where(reward.IDIn(ids...))
+		query, err := query.CollectFields(ctx, rewardImplementors...)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
 	"strconv"
@@ -4937,6 +4938,338 @@ func (_m *Response) ToEdge(order *ResponseOrder) *ResponseEdge {
 		order = DefaultResponseOrder
 	}
 	return &ResponseEdge{
+		Node:   _m,
+		Cursor: order.Field.toCursor(_m),
+	}
+}
+
+// RewardEdge is the edge representation of Reward.
+type RewardEdge struct {
+	Node   *Reward `json:"node"`
+	Cursor Cursor  `json:"cursor"`
+}
+
+// RewardConnection is the connection containing edges to Reward.
+type RewardConnection struct {
+	Edges      []*RewardEdge `json:"edges"`
+	PageInfo   PageInfo      `json:"pageInfo"`
+	TotalCount int           `json:"totalCount"`
+}
+
+func (c *RewardConnection) build(nodes []*Reward, pager *rewardPager, after *Cursor, first *int, before *Cursor, last *int) {
+	c.PageInfo.HasNextPage = before != nil
+	c.PageInfo.HasPreviousPage = after != nil
+	if first != nil && *first+1 == len(nodes) {
+		c.PageInfo.HasNextPage = true
+		nodes = nodes[:len(nodes)-1]
+	} else if last != nil && *last+1 == len(nodes) {
+		c.PageInfo.HasPreviousPage = true
+		nodes = nodes[:len(nodes)-1]
+	}
+	var nodeAt func(int) *Reward
+	if last != nil {
+		n := len(nodes) - 1
+		nodeAt = func(i int) *Reward {
+			return nodes[n-i]
+		}
+	} else {
+		nodeAt = func(i int) *Reward {
+			return nodes[i]
+		}
+	}
+	c.Edges = make([]*RewardEdge, len(nodes))
+	for i := range nodes {
+		node := nodeAt(i)
+		c.Edges[i] = &RewardEdge{
+			Node:   node,
+			Cursor: pager.toCursor(node),
+		}
+	}
+	if l := len(c.Edges); l > 0 {
+		c.PageInfo.StartCursor = &c.Edges[0].Cursor
+		c.PageInfo.EndCursor = &c.Edges[l-1].Cursor
+	}
+	if c.TotalCount == 0 {
+		c.TotalCount = len(nodes)
+	}
+}
+
+// RewardPaginateOption enables pagination customization.
+type RewardPaginateOption func(*rewardPager) error
+
+// WithRewardOrder configures pagination ordering.
+func WithRewardOrder(order []*RewardOrder) RewardPaginateOption {
+	return func(pager *rewardPager) error {
+		for _, o := range order {
+			if err := o.Direction.Validate(); err != nil {
+				return err
+			}
+		}
+		pager.order = append(pager.order, order...)
+		return nil
+	}
+}
+
+// WithRewardFilter configures pagination filter.
+func WithRewardFilter(filter func(*RewardQuery) (*RewardQuery, error)) RewardPaginateOption {
+	return func(pager *rewardPager) error {
+		if filter == nil {
+			return errors.New("RewardQuery filter cannot be nil")
+		}
+		pager.filter = filter
+		return nil
+	}
+}
+
+type rewardPager struct {
+	reverse bool
+	order   []*RewardOrder
+	filter  func(*RewardQuery) (*RewardQuery, error)
+}
+
+func newRewardPager(opts []RewardPaginateOption, reverse bool) (*rewardPager, error) {
+	pager := &rewardPager{reverse: reverse}
+	for _, opt := range opts {
+		if err := opt(pager); err != nil {
+			return nil, err
+		}
+	}
+	for i, o := range pager.order {
+		if i > 0 && o.Field == pager.order[i-1].Field {
+			return nil, fmt.Errorf("duplicate order direction %q", o.Direction)
+		}
+	}
+	return pager, nil
+}
+
+func (p *rewardPager) applyFilter(query *RewardQuery) (*RewardQuery, error) {
+	if p.filter != nil {
+		return p.filter(query)
+	}
+	return query, nil
+}
+
+func (p *rewardPager) toCursor(_m *Reward) Cursor {
+	cs_ := make([]any, 0, len(p.order))
+	for _, o_ := range p.order {
+		cs_ = append(cs_, o_.Field.toCursor(_m).Value)
+	}
+	return Cursor{ID: _m.ID, Value: cs_}
+}
+
+func (p *rewardPager) applyCursors(query *RewardQuery, after, before *Cursor) (*RewardQuery, error) {
+	idDirection := entgql.OrderDirectionAsc
+	if p.reverse {
+		idDirection = entgql.OrderDirectionDesc
+	}
+	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
+	for _, o := range p.order {
+		fields = append(fields, o.Field.column)
+		direction := o.Direction
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		directions = append(directions, direction)
+	}
+	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+		FieldID:     DefaultRewardOrder.Field.column,
+		DirectionID: idDirection,
+		Fields:      fields,
+		Directions:  directions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, predicate := range predicates {
+		query = query.Where(predicate)
+	}
+	return query, nil
+}
+
+func (p *rewardPager) applyOrder(query *RewardQuery) *RewardQuery {
+	var defaultOrdered bool
+	for _, o := range p.order {
+		direction := o.Direction
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		query = query.Order(o.Field.toTerm(direction.OrderTermOption()))
+		if o.Field.column == DefaultRewardOrder.Field.column {
+			defaultOrdered = true
+		}
+		if len(query.ctx.Fields) > 0 {
+			query.ctx.AppendFieldOnce(o.Field.column)
+		}
+	}
+	if !defaultOrdered {
+		direction := entgql.OrderDirectionAsc
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		query = query.Order(DefaultRewardOrder.Field.toTerm(direction.OrderTermOption()))
+	}
+	return query
+}
+
+func (p *rewardPager) orderExpr(query *RewardQuery) sql.Querier {
+	if len(query.ctx.Fields) > 0 {
+		for _, o := range p.order {
+			query.ctx.AppendFieldOnce(o.Field.column)
+		}
+	}
+	return sql.ExprFunc(func(b *sql.Builder) {
+		for _, o := range p.order {
+			direction := o.Direction
+			if p.reverse {
+				direction = direction.Reverse()
+			}
+			b.Ident(o.Field.column).Pad().WriteString(string(direction))
+			b.Comma()
+		}
+		direction := entgql.OrderDirectionAsc
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		b.Ident(DefaultRewardOrder.Field.column).Pad().WriteString(string(direction))
+	})
+}
+
+// Paginate executes the query and returns a relay based cursor connection to Reward.
+func (_m *RewardQuery) Paginate(
+	ctx context.Context, after *Cursor, first *int,
+	before *Cursor, last *int, opts ...RewardPaginateOption,
+) (*RewardConnection, error) {
+	if err := validateFirstLast(first, last); err != nil {
+		return nil, err
+	}
+	pager, err := newRewardPager(opts, last != nil)
+	if err != nil {
+		return nil, err
+	}
+	if _m, err = pager.applyFilter(_m); err != nil {
+		return nil, err
+	}
+	conn := &RewardConnection{Edges: []*RewardEdge{}}
+	ignoredEdges := !hasCollectedField(ctx, edgesField)
+	if hasCollectedField(ctx, totalCountField) || hasCollectedField(ctx, pageInfoField) {
+		hasPagination := after != nil || first != nil || before != nil || last != nil
+		if hasPagination || ignoredEdges {
+			c := _m.Clone()
+			c.ctx.Fields = nil
+			if conn.TotalCount, err = c.Count(ctx); err != nil {
+				return nil, err
+			}
+			conn.PageInfo.HasNextPage = first != nil && conn.TotalCount > 0
+			conn.PageInfo.HasPreviousPage = last != nil && conn.TotalCount > 0
+		}
+	}
+	if ignoredEdges || (first != nil && *first == 0) || (last != nil && *last == 0) {
+		return conn, nil
+	}
+	if _m, err = pager.applyCursors(_m, after, before); err != nil {
+		return nil, err
+	}
+	limit := paginateLimit(first, last)
+	if limit != 0 {
+		_m.Limit(limit)
+	}
+	if field := collectedField(ctx, edgesField, nodeField); field != nil {
+		if err := _m.collectField(ctx, limit == 1, graphql.GetOperationContext(ctx), *field, []string{edgesField, nodeField}); err != nil {
+			return nil, err
+		}
+	}
+	_m = pager.applyOrder(_m)
+	nodes, err := _m.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn.build(nodes, pager, after, first, before, last)
+	return conn, nil
+}
+
+var (
+	// RewardOrderFieldCreatedAt orders Reward by created_at.
+	RewardOrderFieldCreatedAt = &RewardOrderField{
+		Value: func(_m *Reward) (ent.Value, error) {
+			return _m.CreatedAt, nil
+		},
+		column: reward.FieldCreatedAt,
+		toTerm: reward.ByCreatedAt,
+		toCursor: func(_m *Reward) Cursor {
+			return Cursor{
+				ID:    _m.ID,
+				Value: _m.CreatedAt,
+			}
+		},
+	}
+)
+
+// String implement fmt.Stringer interface.
+func (f RewardOrderField) String() string {
+	var str string
+	switch f.column {
+	case RewardOrderFieldCreatedAt.column:
+		str = "CREATED_AT"
+	}
+	return str
+}
+
+// MarshalGQL implements graphql.Marshaler interface.
+func (f RewardOrderField) MarshalGQL(w io.Writer) {
+	io.WriteString(w, strconv.Quote(f.String()))
+}
+
+// UnmarshalGQL implements graphql.Unmarshaler interface.
+func (f *RewardOrderField) UnmarshalGQL(v interface{}) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("RewardOrderField %T must be a string", v)
+	}
+	switch str {
+	case "CREATED_AT":
+		*f = *RewardOrderFieldCreatedAt
+	default:
+		return fmt.Errorf("%s is not a valid RewardOrderField", str)
+	}
+	return nil
+}
+
+// RewardOrderField defines the ordering field of Reward.
+type RewardOrderField struct {
+	// Value extracts the ordering value from the given Reward.
+	Value    func(*Reward) (ent.Value, error)
+	column   string // field or computed.
+	toTerm   func(...sql.OrderTermOption) reward.OrderOption
+	toCursor func(*Reward) Cursor
+}
+
+// RewardOrder defines the ordering of Reward.
+type RewardOrder struct {
+	Direction OrderDirection    `json:"direction"`
+	Field     *RewardOrderField `json:"field"`
+}
+
+// DefaultRewardOrder is the default ordering of Reward.
+var DefaultRewardOrder = &RewardOrder{
+	Direction: entgql.OrderDirectionAsc,
+	Field: &RewardOrderField{
+		Value: func(_m *Reward) (ent.Value, error) {
+			return _m.ID, nil
+		},
+		column: reward.FieldID,
+		toTerm: reward.ByID,
+		toCursor: func(_m *Reward) Cursor {
+			return Cursor{ID: _m.ID}
+		},
+	},
+}
+
+// ToEdge converts Reward into RewardEdge.
+func (_m *Reward) ToEdge(order *RewardOrder) *RewardEdge {
+	if order == nil {
+		order = DefaultRewardOrder
+	}
+	return &RewardEdge{
 		Node:   _m,
 		Cursor: order.Field.toCursor(_m),
 	}

@@ -20,6 +20,7 @@ import (
 	"stoa/ent/post"
 	"stoa/ent/predicate"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
 	"time"
@@ -6650,6 +6651,256 @@ func (i *ResponseWhereInput) P() (predicate.Response, error) {
 		return predicates[0], nil
 	default:
 		return response.And(predicates...), nil
+	}
+}
+
+// RewardWhereInput represents a where input for filtering Reward queries.
+type RewardWhereInput struct {
+	Predicates []predicate.Reward  `json:"-"`
+	Not        *RewardWhereInput   `json:"not,omitempty"`
+	Or         []*RewardWhereInput `json:"or,omitempty"`
+	And        []*RewardWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "bot_id" field predicates.
+	BotID      *uuid.UUID  `json:"botID,omitempty"`
+	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
+	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
+	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+
+	// "ground" field predicates.
+	Ground      *reward.Ground  `json:"ground,omitempty"`
+	GroundNEQ   *reward.Ground  `json:"groundNEQ,omitempty"`
+	GroundIn    []reward.Ground `json:"groundIn,omitempty"`
+	GroundNotIn []reward.Ground `json:"groundNotIn,omitempty"`
+
+	// "amount_minor" field predicates.
+	AmountMinor      *int64  `json:"amountMinor,omitempty"`
+	AmountMinorNEQ   *int64  `json:"amountMinorNEQ,omitempty"`
+	AmountMinorIn    []int64 `json:"amountMinorIn,omitempty"`
+	AmountMinorNotIn []int64 `json:"amountMinorNotIn,omitempty"`
+	AmountMinorGT    *int64  `json:"amountMinorGT,omitempty"`
+	AmountMinorGTE   *int64  `json:"amountMinorGTE,omitempty"`
+	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
+	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
+
+	// "bot" edge predicates.
+	HasBot     *bool            `json:"hasBot,omitempty"`
+	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *RewardWhereInput) AddPredicates(predicates ...predicate.Reward) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the RewardWhereInput filter on the RewardQuery builder.
+func (i *RewardWhereInput) Filter(q *RewardQuery) (*RewardQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyRewardWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyRewardWhereInput is returned in case the RewardWhereInput is empty.
+var ErrEmptyRewardWhereInput = errors.New("ent: empty predicate RewardWhereInput")
+
+// P returns a predicate for filtering rewards.
+// An error is returned if the input is empty or invalid.
+func (i *RewardWhereInput) P() (predicate.Reward, error) {
+	var predicates []predicate.Reward
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, reward.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Reward, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, reward.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Reward, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, reward.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, reward.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, reward.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, reward.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, reward.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, reward.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, reward.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, reward.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, reward.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, reward.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, reward.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, reward.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, reward.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, reward.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, reward.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, reward.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, reward.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.BotID != nil {
+		predicates = append(predicates, reward.BotIDEQ(*i.BotID))
+	}
+	if i.BotIDNEQ != nil {
+		predicates = append(predicates, reward.BotIDNEQ(*i.BotIDNEQ))
+	}
+	if len(i.BotIDIn) > 0 {
+		predicates = append(predicates, reward.BotIDIn(i.BotIDIn...))
+	}
+	if len(i.BotIDNotIn) > 0 {
+		predicates = append(predicates, reward.BotIDNotIn(i.BotIDNotIn...))
+	}
+	if i.Ground != nil {
+		predicates = append(predicates, reward.GroundEQ(*i.Ground))
+	}
+	if i.GroundNEQ != nil {
+		predicates = append(predicates, reward.GroundNEQ(*i.GroundNEQ))
+	}
+	if len(i.GroundIn) > 0 {
+		predicates = append(predicates, reward.GroundIn(i.GroundIn...))
+	}
+	if len(i.GroundNotIn) > 0 {
+		predicates = append(predicates, reward.GroundNotIn(i.GroundNotIn...))
+	}
+	if i.AmountMinor != nil {
+		predicates = append(predicates, reward.AmountMinorEQ(*i.AmountMinor))
+	}
+	if i.AmountMinorNEQ != nil {
+		predicates = append(predicates, reward.AmountMinorNEQ(*i.AmountMinorNEQ))
+	}
+	if len(i.AmountMinorIn) > 0 {
+		predicates = append(predicates, reward.AmountMinorIn(i.AmountMinorIn...))
+	}
+	if len(i.AmountMinorNotIn) > 0 {
+		predicates = append(predicates, reward.AmountMinorNotIn(i.AmountMinorNotIn...))
+	}
+	if i.AmountMinorGT != nil {
+		predicates = append(predicates, reward.AmountMinorGT(*i.AmountMinorGT))
+	}
+	if i.AmountMinorGTE != nil {
+		predicates = append(predicates, reward.AmountMinorGTE(*i.AmountMinorGTE))
+	}
+	if i.AmountMinorLT != nil {
+		predicates = append(predicates, reward.AmountMinorLT(*i.AmountMinorLT))
+	}
+	if i.AmountMinorLTE != nil {
+		predicates = append(predicates, reward.AmountMinorLTE(*i.AmountMinorLTE))
+	}
+
+	if i.HasBot != nil {
+		p := reward.HasBot()
+		if !*i.HasBot {
+			p = reward.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasBotWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasBotWith))
+		for _, w := range i.HasBotWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasBotWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, reward.HasBotWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyRewardWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return reward.And(predicates...), nil
 	}
 }
 

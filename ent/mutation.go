@@ -24,6 +24,7 @@ import (
 	"stoa/ent/post"
 	"stoa/ent/predicate"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/setting"
 	"stoa/ent/task"
@@ -62,6 +63,7 @@ const (
 	TypeOrderEvent   = "OrderEvent"
 	TypePost         = "Post"
 	TypeResponse     = "Response"
+	TypeReward       = "Reward"
 	TypeService      = "Service"
 	TypeSetting      = "Setting"
 	TypeTask         = "Task"
@@ -16379,6 +16381,590 @@ func (m *ResponseMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Response edge %s", name)
+}
+
+// RewardMutation represents an operation that mutates the Reward nodes in the graph.
+type RewardMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uuid.UUID
+	created_at      *time.Time
+	ground          *reward.Ground
+	amount_minor    *int64
+	addamount_minor *int64
+	clearedFields   map[string]struct{}
+	bot             *uuid.UUID
+	clearedbot      bool
+	done            bool
+	oldValue        func(context.Context) (*Reward, error)
+	predicates      []predicate.Reward
+}
+
+var _ ent.Mutation = (*RewardMutation)(nil)
+
+// rewardOption allows management of the mutation configuration using functional options.
+type rewardOption func(*RewardMutation)
+
+// newRewardMutation creates new mutation for the Reward entity.
+func newRewardMutation(c config, op Op, opts ...rewardOption) *RewardMutation {
+	m := &RewardMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeReward,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRewardID sets the ID field of the mutation.
+func withRewardID(id uuid.UUID) rewardOption {
+	return func(m *RewardMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Reward
+		)
+		m.oldValue = func(ctx context.Context) (*Reward, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Reward.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withReward sets the old Reward of the mutation.
+func withReward(node *Reward) rewardOption {
+	return func(m *RewardMutation) {
+		m.oldValue = func(context.Context) (*Reward, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RewardMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RewardMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Reward entities.
+func (m *RewardMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RewardMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RewardMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Reward.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *RewardMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *RewardMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Reward entity.
+// If the Reward object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RewardMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *RewardMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetBotID sets the "bot_id" field.
+func (m *RewardMutation) SetBotID(u uuid.UUID) {
+	m.bot = &u
+}
+
+// BotID returns the value of the "bot_id" field in the mutation.
+func (m *RewardMutation) BotID() (r uuid.UUID, exists bool) {
+	v := m.bot
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBotID returns the old "bot_id" field's value of the Reward entity.
+// If the Reward object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RewardMutation) OldBotID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBotID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBotID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBotID: %w", err)
+	}
+	return oldValue.BotID, nil
+}
+
+// ResetBotID resets all changes to the "bot_id" field.
+func (m *RewardMutation) ResetBotID() {
+	m.bot = nil
+}
+
+// SetGround sets the "ground" field.
+func (m *RewardMutation) SetGround(r reward.Ground) {
+	m.ground = &r
+}
+
+// Ground returns the value of the "ground" field in the mutation.
+func (m *RewardMutation) Ground() (r reward.Ground, exists bool) {
+	v := m.ground
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldGround returns the old "ground" field's value of the Reward entity.
+// If the Reward object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RewardMutation) OldGround(ctx context.Context) (v reward.Ground, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldGround is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldGround requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldGround: %w", err)
+	}
+	return oldValue.Ground, nil
+}
+
+// ResetGround resets all changes to the "ground" field.
+func (m *RewardMutation) ResetGround() {
+	m.ground = nil
+}
+
+// SetAmountMinor sets the "amount_minor" field.
+func (m *RewardMutation) SetAmountMinor(i int64) {
+	m.amount_minor = &i
+	m.addamount_minor = nil
+}
+
+// AmountMinor returns the value of the "amount_minor" field in the mutation.
+func (m *RewardMutation) AmountMinor() (r int64, exists bool) {
+	v := m.amount_minor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAmountMinor returns the old "amount_minor" field's value of the Reward entity.
+// If the Reward object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RewardMutation) OldAmountMinor(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAmountMinor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAmountMinor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAmountMinor: %w", err)
+	}
+	return oldValue.AmountMinor, nil
+}
+
+// AddAmountMinor adds i to the "amount_minor" field.
+func (m *RewardMutation) AddAmountMinor(i int64) {
+	if m.addamount_minor != nil {
+		*m.addamount_minor += i
+	} else {
+		m.addamount_minor = &i
+	}
+}
+
+// AddedAmountMinor returns the value that was added to the "amount_minor" field in this mutation.
+func (m *RewardMutation) AddedAmountMinor() (r int64, exists bool) {
+	v := m.addamount_minor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAmountMinor resets all changes to the "amount_minor" field.
+func (m *RewardMutation) ResetAmountMinor() {
+	m.amount_minor = nil
+	m.addamount_minor = nil
+}
+
+// ClearBot clears the "bot" edge to the Bot entity.
+func (m *RewardMutation) ClearBot() {
+	m.clearedbot = true
+	m.clearedFields[reward.FieldBotID] = struct{}{}
+}
+
+// BotCleared reports if the "bot" edge to the Bot entity was cleared.
+func (m *RewardMutation) BotCleared() bool {
+	return m.clearedbot
+}
+
+// BotIDs returns the "bot" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// BotID instead. It exists only for internal usage by the builders.
+func (m *RewardMutation) BotIDs() (ids []uuid.UUID) {
+	if id := m.bot; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetBot resets all changes to the "bot" edge.
+func (m *RewardMutation) ResetBot() {
+	m.bot = nil
+	m.clearedbot = false
+}
+
+// Where appends a list predicates to the RewardMutation builder.
+func (m *RewardMutation) Where(ps ...predicate.Reward) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RewardMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RewardMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Reward, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RewardMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RewardMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Reward).
+func (m *RewardMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RewardMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.created_at != nil {
+		fields = append(fields, reward.FieldCreatedAt)
+	}
+	if m.bot != nil {
+		fields = append(fields, reward.FieldBotID)
+	}
+	if m.ground != nil {
+		fields = append(fields, reward.FieldGround)
+	}
+	if m.amount_minor != nil {
+		fields = append(fields, reward.FieldAmountMinor)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RewardMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case reward.FieldCreatedAt:
+		return m.CreatedAt()
+	case reward.FieldBotID:
+		return m.BotID()
+	case reward.FieldGround:
+		return m.Ground()
+	case reward.FieldAmountMinor:
+		return m.AmountMinor()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RewardMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case reward.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case reward.FieldBotID:
+		return m.OldBotID(ctx)
+	case reward.FieldGround:
+		return m.OldGround(ctx)
+	case reward.FieldAmountMinor:
+		return m.OldAmountMinor(ctx)
+	}
+	return nil, fmt.Errorf("unknown Reward field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RewardMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case reward.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case reward.FieldBotID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBotID(v)
+		return nil
+	case reward.FieldGround:
+		v, ok := value.(reward.Ground)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetGround(v)
+		return nil
+	case reward.FieldAmountMinor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAmountMinor(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Reward field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RewardMutation) AddedFields() []string {
+	var fields []string
+	if m.addamount_minor != nil {
+		fields = append(fields, reward.FieldAmountMinor)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RewardMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case reward.FieldAmountMinor:
+		return m.AddedAmountMinor()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RewardMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case reward.FieldAmountMinor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAmountMinor(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Reward numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RewardMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RewardMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RewardMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Reward nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RewardMutation) ResetField(name string) error {
+	switch name {
+	case reward.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case reward.FieldBotID:
+		m.ResetBotID()
+		return nil
+	case reward.FieldGround:
+		m.ResetGround()
+		return nil
+	case reward.FieldAmountMinor:
+		m.ResetAmountMinor()
+		return nil
+	}
+	return fmt.Errorf("unknown Reward field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RewardMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.bot != nil {
+		edges = append(edges, reward.EdgeBot)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RewardMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case reward.EdgeBot:
+		if id := m.bot; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RewardMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RewardMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RewardMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedbot {
+		edges = append(edges, reward.EdgeBot)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RewardMutation) EdgeCleared(name string) bool {
+	switch name {
+	case reward.EdgeBot:
+		return m.clearedbot
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RewardMutation) ClearEdge(name string) error {
+	switch name {
+	case reward.EdgeBot:
+		m.ClearBot()
+		return nil
+	}
+	return fmt.Errorf("unknown Reward unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RewardMutation) ResetEdge(name string) error {
+	switch name {
+	case reward.EdgeBot:
+		m.ResetBot()
+		return nil
+	}
+	return fmt.Errorf("unknown Reward edge %s", name)
 }
 
 // ServiceMutation represents an operation that mutates the Service nodes in the graph.

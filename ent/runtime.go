@@ -20,6 +20,7 @@ import (
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/schema"
 	"stoa/ent/service"
 	"stoa/ent/setting"
@@ -248,6 +249,15 @@ func init() {
 	responseDescID := responseMixinFields0[0].Descriptor()
 	// response.DefaultID holds the default value on creation for the id field.
 	response.DefaultID = responseDescID.Default.(func() uuid.UUID)
+	rewardMixin := schema.Reward{}.Mixin()
+	rewardMixinFields0 := rewardMixin[0].Fields()
+	_ = rewardMixinFields0
+	rewardFields := schema.Reward{}.Fields()
+	_ = rewardFields
+	// rewardDescID is the schema descriptor for id field.
+	rewardDescID := rewardMixinFields0[0].Descriptor()
+	// reward.DefaultID holds the default value on creation for the id field.
+	reward.DefaultID = rewardDescID.Default.(func() uuid.UUID)
 	serviceMixin := schema.Service{}.Mixin()
 	serviceMixinFields0 := serviceMixin[0].Fields()
 	_ = serviceMixinFields0

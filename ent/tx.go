@@ -48,6 +48,8 @@ type Tx struct {
 	Post *PostClient
 	// Response is the client for interacting with the Response builders.
 	Response *ResponseClient
+	// Reward is the client for interacting with the Reward builders.
+	Reward *RewardClient
 	// Service is the client for interacting with the Service builders.
 	Service *ServiceClient
 	// Setting is the client for interacting with the Setting builders.
@@ -204,6 +206,7 @@ func (tx *Tx) init() {
 	tx.OrderEvent = NewOrderEventClient(tx.config)
 	tx.Post = NewPostClient(tx.config)
 	tx.Response = NewResponseClient(tx.config)
+	tx.Reward = NewRewardClient(tx.config)
 	tx.Service = NewServiceClient(tx.config)
 	tx.Setting = NewSettingClient(tx.config)
 	tx.Task = NewTaskClient(tx.config)

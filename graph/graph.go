@@ -5,6 +5,7 @@
 package graph
 
 import (
+	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,12 +16,15 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/db"
 	"stoa/graph/events"
+	"stoa/graph/fault"
+	"stoa/graph/lifecycle"
 	"stoa/graph/limits"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/rewards"
 	"stoa/graph/wallet"
 )
 
@@ -37,6 +41,8 @@ type Config struct {
 	// Wake is told the recipients of committed events, TokensEnded that tokens have ended; neither may block. Nil is fine.
 	Wake        func(recipients []uuid.UUID)
 	TokensEnded func()
+	// Backup makes a backup; nil where the process keeps none.
+	Backup func(context.Context) (*operator.Copy, error)
 }
 
 // Graph holds the API of every domain.
@@ -61,6 +67,11 @@ func New(c Config) *Graph {
 	if c.TokensEnded == nil {
 		c.TokensEnded = func() {}
 	}
+	if c.Backup == nil {
+		c.Backup = func(context.Context) (*operator.Copy, error) {
+			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
+		}
+	}
 	outbox := &events.API{DB: c.DB, Wake: c.Wake, Complete: deliverable(c.DB)}
 	identity := &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	g := &Graph{
@@ -74,6 +85,9 @@ func New(c Config) *Graph {
 		Profiles:    &profiles.API{DB: c.DB},
 		Wallet:      &wallet.API{DB: c.DB},
 	}
-	g.Operator = &operator.API{DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB)}
+	g.Operator = &operator.API{
+		DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB),
+		Life: &lifecycle.API{DB: c.DB}, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
+	}
 	return g
 }

@@ -28,6 +28,8 @@ var table = []row{
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepStrays),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, reconcile),
+	job(maintenanceQueue, 10*time.Minute, time.Hour, moveInactive),
+	job(maintenanceQueue, 10*time.Minute, time.Hour, grantRewards),
 }
 
 // row is one kind of job.
@@ -77,6 +79,8 @@ type (
 	cleanupJob   struct{}
 	straysJob    struct{}
 	reconcileJob struct{}
+	lifecycleJob struct{}
+	rewardsJob   struct{}
 	inspectJob   = attachments.InspectJob
 )
 
@@ -94,3 +98,9 @@ func (straysJob) Kind() string { return "strays" }
 
 // Kind names the job.
 func (reconcileJob) Kind() string { return "reconcile" }
+
+// Kind names the job.
+func (lifecycleJob) Kind() string { return "lifecycle" }
+
+// Kind names the job.
+func (rewardsJob) Kind() string { return "rewards" }

@@ -23,7 +23,7 @@ var levels = []level{
 	{packages: []string{"migrate/diff"}},
 	{packages: []string{"graph/fault", "graph/viewer", "graph/text", "graph/page", "graph/wire", "graph/db", "graph/scalar", "graph/search"}, together: true},
 	{packages: []string{"graph/limits", "graph/events", "graph/wallet"}},
-	{packages: []string{"graph/attachments"}},
+	{packages: []string{"graph/attachments", "graph/lifecycle", "graph/rewards"}},
 	{packages: []string{"graph/bots"}},
 	{packages: []string{"graph/contacts"}},
 	{packages: []string{"graph/messages", "graph/orders", "graph/posts"}},

@@ -212,6 +212,18 @@ func (f ResponseFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, er
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ResponseMutation", m)
 }
 
+// The RewardFunc type is an adapter to allow the use of ordinary
+// function as Reward mutator.
+type RewardFunc func(context.Context, *ent.RewardMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f RewardFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.RewardMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RewardMutation", m)
+}
+
 // The ServiceFunc type is an adapter to allow the use of ordinary
 // function as Service mutator.
 type ServiceFunc func(context.Context, *ent.ServiceMutation) (ent.Value, error)

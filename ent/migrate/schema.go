@@ -716,6 +716,35 @@ var (
 			},
 		},
 	}
+	// RewardsColumns holds the columns for the "rewards" table.
+	RewardsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "ground", Type: field.TypeEnum, Enums: []string{"avatar", "character", "profile_complete"}},
+		{Name: "amount_minor", Type: field.TypeInt64},
+		{Name: "bot_id", Type: field.TypeUUID},
+	}
+	// RewardsTable holds the schema information for the "rewards" table.
+	RewardsTable = &schema.Table{
+		Name:       "rewards",
+		Columns:    RewardsColumns,
+		PrimaryKey: []*schema.Column{RewardsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "rewards_bots_bot",
+				Columns:    []*schema.Column{RewardsColumns[4]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "reward_bot_id_ground",
+				Unique:  true,
+				Columns: []*schema.Column{RewardsColumns[4], RewardsColumns[2]},
+			},
+		},
+	}
 	// ServicesColumns holds the columns for the "services" table.
 	ServicesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -880,6 +909,7 @@ var (
 		OrderEventsTable,
 		PostsTable,
 		ResponsesTable,
+		RewardsTable,
 		ServicesTable,
 		SettingsTable,
 		TasksTable,
@@ -898,6 +928,7 @@ func init() {
 	PostsTable.ForeignKeys[0].RefTable = BotsTable
 	ResponsesTable.ForeignKeys[0].RefTable = TasksTable
 	ResponsesTable.ForeignKeys[1].RefTable = BotsTable
+	RewardsTable.ForeignKeys[0].RefTable = BotsTable
 	ServicesTable.ForeignKeys[0].RefTable = BotsTable
 	TasksTable.ForeignKeys[0].RefTable = BotsTable
 	TokensTable.ForeignKeys[0].RefTable = BotsTable

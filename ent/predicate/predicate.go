@@ -57,6 +57,9 @@ type Post func(*sql.Selector)
 // Response is the predicate function for response builders.
 type Response func(*sql.Selector)
 
+// Reward is the predicate function for reward builders.
+type Reward func(*sql.Selector)
+
 // Service is the predicate function for service builders.
 type Service func(*sql.Selector)
 

@@ -38,7 +38,7 @@ func (s *site) sow() sown {
 	if high.String() < low.String() {
 		low, high = high, low
 	}
-	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document"} {
+	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward"} {
 		out.ids[entity] = uuid.Must(uuid.NewV7())
 	}
 	s.Exec(`INSERT INTO contacts (id, created_at, updated_at, low_id, high_id, state, accepted_at, requester_id, recipient_id)
@@ -59,6 +59,7 @@ func (s *site) sow() sown {
 	s.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description) VALUES ($1, stoa_now(), stoa_now(), $2, 'a service', 'done')`,
 		out.ids["Service"], one.ID)
 	s.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text) VALUES ($1, stoa_now(), $2, 'idea', 'more')`, out.ids["Feedback"], one.ID)
+	s.Exec(`INSERT INTO rewards (id, created_at, bot_id, ground, amount_minor) VALUES ($1, stoa_now(), $2, 'avatar', 100000)`, out.ids["Reward"], one.ID)
 	s.Exec(`INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', 'Be kind.', 'of it')`,
 		out.ids["Document"])
 	s.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id) VALUES ($1, stoa_now(), 'the hash of a token', stoa_now(), $2)`, uuid.Must(uuid.NewV7()), one.ID)

@@ -17,6 +17,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/setting"
 	"stoa/ent/task"
 	"stoa/graph/attachments"
@@ -164,6 +165,12 @@ type ComplexityRoot struct {
 	AuditEntryEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	Backup struct {
+		Files     func(childComplexity int) int
+		Name      func(childComplexity int) int
+		SizeBytes func(childComplexity int) int
 	}
 
 	Bot struct {
@@ -441,9 +448,12 @@ type ComplexityRoot struct {
 	}
 
 	Maintenance struct {
+		Backup        func(childComplexity int) int
 		Discrepancies func(childComplexity int) int
+		Granted       func(childComplexity int) int
 		Swept         func(childComplexity int) int
 		Task          func(childComplexity int) int
+		Trashed       func(childComplexity int) int
 	}
 
 	Message struct {
@@ -755,6 +765,7 @@ type ComplexityRoot struct {
 		Posts         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
 		QuoteOrder    func(childComplexity int, input orders.QuoteInput) int
 		Responses     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
+		Rewards       func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
 		SearchBots    func(childComplexity int, input profiles.SearchInput) int
 		Services      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
 		Settings      func(childComplexity int) int
@@ -809,6 +820,26 @@ type ComplexityRoot struct {
 
 	Revocation struct {
 		Revoked func(childComplexity int) int
+	}
+
+	Reward struct {
+		AmountMinor func(childComplexity int) int
+		Bot         func(childComplexity int) int
+		BotID       func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		Ground      func(childComplexity int) int
+		ID          func(childComplexity int) int
+	}
+
+	RewardConnection struct {
+		Edges      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	RewardEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	SendResult struct {
@@ -969,6 +1000,7 @@ type QueryResolver interface {
 	Orders(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) (*ent.OrderConnection, error)
 	Posts(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error)
 	Responses(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) (*ent.ResponseConnection, error)
+	Rewards(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) (*ent.RewardConnection, error)
 	Services(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) (*ent.ServiceConnection, error)
 	Tasks(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) (*ent.TaskConnection, error)
 	Attachment(ctx context.Context, input attachments.AttachmentInput) (*attachments.AttachmentResult, error)
@@ -1430,6 +1462,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuditEntryEdge.Node(childComplexity), true
+
+	case "Backup.files":
+		if e.ComplexityRoot.Backup.Files == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Backup.Files(childComplexity), true
+	case "Backup.name":
+		if e.ComplexityRoot.Backup.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Backup.Name(childComplexity), true
+	case "Backup.sizeBytes":
+		if e.ComplexityRoot.Backup.SizeBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Backup.SizeBytes(childComplexity), true
 
 	case "Bot.bio":
 		if e.ComplexityRoot.Bot.Bio == nil {
@@ -2463,12 +2514,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Lifecycle.State(childComplexity), true
 
+	case "Maintenance.backup":
+		if e.ComplexityRoot.Maintenance.Backup == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Maintenance.Backup(childComplexity), true
 	case "Maintenance.discrepancies":
 		if e.ComplexityRoot.Maintenance.Discrepancies == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Maintenance.Discrepancies(childComplexity), true
+	case "Maintenance.granted":
+		if e.ComplexityRoot.Maintenance.Granted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Maintenance.Granted(childComplexity), true
 	case "Maintenance.swept":
 		if e.ComplexityRoot.Maintenance.Swept == nil {
 			break
@@ -2481,6 +2544,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Maintenance.Task(childComplexity), true
+	case "Maintenance.trashed":
+		if e.ComplexityRoot.Maintenance.Trashed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Maintenance.Trashed(childComplexity), true
 
 	case "Message.clientMessageID":
 		if e.ComplexityRoot.Message.ClientMessageID == nil {
@@ -4117,6 +4186,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Responses(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ResponseOrder), args["where"].(*ent.ResponseWhereInput)), true
+	case "Query.rewards":
+		if e.ComplexityRoot.Query.Rewards == nil {
+			break
+		}
+
+		args, err := ec.field_Query_rewards_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Rewards(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.RewardOrder), args["where"].(*ent.RewardWhereInput)), true
 	case "Query.searchBots":
 		if e.ComplexityRoot.Query.SearchBots == nil {
 			break
@@ -4325,6 +4405,75 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Revocation.Revoked(childComplexity), true
+
+	case "Reward.amountMinor":
+		if e.ComplexityRoot.Reward.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reward.AmountMinor(childComplexity), true
+	case "Reward.bot":
+		if e.ComplexityRoot.Reward.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reward.Bot(childComplexity), true
+	case "Reward.botID":
+		if e.ComplexityRoot.Reward.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reward.BotID(childComplexity), true
+	case "Reward.createdAt":
+		if e.ComplexityRoot.Reward.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reward.CreatedAt(childComplexity), true
+	case "Reward.ground":
+		if e.ComplexityRoot.Reward.Ground == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reward.Ground(childComplexity), true
+	case "Reward.id":
+		if e.ComplexityRoot.Reward.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reward.ID(childComplexity), true
+
+	case "RewardConnection.edges":
+		if e.ComplexityRoot.RewardConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardConnection.Edges(childComplexity), true
+	case "RewardConnection.pageInfo":
+		if e.ComplexityRoot.RewardConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardConnection.PageInfo(childComplexity), true
+	case "RewardConnection.totalCount":
+		if e.ComplexityRoot.RewardConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardConnection.TotalCount(childComplexity), true
+
+	case "RewardEdge.cursor":
+		if e.ComplexityRoot.RewardEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardEdge.Cursor(childComplexity), true
+	case "RewardEdge.node":
+		if e.ComplexityRoot.RewardEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardEdge.Node(childComplexity), true
 
 	case "SendResult.message":
 		if e.ComplexityRoot.SendResult.Message == nil {
@@ -4789,6 +4938,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputResponseOrder,
 		ec.unmarshalInputResponseWhereInput,
+		ec.unmarshalInputRewardOrder,
+		ec.unmarshalInputRewardWhereInput,
 		ec.unmarshalInputSendInput,
 		ec.unmarshalInputServiceOrder,
 		ec.unmarshalInputServiceWhereInput,
@@ -8104,6 +8255,37 @@ type Query {
     """
     where: ResponseWhereInput
   ): ResponseConnection!
+  rewards(
+    """
+    Returns the elements in the list that come after the specified cursor.
+    """
+    after: Cursor
+
+    """
+    Returns the first _n_ elements from the list.
+    """
+    first: Int
+
+    """
+    Returns the elements in the list that come before the specified cursor.
+    """
+    before: Cursor
+
+    """
+    Returns the last _n_ elements from the list.
+    """
+    last: Int
+
+    """
+    Ordering options for Rewards returned from the connection.
+    """
+    orderBy: [RewardOrder!]
+
+    """
+    Filtering options for Rewards returned from the connection.
+    """
+    where: RewardWhereInput
+  ): RewardConnection!
   services(
     """
     Returns the elements in the list that come after the specified cursor.
@@ -8304,6 +8486,132 @@ input ResponseWhereInput {
   """
   hasTask: Boolean
   hasTaskWith: [TaskWhereInput!]
+  """
+  bot edge predicates
+  """
+  hasBot: Boolean
+  hasBotWith: [BotWhereInput!]
+}
+type Reward implements Node {
+  id: ID!
+  createdAt: Time!
+  botID: ID!
+  ground: RewardGround!
+  amountMinor: Int64!
+  bot: Bot!
+}
+"""
+A connection to a list of items.
+"""
+type RewardConnection {
+  """
+  A list of edges.
+  """
+  edges: [RewardEdge]
+  """
+  Information to aid in pagination.
+  """
+  pageInfo: PageInfo!
+  """
+  Identifies the total count of items in the connection.
+  """
+  totalCount: Int!
+}
+"""
+An edge in a connection.
+"""
+type RewardEdge {
+  """
+  The item at the end of the edge.
+  """
+  node: Reward
+  """
+  A cursor for use in pagination.
+  """
+  cursor: Cursor!
+}
+"""
+RewardGround is enum for the field ground
+"""
+enum RewardGround @goModel(model: "stoa/ent/reward.Ground") {
+  avatar
+  character
+  profile_complete
+}
+"""
+Ordering options for Reward connections
+"""
+input RewardOrder {
+  """
+  The ordering direction.
+  """
+  direction: OrderDirection! = ASC
+  """
+  The field by which to order Rewards.
+  """
+  field: RewardOrderField!
+}
+"""
+Properties by which Reward connections can be ordered.
+"""
+enum RewardOrderField {
+  CREATED_AT
+}
+"""
+RewardWhereInput is used for filtering Reward objects.
+Input was generated by ent.
+"""
+input RewardWhereInput {
+  not: RewardWhereInput
+  and: [RewardWhereInput!]
+  or: [RewardWhereInput!]
+  """
+  id field predicates
+  """
+  id: ID
+  idNEQ: ID
+  idIn: [ID!]
+  idNotIn: [ID!]
+  idGT: ID
+  idGTE: ID
+  idLT: ID
+  idLTE: ID
+  """
+  created_at field predicates
+  """
+  createdAt: Time
+  createdAtNEQ: Time
+  createdAtIn: [Time!]
+  createdAtNotIn: [Time!]
+  createdAtGT: Time
+  createdAtGTE: Time
+  createdAtLT: Time
+  createdAtLTE: Time
+  """
+  bot_id field predicates
+  """
+  botID: ID
+  botIDNEQ: ID
+  botIDIn: [ID!]
+  botIDNotIn: [ID!]
+  """
+  ground field predicates
+  """
+  ground: RewardGround
+  groundNEQ: RewardGround
+  groundIn: [RewardGround!]
+  groundNotIn: [RewardGround!]
+  """
+  amount_minor field predicates
+  """
+  amountMinor: Int64
+  amountMinorNEQ: Int64
+  amountMinorIn: [Int64!]
+  amountMinorNotIn: [Int64!]
+  amountMinorGT: Int64
+  amountMinorGTE: Int64
+  amountMinorLT: Int64
+  amountMinorLTE: Int64
   """
   bot edge predicates
   """
@@ -9154,10 +9462,16 @@ type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
 }
 
 enum MaintenanceTask @goModel(model: "stoa/graph/operator.Task") {
+  "Makes a backup of the database and of the files."
+  BACKUP
   "Deletes what is past its retention."
   CLEANUP
+  "Moves agents to the trash that were inactive for three calendar months since the lifecycle was activated."
+  LIFECYCLE
   "Checks the ledger's invariants and changes nothing."
   RECONCILE
+  "Grants the rewards that agents have earned."
+  REWARDS
 }
 
 type Maintenance @goModel(model: "stoa/graph/operator.Maintenance") {
@@ -9166,6 +9480,20 @@ type Maintenance @goModel(model: "stoa/graph/operator.Maintenance") {
   swept: [Swept!]!
   "Where RECONCILE found the books wrong; a sound ledger has none."
   discrepancies: [Discrepancy!]!
+  "How many agents LIFECYCLE moved."
+  trashed: Int64!
+  "How many rewards REWARDS granted."
+  granted: Int64!
+  "What BACKUP made."
+  backup: Backup
+}
+
+type Backup @goModel(model: "stoa/graph/operator.Copy") {
+  "The folder of the backup, in the folder backups of the server's data folder."
+  name: String!
+  "How many files of the file store it holds."
+  files: Int64!
+  sizeBytes: Int64!
 }
 
 type Swept @goModel(model: "stoa/graph/operator.Swept") {
@@ -9758,6 +10086,18 @@ func (ec *executionContext) childFields_AuditEntryEdge(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type AuditEntryEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_Backup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_Backup_name(ctx, field)
+	case "files":
+		return ec.fieldContext_Backup_files(ctx, field)
+	case "sizeBytes":
+		return ec.fieldContext_Backup_sizeBytes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Backup", field.Name)
+}
+
 func (ec *executionContext) childFields_Bot(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -10314,6 +10654,12 @@ func (ec *executionContext) childFields_Maintenance(ctx context.Context, field g
 		return ec.fieldContext_Maintenance_swept(ctx, field)
 	case "discrepancies":
 		return ec.fieldContext_Maintenance_discrepancies(ctx, field)
+	case "trashed":
+		return ec.fieldContext_Maintenance_trashed(ctx, field)
+	case "granted":
+		return ec.fieldContext_Maintenance_granted(ctx, field)
+	case "backup":
+		return ec.fieldContext_Maintenance_backup(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Maintenance", field.Name)
 }
@@ -10918,6 +11264,46 @@ func (ec *executionContext) childFields_Revocation(ctx context.Context, field gr
 		return ec.fieldContext_Revocation_revoked(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Revocation", field.Name)
+}
+
+func (ec *executionContext) childFields_Reward(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Reward_id(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Reward_createdAt(ctx, field)
+	case "botID":
+		return ec.fieldContext_Reward_botID(ctx, field)
+	case "ground":
+		return ec.fieldContext_Reward_ground(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_Reward_amountMinor(ctx, field)
+	case "bot":
+		return ec.fieldContext_Reward_bot(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Reward", field.Name)
+}
+
+func (ec *executionContext) childFields_RewardConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_RewardConnection_edges(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_RewardConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_RewardConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RewardConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_RewardEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_RewardEdge_node(ctx, field)
+	case "cursor":
+		return ec.fieldContext_RewardEdge_cursor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RewardEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_SendResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12608,6 +12994,60 @@ func (ec *executionContext) field_Query_responses_args(ctx context.Context, rawA
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
 		func(ctx context.Context, v any) (*ent.ResponseWhereInput, error) {
 			return ec.unmarshalOResponseWhereInput2ᚖstoaᚋentᚐResponseWhereInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_rewards_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*ent.RewardOrder, error) {
+			return ec.unmarshalORewardOrder2ᚕᚖstoaᚋentᚐRewardOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*ent.RewardWhereInput, error) {
+			return ec.unmarshalORewardWhereInput2ᚖstoaᚋentᚐRewardWhereInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -14505,6 +14945,75 @@ func (ec *executionContext) _AuditEntryEdge_cursor(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_AuditEntryEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuditEntryEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _Backup_name(ctx context.Context, field graphql.CollectedField, obj *operator.Copy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Backup_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Backup_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Backup_files(ctx context.Context, field graphql.CollectedField, obj *operator.Copy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Backup_files(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Files, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Backup_files(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Backup_sizeBytes(ctx context.Context, field graphql.CollectedField, obj *operator.Copy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Backup_sizeBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SizeBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Backup_sizeBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _Bot_id(ctx context.Context, field graphql.CollectedField, obj *ent.Bot) (ret graphql.Marshaler) {
@@ -18731,6 +19240,84 @@ func (ec *executionContext) fieldContext_Maintenance_discrepancies(_ context.Con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Discrepancy(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Maintenance_trashed(ctx context.Context, field graphql.CollectedField, obj *operator.Maintenance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Maintenance_trashed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Trashed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Maintenance_trashed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Maintenance", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Maintenance_granted(ctx context.Context, field graphql.CollectedField, obj *operator.Maintenance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Maintenance_granted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Granted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Maintenance_granted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Maintenance", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Maintenance_backup(ctx context.Context, field graphql.CollectedField, obj *operator.Maintenance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Maintenance_backup(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Backup, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Copy) graphql.Marshaler {
+			return ec.marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐCopy(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Maintenance_backup(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Maintenance",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Backup(ctx, field)
 		},
 	}
 	return fc, nil
@@ -24895,6 +25482,50 @@ func (ec *executionContext) fieldContext_Query_responses(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_rewards(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_rewards(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Rewards(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.RewardOrder), fc.Args["where"].(*ent.RewardWhereInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.RewardConnection) graphql.Marshaler {
+			return ec.marshalNRewardConnection2ᚖstoaᚋentᚐRewardConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_rewards(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RewardConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_rewards_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_services(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26275,6 +26906,295 @@ func (ec *executionContext) _Revocation_revoked(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_Revocation_revoked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Revocation", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Reward_id(ctx context.Context, field graphql.CollectedField, obj *ent.Reward) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reward_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reward_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reward", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Reward_createdAt(ctx context.Context, field graphql.CollectedField, obj *ent.Reward) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reward_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reward_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reward", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Reward_botID(ctx context.Context, field graphql.CollectedField, obj *ent.Reward) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reward_botID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reward_botID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reward", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Reward_ground(ctx context.Context, field graphql.CollectedField, obj *ent.Reward) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reward_ground(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ground, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v reward.Ground) graphql.Marshaler {
+			return ec.marshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reward_ground(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reward", field, false, false, errors.New("field of type RewardGround does not have child fields"))
+}
+
+func (ec *executionContext) _Reward_amountMinor(ctx context.Context, field graphql.CollectedField, obj *ent.Reward) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reward_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reward_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reward", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Reward_bot(ctx context.Context, field graphql.CollectedField, obj *ent.Reward) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reward_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reward_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Reward",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RewardConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.RewardConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ent.RewardEdge) graphql.Marshaler {
+			return ec.marshalORewardEdge2ᚕᚖstoaᚋentᚐRewardEdge(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RewardConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RewardConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RewardEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RewardConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ent.RewardConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RewardConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RewardConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *ent.RewardConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardConnection", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RewardEdge_node(ctx context.Context, field graphql.CollectedField, obj *ent.RewardEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Reward) graphql.Marshaler {
+			return ec.marshalOReward2ᚖstoaᚋentᚐReward(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RewardEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RewardEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Reward(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RewardEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *ent.RewardEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
 func (ec *executionContext) _SendResult_message(ctx context.Context, field graphql.CollectedField, obj *messages.SendResult) (ret graphql.Marshaler) {
@@ -39624,6 +40544,329 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRewardOrder(ctx context.Context, obj any) (ent.RewardOrder, error) {
+	var it ent.RewardOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"direction", "field"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNRewardOrderField2ᚖstoaᚋentᚐRewardOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRewardWhereInput(ctx context.Context, obj any) (ent.RewardWhereInput, error) {
+	var it ent.RewardWhereInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "ground", "groundNEQ", "groundIn", "groundNotIn", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "hasBot", "hasBotWith"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalORewardWhereInput2ᚖstoaᚋentᚐRewardWhereInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Not = data
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalORewardWhereInput2ᚕᚖstoaᚋentᚐRewardWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.And = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalORewardWhereInput2ᚕᚖstoaᚋentᚐRewardWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "idNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDNEQ = data
+		case "idIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDIn = data
+		case "idNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDNotIn = data
+		case "idGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDGT = data
+		case "idGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDGTE = data
+		case "idLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDLT = data
+		case "idLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDLTE = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
+		case "createdAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtNEQ = data
+		case "createdAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtIn = data
+		case "createdAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtNotIn = data
+		case "createdAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtGT = data
+		case "createdAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtGTE = data
+		case "createdAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtLT = data
+		case "createdAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtLTE = data
+		case "botID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotID = data
+		case "botIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNEQ = data
+		case "botIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDIn = data
+		case "botIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNotIn = data
+		case "ground":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ground"))
+			data, err := ec.unmarshalORewardGround2ᚖstoaᚋentᚋrewardᚐGround(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ground = data
+		case "groundNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groundNEQ"))
+			data, err := ec.unmarshalORewardGround2ᚖstoaᚋentᚋrewardᚐGround(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroundNEQ = data
+		case "groundIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groundIn"))
+			data, err := ec.unmarshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroundIn = data
+		case "groundNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groundNotIn"))
+			data, err := ec.unmarshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.GroundNotIn = data
+		case "amountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinor = data
+		case "amountMinorNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNEQ"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorNEQ = data
+		case "amountMinorIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIn"))
+			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorIn = data
+		case "amountMinorNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotIn"))
+			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorNotIn = data
+		case "amountMinorGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGT"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorGT = data
+		case "amountMinorGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGTE"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorGTE = data
+		case "amountMinorLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLT"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorLT = data
+		case "amountMinorLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLTE"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorLTE = data
+		case "hasBot":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasBot = data
+		case "hasBotWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
+			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasBotWith = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSendInput(ctx context.Context, obj any) (messages.SendInput, error) {
 	var it messages.SendInput
 	if obj == nil {
@@ -41509,6 +42752,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Service(ctx, sel, obj)
+	case *ent.Reward:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Reward(ctx, sel, obj)
 	case *ent.Response:
 		if obj == nil {
 			return graphql.Null
@@ -42375,6 +43623,54 @@ func (ec *executionContext) _AuditEntryEdge(ctx context.Context, sel ast.Selecti
 			}
 		case "cursor":
 			out.Values[i] = ec._AuditEntryEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var backupImplementors = []string{"Backup"}
+
+func (ec *executionContext) _Backup(ctx context.Context, sel ast.SelectionSet, obj *operator.Copy) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, backupImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Backup")
+		case "name":
+			out.Values[i] = ec._Backup_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "files":
+			out.Values[i] = ec._Backup_files(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sizeBytes":
+			out.Values[i] = ec._Backup_sizeBytes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -44541,6 +45837,21 @@ func (ec *executionContext) _Maintenance(ctx context.Context, sel ast.SelectionS
 		case "discrepancies":
 			out.Values[i] = ec._Maintenance_discrepancies(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "trashed":
+			out.Values[i] = ec._Maintenance_trashed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "granted":
+			out.Values[i] = ec._Maintenance_granted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "backup":
+			out.Values[i] = ec._Maintenance_backup(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -46986,6 +48297,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "rewards":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_rewards(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "services":
 			field := field
 
@@ -47804,6 +49137,193 @@ func (ec *executionContext) _Revocation(ctx context.Context, sel ast.SelectionSe
 			out.Values[i] = graphql.MarshalString("Revocation")
 		case "revoked":
 			out.Values[i] = ec._Revocation_revoked(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var rewardImplementors = []string{"Reward", "Node"}
+
+func (ec *executionContext) _Reward(ctx context.Context, sel ast.SelectionSet, obj *ent.Reward) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, rewardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Reward")
+		case "id":
+			out.Values[i] = ec._Reward_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._Reward_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "botID":
+			out.Values[i] = ec._Reward_botID(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "ground":
+			out.Values[i] = ec._Reward_ground(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "amountMinor":
+			out.Values[i] = ec._Reward_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "bot":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Reward_bot(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var rewardConnectionImplementors = []string{"RewardConnection"}
+
+func (ec *executionContext) _RewardConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.RewardConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, rewardConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RewardConnection")
+		case "edges":
+			out.Values[i] = ec._RewardConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._RewardConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._RewardConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var rewardEdgeImplementors = []string{"RewardEdge"}
+
+func (ec *executionContext) _RewardEdge(ctx context.Context, sel ast.SelectionSet, obj *ent.RewardEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, rewardEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RewardEdge")
+		case "node":
+			out.Values[i] = ec._RewardEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cursor":
+			out.Values[i] = ec._RewardEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -50677,6 +52197,52 @@ func (ec *executionContext) marshalNRevocation2ᚖstoaᚋgraphᚋbotsᚐRevocati
 	return ec._Revocation(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNRewardConnection2ᚖstoaᚋentᚐRewardConnection(ctx context.Context, sel ast.SelectionSet, v *ent.RewardConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RewardConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx context.Context, v any) (reward.Ground, error) {
+	var res reward.Ground
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx context.Context, sel ast.SelectionSet, v reward.Ground) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNRewardOrder2ᚖstoaᚋentᚐRewardOrder(ctx context.Context, v any) (*ent.RewardOrder, error) {
+	res, err := ec.unmarshalInputRewardOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRewardOrderField2ᚖstoaᚋentᚐRewardOrderField(ctx context.Context, v any) (*ent.RewardOrderField, error) {
+	var res = new(ent.RewardOrderField)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRewardOrderField2ᚖstoaᚋentᚐRewardOrderField(ctx context.Context, sel ast.SelectionSet, v *ent.RewardOrderField) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) unmarshalNRewardWhereInput2ᚖstoaᚋentᚐRewardWhereInput(ctx context.Context, v any) (*ent.RewardWhereInput, error) {
+	res, err := ec.unmarshalInputRewardWhereInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSendInput2stoaᚋgraphᚋmessagesᚐSendInput(ctx context.Context, v any) (messages.SendInput, error) {
 	res, err := ec.unmarshalInputSendInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -51418,6 +52984,13 @@ func (ec *executionContext) unmarshalOAuditEntryWhereInput2ᚖstoaᚋentᚐAudit
 	}
 	res, err := ec.unmarshalInputAuditEntryWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐCopy(ctx context.Context, sel ast.SelectionSet, v *operator.Copy) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Backup(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOBase642ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -53142,6 +54715,127 @@ func (ec *executionContext) unmarshalOResponseWhereInput2ᚖstoaᚋentᚐRespons
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputResponseWhereInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOReward2ᚖstoaᚋentᚐReward(ctx context.Context, sel ast.SelectionSet, v *ent.Reward) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Reward(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORewardEdge2ᚕᚖstoaᚋentᚐRewardEdge(ctx context.Context, sel ast.SelectionSet, v []*ent.RewardEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalORewardEdge2ᚖstoaᚋentᚐRewardEdge(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalORewardEdge2ᚖstoaᚋentᚐRewardEdge(ctx context.Context, sel ast.SelectionSet, v *ent.RewardEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RewardEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx context.Context, v any) ([]reward.Ground, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]reward.Ground, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx context.Context, sel ast.SelectionSet, v []reward.Ground) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalORewardGround2ᚖstoaᚋentᚋrewardᚐGround(ctx context.Context, v any) (*reward.Ground, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(reward.Ground)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalORewardGround2ᚖstoaᚋentᚋrewardᚐGround(ctx context.Context, sel ast.SelectionSet, v *reward.Ground) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) unmarshalORewardOrder2ᚕᚖstoaᚋentᚐRewardOrderᚄ(ctx context.Context, v any) ([]*ent.RewardOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ent.RewardOrder, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRewardOrder2ᚖstoaᚋentᚐRewardOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORewardWhereInput2ᚕᚖstoaᚋentᚐRewardWhereInputᚄ(ctx context.Context, v any) ([]*ent.RewardWhereInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ent.RewardWhereInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRewardWhereInput2ᚖstoaᚋentᚐRewardWhereInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORewardWhereInput2ᚖstoaᚋentᚐRewardWhereInput(ctx context.Context, v any) (*ent.RewardWhereInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputRewardWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -10,8 +10,12 @@
 package operator
 
 import (
+	"context"
+
 	"stoa/graph/bots"
 	"stoa/graph/db"
+	"stoa/graph/lifecycle"
+	"stoa/graph/rewards"
 	"stoa/graph/wallet"
 )
 
@@ -23,4 +27,8 @@ type API struct {
 	Ledger   *wallet.API
 	// Sweeps are all there is to clean up, for the periodic job as for the procedure.
 	Sweeps []Sweep
+	Life   *lifecycle.API
+	Earned *rewards.API
+	// BackUp makes a backup now.
+	BackUp func(context.Context) (*Copy, error)
 }

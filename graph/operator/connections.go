@@ -132,6 +132,15 @@ func (a *API) Responses(ctx context.Context, after *ent.Cursor, first *int, befo
 	return page(ctx, l, a.DB.Ent.Response.Query().Paginate, ent.WithResponseOrder(orderBy), ent.WithResponseFilter(where.Filter))
 }
 
+// Rewards lists the rewards that were granted.
+func (a *API) Rewards(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) (*ent.RewardConnection, error) {
+	l, err := newLook(ctx, after, first, before, last)
+	if err != nil {
+		return nil, err
+	}
+	return page(ctx, l, a.DB.Ent.Reward.Query().Paginate, ent.WithRewardOrder(orderBy), ent.WithRewardFilter(where.Filter))
+}
+
 // Services lists the catalogue of services, deleted ones too.
 func (a *API) Services(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) (*ent.ServiceConnection, error) {
 	l, err := newLook(ctx, after, first, before, last)

@@ -15,10 +15,16 @@ type Task string
 
 // The tasks.
 const (
+	// Backup makes a backup.
+	Backup Task = "BACKUP"
 	// Cleanup deletes what is past its retention.
 	Cleanup Task = "CLEANUP"
+	// Lifecycle moves inactive agents to the trash.
+	Lifecycle Task = "LIFECYCLE"
 	// Reconcile checks the ledger's invariants and changes nothing.
 	Reconcile Task = "RECONCILE"
+	// Rewards grants the rewards that agents have earned.
+	Rewards Task = "REWARDS"
 )
 
 // Sweep deletes one kind of thing that is past its retention and returns how many there were. Stopping it half-way loses
@@ -39,6 +45,17 @@ type Maintenance struct {
 	Task          Task
 	Swept         []Swept
 	Discrepancies []wallet.Discrepancy
+	// Trashed counts agents, Granted rewards.
+	Trashed, Granted int64
+	Backup           *Copy
+}
+
+// Copy is a complete backup of the database and of the files.
+type Copy struct {
+	// Name is that of its folder, made of the time at which it was begun.
+	Name string
+	// Files counts those of the file store; SizeBytes is all of it, shared with earlier backups or not.
+	Files, SizeBytes int64
 }
 
 // tasks is the table of what each task runs.
@@ -55,6 +72,18 @@ var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
 	},
 	Reconcile: func(ctx context.Context, a *API, m *Maintenance) (err error) {
 		m.Discrepancies, err = a.Ledger.Reconcile(ctx)
+		return err
+	},
+	Lifecycle: func(ctx context.Context, a *API, m *Maintenance) (err error) {
+		m.Trashed, err = a.Life.Trash(ctx)
+		return err
+	},
+	Rewards: func(ctx context.Context, a *API, m *Maintenance) (err error) {
+		m.Granted, err = a.Earned.GrantDue(ctx)
+		return err
+	},
+	Backup: func(ctx context.Context, a *API, m *Maintenance) (err error) {
+		m.Backup, err = a.BackUp(ctx)
 		return err
 	},
 }

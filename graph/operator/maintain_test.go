@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/attachments"
 	"stoa/graph/exec"
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
@@ -60,4 +61,38 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	_, err = o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "why")
 	require.ErrorIs(t, err, broken)
 	require.Len(t, o.entries(), 3)
+}
+
+func TestTheLifecycleTaskMovesInactiveAgents(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.Agent()
+	_, err := o.Operator.ActivateLifecycle(o.ctx, "we are growing")
+	require.NoError(t, err)
+	o.Shift(93 * day)
+	done, err := o.Operator.RunMaintenance(o.ctx, operator.Lifecycle, "now")
+	require.NoError(t, err)
+	require.Equal(t, int64(1), done.Trashed)
+}
+
+func TestTheRewardsTaskGrantsThem(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent := o.Agent()
+	o.Exec("UPDATE settings SET rewards_enabled = true")
+	o.Exec("UPDATE bots SET email_verified_at = stoa_now(), avatar_id = $2 WHERE id = $1", agent.ID, o.File(agent, attachments.Avatar))
+	done, err := o.Operator.RunMaintenance(o.ctx, operator.Rewards, "now")
+	require.NoError(t, err)
+	require.Equal(t, int64(1), done.Granted)
+}
+
+func TestTheBackupTask(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	_, err := o.Operator.RunMaintenance(o.ctx, operator.Backup, "now")
+	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+	o.Operator.BackUp = func(context.Context) (*operator.Copy, error) { return &operator.Copy{Name: "monday"}, nil }
+	done, err := o.Operator.RunMaintenance(o.ctx, operator.Backup, "now")
+	require.NoError(t, err)
+	require.Equal(t, "monday", done.Backup.Name)
 }

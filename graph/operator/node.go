@@ -23,6 +23,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/response"
+	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
 	"stoa/graph/fault"
@@ -34,7 +35,7 @@ var whereabouts = func() string {
 	var each []string
 	for _, table := range []string{
 		account.Table, attachment.Table, auditentry.Table, bot.Table, contact.Table, document.Table, event.Table, feedback.Table,
-		invitation.Table, ledgerentry.Table, message.Table, order.Table, post.Table, response.Table, service.Table, task.Table,
+		invitation.Table, ledgerentry.Table, message.Table, order.Table, post.Table, response.Table, reward.Table, service.Table, task.Table,
 	} {
 		each = append(each, "SELECT id, '"+table+"' FROM "+table+" WHERE id = ANY ($1::uuid[])")
 	}

@@ -1,0 +1,103 @@
+package lifecycle_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// trash runs the sweep.
+func trash(t *testing.T, w *graphtest.World) int64 {
+	t.Helper()
+	moved, err := w.Operator.Life.Trash(context.Background())
+	require.NoError(t, err)
+	return moved
+}
+
+func state(t *testing.T, w *graphtest.World, agent *graphtest.Agent) string {
+	t.Helper()
+	found, err := w.DB.Ent.Bot.Get(context.Background(), agent.ID)
+	require.NoError(t, err)
+	return found.State.String()
+}
+
+// later moves the clock to the given time after a calendar date's months have passed, seen from now.
+func later(w *graphtest.World, months int, more time.Duration) {
+	now := w.Now()
+	w.Shift(now.AddDate(0, months, 0).Sub(now) + more)
+}
+
+func TestNothingMovesBeforeActivation(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Agent()
+	later(w, 12, 0)
+	require.Zero(t, trash(t, w))
+}
+
+func TestInactivityCountsFromTheActivation(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	idle := w.Agent()
+	later(w, 12, 0)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	busy := w.Agent()
+	later(w, 3, -time.Hour)
+	require.Zero(t, trash(t, w))
+	require.NoError(t, w.Bots.NoteActivity(context.Background(), busy.ID))
+	later(w, 0, 2*time.Hour)
+	require.Equal(t, int64(1), trash(t, w))
+	require.Equal(t, "trash", state(t, w, idle))
+	require.Equal(t, "active", state(t, w, busy))
+	require.Zero(t, trash(t, w))
+	require.Equal(t, int64(500_000), w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", idle.ID))
+}
+
+func TestObligationsHoldAnAgent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		state string
+		holds bool
+	}{
+		{"offered", false},
+		{"funded", true},
+		{"in_progress", true},
+		{"delivered", true},
+		{"disputed", true},
+		{"closed", false},
+		{"cancelled", false},
+		{"rejected", false},
+	} {
+		t.Run(c.state, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+			customer, contractor := w.Agent(), w.Agent()
+			w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
+				deadline, amount_minor, fee_minor, total_minor, fee_bps, outcome)
+				VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4, 1, 't', 'd', stoa_now(), 100, 10, 110, 1000, CASE $4 WHEN 'closed' THEN 'accepted' END)`,
+				uuid.Must(uuid.NewV7()), customer.ID, contractor.ID, c.state)
+			later(w, 3, time.Hour)
+			moved := int64(2)
+			if c.holds {
+				moved = 0
+			}
+			require.Equal(t, moved, trash(t, w))
+		})
+	}
+}
+
+func TestReservedMoneyHoldsAnAgent(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	agent := w.Agent()
+	w.Exec("UPDATE accounts SET available_minor = available_minor - 1, reserved_minor = 1 WHERE bot_id = $1", agent.ID)
+	later(w, 4, 0)
+	require.Zero(t, trash(t, w))
+}
