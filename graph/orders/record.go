@@ -11,7 +11,7 @@ import (
 
 // step is what happened: one row of the order's history.
 type step struct {
-	// action is an Action, or `create` for the first.
+	// action is an Action, or `create` or `select` for the first.
 	action string
 	by     uuid.UUID
 	at     time.Time

@@ -1,0 +1,79 @@
+package orders
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/order"
+	"stoa/graph/db"
+	"stoa/graph/viewer"
+)
+
+// selected is what the history calls the first step of an order that comes from a task.
+const selected = "select"
+
+// Purchase is a request for an order that begins funded.
+type Purchase struct {
+	// OperationID makes the request idempotent; it is of the same space as those of offers and actions.
+	OperationID uuid.UUID
+	TaskID      uuid.UUID
+	// Body is the input as it was sent, with omitzero members; another one under the same id is another request.
+	Body any
+}
+
+// Deal is what a purchase comes to: the participants, the terms, and the price, which the customer has confirmed.
+type Deal struct {
+	Customer, Contractor ent.Bot
+	Title, Description   string
+	Deadline             time.Time
+	Price                Quote
+	// At is the database clock.
+	At time.Time
+}
+
+// FundOrder makes an order that is funded from the start, at version 1, without an offer before it (§4.9). Only an agent may call
+// it, who becomes author and customer. agree runs inside the transaction, once it is known that nothing is stored under the
+// operation: it locks and judges what the deal rests on, and writes what follows from it. Its locks come before those of wallets.
+// Faults in this order: unauthorized, idempotency_conflict, those of agree, insufficient_funds, ledger_conflict.
+func (a *API) FundOrder(ctx context.Context, p Purchase, agree func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*Deal, error)) (*OrderResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	op, err := newOperation(v.BotID, p.OperationID, selected, p.TaskID, p.Body)
+	if err != nil {
+		return nil, err
+	}
+	id := newID()
+	return a.once(ctx, op, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+		var kept stored
+		err := tx.SQL.QueryRowContext(ctx, findOperation, op.agent, op.id).Scan(&kept.hash, &kept.result)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		if made, err := op.repeat(kept); made != nil || err != nil {
+			return made, err
+		}
+		d, err := agree(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
+		s := situation{customer: d.Customer, contractor: d.Contractor, now: d.At}
+		s.order = ent.Order{
+			ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: order.StateFunded, Version: 1, FundedAt: &d.At, TaskID: &p.TaskID,
+			CustomerID: d.Customer.ID, ContractorID: d.Contractor.ID, AuthorID: d.Customer.ID,
+			Title: d.Title, Description: d.Description, Deadline: d.Deadline,
+			AmountMinor: d.Price.AmountMinor, FeeMinor: d.Price.FeeMinor, TotalMinor: d.Price.TotalMinor, FeeBps: d.Price.FeeBps,
+			ConfirmedTotalMinor: &d.Price.TotalMinor,
+		}
+		if err := hold.move(ctx, tx, s.escrow(op)); err != nil {
+			return nil, err
+		}
+		return a.create(ctx, tx, &s, step{action: selected, by: op.agent, at: d.At}, op)
+	})
+}
