@@ -19,6 +19,7 @@ setup: ## Install the programs that are missing (Debian packages)
 	@.ci/setup
 
 build: setup ## Build bin/stoa
+	@.ci/playground
 	@$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
 
 run: build ## Run the server with a PostgreSQL of its own in ./data

@@ -18,7 +18,7 @@ type level struct {
 
 // levels from the ground up. Every package has a place here.
 var levels = []level{
-	{packages: []string{"ent/schema", "migrate"}},
+	{packages: []string{"ent/schema", "migrate", "docs"}},
 	{packages: []string{"ent"}, together: true},
 	{packages: []string{"migrate/diff"}},
 	{packages: []string{"graph/fault", "graph/viewer", "graph/text", "graph/page", "graph/wire", "graph/db", "graph/scalar", "graph/search"}, together: true},
@@ -31,6 +31,7 @@ var levels = []level{
 	{packages: []string{"graph/operator"}},
 	{packages: []string{"graph/exec"}},
 	{packages: []string{"graph"}},
+	{packages: []string{"graph/endpoint/session", "graph/endpoint/playground"}},
 	{packages: []string{"graph/endpoint", "graph/graphtest"}},
 	{packages: []string{"rest", "jobs/inspection"}},
 	{packages: []string{"rest/socket", "jobs"}},

@@ -12,7 +12,6 @@ import (
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph"
 	"stoa/graph/db"
-	"stoa/graph/endpoint"
 	"stoa/jobs"
 	"stoa/rest"
 )
@@ -30,6 +29,7 @@ type process struct {
 	db               *db.DB
 	sockets          *sockets
 	jobs             *jobs.Jobs
+	dashboard        *jobs.Dashboard
 }
 
 // start brings the parts up. The listeners come first: while the database is being waited for, health answers and everything
@@ -74,7 +74,9 @@ func (p *process) start(ctx context.Context) error {
 		}
 	}
 	p.public.serve(rest.New(p.serving(domains)))
-	p.operator.serve(endpoint.New(endpoint.Config{Graph: domains, Logger: p.log, OperatorToken: token}))
+	if err := p.openOperator(domains, token); err != nil {
+		return err
+	}
 	return nil
 }
 

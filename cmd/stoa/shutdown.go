@@ -36,6 +36,9 @@ func (p *process) stop(ctx context.Context) error {
 	if err := within(ctx, inHand, p.finishWork); err != nil {
 		p.log.Warn("work was cut off", "error", err)
 	}
+	if p.dashboard != nil {
+		p.dashboard.Stop()
+	}
 	if p.sockets != nil {
 		failed = append(failed, p.sockets.finish())
 	}

@@ -1,5 +1,11 @@
-// Package endpoint is the operator listener's GraphQL over HTTP (contract §10).
+// Package endpoint is the operator listener (contract §10): GraphQL over HTTP, the pages by which a browser signs in, and the
+// mounts that others put beside them.
 //
+// Everything but health, the sign-in and open mounts needs the operator's token, as a bearer token or as the session that a
+// browser got for it (package session). A session's requests change something only if this listener's own pages made them. Who
+// is refused sees the sign-in page in a browser, and a fault otherwise.
+//
+// As for GraphQL:
 // It admits the caller, bounds what a document may ask for before the executor sees it, runs it, and shows failures as faults.
 // It decides nothing else: who may call a field is the method's to judge, so REST and GraphQL answer alike. The operator's
 // token makes an operator, an agent's token that agent; without a token one can only register.
@@ -23,6 +29,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 
 	"stoa/graph"
+	"stoa/graph/endpoint/session"
 	"stoa/graph/exec"
 )
 
@@ -32,17 +39,23 @@ type Config struct {
 	Logger *slog.Logger
 	// OperatorToken is the bearer token of the operators; while it is empty nobody is one.
 	OperatorToken string
+	// Mounts are what else the listener carries.
+	Mounts []Mount
 }
 
 type server struct {
 	Config
+	byPath   map[string]methods
+	sessions *session.Sessions
+	guesses  guesses
 	// forOperators runs documents with introspection and suggestions, forOthers without.
 	forOperators, forOthers *executor.Executor
 }
 
-// New builds the handler of the operator listener: POST /graphql and GET /healthz. It is safe for concurrent use.
+// New builds the handler of the operator listener. It is safe for concurrent use.
 func New(c Config) http.Handler {
-	s := &server{Config: c}
+	s := &server{Config: c, sessions: session.New(c.OperatorToken), guesses: newGuesses()}
+	s.byPath = s.paths()
 	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
 	s.forOperators.Use(extension.Introspection{})
 	s.forOperators.SetDefaultRulesFn(withSuggestions)

@@ -2,7 +2,10 @@ package endpoint
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -14,22 +17,69 @@ import (
 // Path of the GraphQL endpoint.
 const Path = "/graphql"
 
-// route finds the handler of a path; nothing is ever redirected.
+// route finds the handler of a path; nothing is ever redirected but a browser that has signed in or out.
 func (s *server) route(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.URL.Path == Path && r.Method == http.MethodPost:
-		s.serve(w, r)
-	case r.URL.Path == Path:
-		w.Header().Set("Allow", http.MethodPost)
-		s.fail(w, r, fault.New(fault.MethodNotAllowed))
-	case r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		write(w, http.StatusOK, map[string]string{"status": "ok"})
-	case r.URL.Path == "/healthz":
-		w.Header().Set("Allow", http.MethodGet+", "+http.MethodHead)
-		s.fail(w, r, fault.New(fault.MethodNotAllowed))
-	default:
-		s.fail(w, r, fault.New(fault.NotFound))
+	handler, found := s.byPath[r.URL.Path]
+	if !found {
+		s.mounted(w, r)
+		return
 	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if handle, ok := handler[method]; ok {
+		handle(w, r)
+		return
+	}
+	s.wrongMethod(w, r, handler)
+}
+
+// methods are the handlers of one path; GET answers HEAD too.
+type methods map[string]http.HandlerFunc
+
+func (s *server) wrongMethod(w http.ResponseWriter, r *http.Request, known methods) {
+	allowed := slices.Sorted(maps.Keys(known))
+	if known[http.MethodGet] != nil {
+		allowed = append(allowed, http.MethodHead)
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	s.fail(w, r, fault.New(fault.MethodNotAllowed))
+}
+
+// paths is the table of what this package answers itself.
+func (s *server) paths() map[string]methods {
+	return map[string]methods{
+		Path: {http.MethodPost: s.serve},
+		"/healthz": {http.MethodGet: func(w http.ResponseWriter, _ *http.Request) {
+			write(w, http.StatusOK, map[string]string{"status": "ok"})
+		}},
+		"/":            {http.MethodGet: s.index},
+		"/style.css":   {http.MethodGet: fixed("style.css")},
+		"/icon.svg":    {http.MethodGet: fixed("icon.svg")},
+		"/favicon.ico": {http.MethodGet: fixed("icon.svg")}, // what browsers look for on pages that name none
+		signInPath:     {http.MethodGet: s.askToken, http.MethodPost: s.signIn},
+		signOutPath:    {http.MethodPost: s.signOut},
+	}
+}
+
+// mounted passes a request on to what the path belongs to, once it is clear that an operator sent it.
+func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
+	mount, found := find(s.Mounts, r.URL.Path)
+	if !found {
+		s.fail(w, r, fault.New(fault.NotFound))
+		return
+	}
+	if !mount.Open {
+		v, err := s.admitOperator(w, r)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		r = r.WithContext(viewer.With(r.Context(), v))
+	}
+	defend(w, mount.Policy)
+	mount.Handler.ServeHTTP(w, r)
 }
 
 // serve is the life of one GraphQL request.
@@ -42,7 +92,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	asked, unfit := measure(params.Query, params.OperationName)
-	v, err := s.admit(r, asked.mutating)
+	v, err := s.admit(w, r, asked.mutating)
 	if err == nil {
 		err = unfit
 	}

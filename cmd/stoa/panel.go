@@ -1,0 +1,35 @@
+package main
+
+import (
+	"stoa/docs"
+	"stoa/graph"
+	"stoa/graph/endpoint"
+	"stoa/graph/endpoint/playground"
+	"stoa/jobs"
+)
+
+// openOperator is the operator listener in full.
+func (p *process) openOperator(domains *graph.Graph, token string) error {
+	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: domains, DB: p.db, Logger: p.log})
+	if err != nil {
+		return err
+	}
+	p.dashboard = dashboard
+	p.operator.serve(endpoint.New(endpoint.Config{Graph: domains, Logger: p.log, OperatorToken: token, Mounts: p.mounts()}))
+	return nil
+}
+
+// mounts are what the operator listener carries beside GraphQL, in the order of its index page.
+func (p *process) mounts() []endpoint.Mount {
+	return []endpoint.Mount{
+		{
+			Path: playground.Path, Title: "Playground", About: "Questions and procedures in GraphQL, with the schema at hand.",
+			Policy: playground.Policy, Handler: playground.New(),
+		},
+		{
+			Path: jobs.DashboardPath, Title: "Jobs", About: "What runs in the background; every change is audited.",
+			Policy: jobs.DashboardPolicy, Handler: p.dashboard,
+		},
+		{Path: docs.Path, Title: "Documentation", About: "Of this version, from the binary itself.", Handler: docs.New()},
+	}
+}
