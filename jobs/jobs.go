@@ -32,6 +32,8 @@ type Config struct {
 	// URL of the same database, for one connection that listens; not that of a transaction pooler.
 	URL    string
 	Logger *slog.Logger
+	// BackUp makes a backup when one is due; nil where the process keeps none.
+	BackUp func(context.Context) error
 }
 
 const (

@@ -15,9 +15,10 @@ const (
 	promptQueue      = "prompt"
 	maintenanceQueue = "maintenance"
 	inspectionQueue  = "inspection"
+	backupQueue      = "backup"
 )
 
-var queues = map[string]int{promptQueue: 2, maintenanceQueue: 1, inspectionQueue: 4}
+var queues = map[string]int{promptQueue: 2, maintenanceQueue: 1, inspectionQueue: 4, backupQueue: 1}
 
 // table is every kind of job: where it is worked, what it may take, how often it is asked for (0: by mutations only), and what it
 // does.
@@ -30,6 +31,7 @@ var table = []row{
 	job(maintenanceQueue, 30*time.Minute, time.Hour, reconcile),
 	job(maintenanceQueue, 10*time.Minute, time.Hour, moveInactive),
 	job(maintenanceQueue, 10*time.Minute, time.Hour, grantRewards),
+	job(backupQueue, 6*time.Hour, time.Hour, backUp),
 }
 
 // row is one kind of job.
@@ -81,6 +83,7 @@ type (
 	reconcileJob struct{}
 	lifecycleJob struct{}
 	rewardsJob   struct{}
+	backupJob    struct{}
 	inspectJob   = attachments.InspectJob
 )
 
@@ -104,3 +107,6 @@ func (lifecycleJob) Kind() string { return "lifecycle" }
 
 // Kind names the job.
 func (rewardsJob) Kind() string { return "rewards" }
+
+// Kind names the job.
+func (backupJob) Kind() string { return "backup" }

@@ -17,6 +17,7 @@ import (
 type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the schema of this version; serve does so by itself."`
+	Backup  backupCommand  `cmd:"" help:"Make, list and restore backups of the database and the files."`
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
 	Version versionCommand `cmd:"" help:"Print the version."`

@@ -25,6 +25,7 @@ type process struct {
 
 	public, operator *listener
 	private          *cluster.Cluster
+	address          string // of the database
 	files            *blob.Bucket
 	db               *db.DB
 	sockets          *sockets
@@ -56,7 +57,7 @@ func (p *process) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.private = private
+	p.address, p.private = address, private
 	if err := migrated(ctx, address, p.log); err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (p *process) start(ctx context.Context) error {
 	}
 	p.sockets = p.openSockets(domains, address)
 	if p.settings.has("jobs") {
-		if p.jobs, err = jobs.Start(ctx, jobs.Config{Graph: domains, DB: p.db, URL: address, Logger: p.log}); err != nil {
+		if p.jobs, err = jobs.Start(ctx, jobs.Config{Graph: domains, DB: p.db, URL: address, Logger: p.log, BackUp: p.backUpDaily}); err != nil {
 			return err
 		}
 	}
@@ -87,7 +88,7 @@ func (p *process) domains() (*graph.Graph, error) {
 		return nil, err
 	}
 	return graph.New(graph.Config{
-		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue,
+		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.backUp,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },
 	}), nil

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"stoa/cmd/stoa/backup"
+	"stoa/cmd/stoa/cluster"
+	"stoa/graph/attachments"
+	"stoa/graph/fault"
+	"stoa/graph/operator"
+)
+
+// backupCommand makes backups, lists them and brings them back (§8), beside a running server or without one.
+type backupCommand struct {
+	Make    backupMakeCommand    `cmd:"" default:"1" help:"Make a backup now, in the folder backups of the data folder."`
+	List    backupListCommand    `cmd:"" help:"List the backups."`
+	Restore backupRestoreCommand `cmd:"" help:"Bring a backup back into an empty database."`
+}
+
+// backupSettings say what is backed up, and where.
+type backupSettings struct {
+	databaseSettings
+	fileSettings
+	logSettings
+}
+
+// Validate refuses settings that serve would refuse.
+func (s *backupSettings) Validate() error {
+	return errors.Join(s.databaseSettings.Validate(), s.fileSettings.Validate())
+}
+
+// with opens what is backed up, for as long as act runs; a private cluster runs only meanwhile, unless a server has it running.
+func (s *backupSettings) with(act func(context.Context, backup.Store) error) error {
+	log := s.logger(os.Stderr)
+	ctx := untilSignal(log)
+	files, err := attachments.OpenStore(ctx, s.FilesURL, filepath.Join(s.DataDir, "files"))
+	if err != nil {
+		return fmt.Errorf("open the file store: %w", err)
+	}
+	defer files.Close()
+	address, private, err := s.locate(ctx, log)
+	if err != nil {
+		return err
+	}
+	err = act(ctx, backup.Store{Folder: s.backupsFolder(), Database: address, Files: files, Version: versionText()})
+	if private != nil {
+		deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), clusterPatience)
+		defer cancel()
+		err = errors.Join(err, private.Stop(deadline))
+	}
+	return err
+}
+
+func (s databaseSettings) backupsFolder() string { return filepath.Join(s.DataDir, "backups") }
+
+type backupMakeCommand struct{ backupSettings }
+
+// Run makes a backup.
+func (c *backupMakeCommand) Run(out io.Writer) error {
+	return c.with(func(ctx context.Context, store backup.Store) error {
+		made, err := store.Make(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "Backup %s holds the database (%d bytes) and %d files (%d bytes).\n", made.Name, made.DatabaseBytes, made.Files, made.FilesBytes)
+		return err
+	})
+}
+
+type backupListCommand struct{ databaseSettings }
+
+// Run lists backups, oldest first.
+func (c *backupListCommand) Run(out io.Writer) error {
+	all, err := backup.Store{Folder: c.backupsFolder()}.List()
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tMADE\tBYTES\tFILES\tVERSION")
+	for _, m := range all {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", m.Name, m.MadeAt.Format(time.RFC3339), m.SizeBytes(), m.Files, m.Version)
+	}
+	return table.Flush()
+}
+
+type backupRestoreCommand struct {
+	backupSettings
+	Name    string `arg:"" optional:"" help:"Which backup; the last one unless told."`
+	From    string `help:"Folder of the backups; that of the data folder unless told." type:"path"`
+	Replace bool   `help:"Delete everything in the database first. No server may be running."`
+}
+
+// Run brings a backup back.
+func (c *backupRestoreCommand) Run(out io.Writer) error {
+	return c.with(func(ctx context.Context, store backup.Store) error {
+		if c.From != "" {
+			store.Folder = c.From
+		}
+		restored, err := store.Restore(ctx, c.Name, c.Replace)
+		if errors.Is(err, backup.ErrNotEmpty) {
+			return fmt.Errorf("%w: restore into another data folder, or add --replace to lose what is there", err)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "Backup %s is back, as of %s.\n", restored.Name, restored.MadeAt.Format(time.RFC3339))
+		return err
+	})
+}
+
+// backups of a running server.
+func (p *process) backups() backup.Store {
+	return backup.Store{Folder: p.settings.backupsFolder(), Database: p.address, Files: p.files, Version: versionText()}
+}
+
+// backUp makes a backup for an operator.
+func (p *process) backUp(ctx context.Context) (*operator.Copy, error) {
+	made, err := p.backups().Make(ctx)
+	if errors.Is(err, backup.ErrBusy) || errors.Is(err, cluster.ErrNoClient) {
+		return nil, fault.Wrap(fault.ServiceUnavailable, err).Say(err.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.log.InfoContext(ctx, "backup made", "name", made.Name, "bytes", made.SizeBytes(), "files", made.Files)
+	return &operator.Copy{Name: made.Name, Files: made.Files, SizeBytes: made.SizeBytes()}, nil
+}
+
+// backUpDaily is the periodic job's.
+func (p *process) backUpDaily(ctx context.Context) error {
+	made, err := p.backups().Daily(ctx)
+	if made != nil {
+		p.log.InfoContext(ctx, "backup made", "name", made.Name, "bytes", made.SizeBytes(), "files", made.Files)
+	}
+	if errors.Is(err, backup.ErrBusy) {
+		p.log.InfoContext(ctx, "another process is making the backup")
+		return nil
+	}
+	return err
+}

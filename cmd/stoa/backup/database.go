@@ -1,0 +1,118 @@
+package backup
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"stoa/cmd/stoa/cluster"
+)
+
+// born is when the database got its first table.
+func (s Store) born(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	return at, s.query(ctx, "SELECT min(tstamp) AT TIME ZONE current_setting('TimeZone') FROM goose_db_version", &at)
+}
+
+// major is the version of the server.
+func (s Store) major(ctx context.Context) (int, error) {
+	var number int
+	err := s.query(ctx, "SELECT current_setting('server_version_num')::int / 10000", &number)
+	return number, err
+}
+
+// query reads one value.
+func (s Store) query(ctx context.Context, query string, into any) error {
+	pool, err := sql.Open("postgres", s.Database)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pool.QueryRowContext(ctx, query).Scan(into), pool.Close())
+}
+
+// execute runs statements that take no parameters.
+func (s Store) execute(ctx context.Context, statements string) error {
+	pool, err := sql.Open("postgres", s.Database)
+	if err != nil {
+		return err
+	}
+	_, err = pool.ExecContext(ctx, statements)
+	return errors.Join(err, pool.Close())
+}
+
+// dump writes the database into a file, without what is only of the moment (unlogged tables).
+func (s Store) dump(ctx context.Context, path string) error {
+	return s.run(ctx, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--file="+path)
+}
+
+// load fills an empty database from a file, all or nothing.
+func (s Store) load(ctx context.Context, path string) error {
+	config, err := pq.NewConfig(s.Database)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--dbname="+config.Database, path)
+}
+
+// run runs a client program against the database. Settings go by environment, since anyone may read a process's arguments.
+func (s Store) run(ctx context.Context, program string, args ...string) error {
+	major, err := s.major(ctx)
+	if err != nil {
+		return err
+	}
+	path, err := cluster.Client(ctx, program, major)
+	if err != nil {
+		return err
+	}
+	config, err := pq.NewConfig(s.Database)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(environment(config), "LANG=C", "TZ=UTC", "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// environment says to libpq what the connection URL says to lib/pq.
+func environment(c pq.Config) []string {
+	var env []string
+	set := func(name, value string) {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	set("PGHOST", c.Host)
+	if c.Hostaddr.IsValid() {
+		set("PGHOSTADDR", c.Hostaddr.String())
+	}
+	if c.Port != 0 {
+		set("PGPORT", strconv.Itoa(int(c.Port)))
+	}
+	set("PGDATABASE", c.Database)
+	set("PGUSER", c.User)
+	set("PGPASSWORD", c.Password)
+	set("PGPASSFILE", c.Passfile)
+	set("PGOPTIONS", c.Options)
+	set("PGSSLMODE", string(c.SSLMode))
+	set("PGSSLCERT", c.SSLCert)
+	set("PGSSLKEY", c.SSLKey)
+	set("PGSSLROOTCERT", c.SSLRootCert)
+	if c.ConnectTimeout > 0 {
+		set("PGCONNECT_TIMEOUT", strconv.Itoa(int(c.ConnectTimeout.Seconds())))
+	}
+	return env
+}

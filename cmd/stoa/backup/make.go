@@ -1,0 +1,103 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Make makes a backup now, and then deletes those that have been kept long enough. It returns ErrBusy while another is being
+// made. Nothing is left of one that fails.
+func (s Store) Make(ctx context.Context) (*Manifest, error) {
+	unlock, err := s.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := s.sweep(); err != nil {
+		return nil, err
+	}
+	before, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC()
+	m := Manifest{Name: now.Format(nameFormat), MadeAt: now, Version: s.Version}
+	folder := filepath.Join(s.Folder, m.Name)
+	if err := s.fill(ctx, folder+partial, &m, before); err != nil {
+		return nil, errors.Join(fmt.Errorf("the backup: %w", err), os.RemoveAll(folder+partial))
+	}
+	if err := os.Rename(folder+partial, folder); err != nil {
+		return nil, err
+	}
+	return &m, errors.Join(flush(s.Folder), s.prune(append(before, m), now))
+}
+
+// fill writes the parts of a backup and waits until they are on disk.
+func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Manifest) error {
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	var err error
+	dump := filepath.Join(folder, databaseFile)
+	if err := s.dump(ctx, dump); err != nil {
+		return err
+	}
+	if m.DatabaseBytes, m.DatabaseSHA256, err = digest(dump); err != nil {
+		return err
+	}
+	last := ""
+	if len(before) > 0 {
+		last = filepath.Join(s.Folder, before[len(before)-1].Name, filesFolder)
+	}
+	if m.Files, m.FilesBytes, err = s.copyFiles(ctx, filepath.Join(folder, filesFolder), last); err != nil {
+		return err
+	}
+	if err := m.write(folder); err != nil {
+		return err
+	}
+	return flush(folder)
+}
+
+// flush waits until everything written to the file system of a folder is on disk.
+func flush(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
+}
+
+// sweep removes what a crash left.
+func (s Store) sweep() error {
+	entries, err := os.ReadDir(s.Folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), partial) {
+			if err := os.RemoveAll(filepath.Join(s.Folder, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// prune deletes backups that are too old, but never the last one.
+func (s Store) prune(all []Manifest, now time.Time) error {
+	var failed []error
+	for _, m := range all[:len(all)-1] {
+		if now.Sub(m.MadeAt) > kept {
+			failed = append(failed, os.RemoveAll(filepath.Join(s.Folder, m.Name)))
+		}
+	}
+	return errors.Join(failed...)
+}

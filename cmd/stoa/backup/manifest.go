@@ -1,0 +1,83 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// The parts of a backup.
+const (
+	manifestFile = "manifest.json"
+	databaseFile = "database.dump"
+	filesFolder  = "files"
+)
+
+// Manifest says what a backup holds.
+type Manifest struct {
+	// Name of the backup's folder.
+	Name string `json:"name"`
+	// MadeAt is when it was begun: it holds the database as it was then.
+	MadeAt time.Time `json:"made_at"`
+	// Version of the program that made it.
+	Version string `json:"version"`
+	// DatabaseBytes and DatabaseSHA256 (lower-case hexadecimal) are of the database's file.
+	DatabaseBytes  int64  `json:"database_bytes"`
+	DatabaseSHA256 string `json:"database_sha256"`
+	// Files and FilesBytes count the files of the file store.
+	Files      int64 `json:"files"`
+	FilesBytes int64 `json:"files_bytes"`
+}
+
+// SizeBytes is what the backup holds altogether.
+func (m Manifest) SizeBytes() int64 { return m.DatabaseBytes + m.FilesBytes }
+
+func readManifest(folder string) (Manifest, error) {
+	var m Manifest
+	text, err := os.ReadFile(filepath.Join(folder, manifestFile))
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", filepath.Join(folder, manifestFile), err)
+	}
+	m.Name = filepath.Base(folder) // it may have been renamed
+	return m, nil
+}
+
+func (m Manifest) write(folder string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, manifestFile), append(text, '\n'), 0o600)
+}
+
+// digest returns the size and the SHA-256 of a file.
+func digest(path string) (int64, string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
+	return size, hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// intact tells whether the database's file is what the manifest says.
+func (m Manifest) intact(folder string) error {
+	size, sum, err := digest(filepath.Join(folder, databaseFile))
+	if err != nil {
+		return err
+	}
+	if size != m.DatabaseBytes || sum != m.DatabaseSHA256 {
+		return fmt.Errorf("%s is damaged: its checksum is not the one in the manifest", filepath.Join(folder, databaseFile))
+	}
+	return nil
+}
