@@ -22,6 +22,7 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/db/prepared"
+	"stoa/graph/tracing"
 )
 
 // DB is a pool of connections. It is safe for concurrent use.
@@ -38,6 +39,8 @@ type Options struct {
 	Clock *prepared.Clock
 	// Connections is the size of the pool; 0 means 24.
 	Connections int
+	// Traced makes statements spans of the traces that they are part of.
+	Traced bool
 }
 
 const (
@@ -56,6 +59,9 @@ func Open(url string, options Options) (*DB, error) {
 	var settings []prepared.Option
 	if options.Clock != nil {
 		settings = append(settings, prepared.WithClock(options.Clock))
+	}
+	if options.Traced {
+		settings = append(settings, prepared.WithWatch(tracing.Statement))
 	}
 	connector, err := prepared.NewConnector(dsn, settings...)
 	if err != nil {

@@ -70,6 +70,15 @@ FROM accounts a FULL JOIN (
 WHERE coalesce(o.total, 0) <> coalesce(a.reserved_minor, 0) ORDER BY 1`},
 }
 
+// Checks lists the invariants in the order in which Reconcile looks at them.
+func Checks() []Check {
+	names := make([]Check, len(checks))
+	for i, c := range checks {
+		names[i] = c.check
+	}
+	return names
+}
+
 // balance compares one of the two balances of every wallet with the sum of its entries.
 func balance(account string) string {
 	return `

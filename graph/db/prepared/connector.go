@@ -16,6 +16,7 @@ type connector struct {
 	size  int
 	init  []string
 	clock *Clock
+	watch Watch
 
 	// epoch is raised when the schema has changed under a kept statement;
 	// statements of an earlier epoch are prepared anew.

@@ -1,5 +1,7 @@
 package prepared
 
+import "context"
+
 // DefaultCacheSize is how many statements a connection keeps unless
 // [CacheSize] says otherwise.
 const DefaultCacheSize = 256
@@ -25,4 +27,15 @@ func OnConnect(statements ...string) Option {
 // WithClock lets clock shift the time that the database's sessions see.
 func WithClock(clock *Clock) Option {
 	return func(c *connector) { c.clock = clock }
+}
+
+// Watch is told of every statement that a caller runs, and of COMMIT, before it
+// runs; the function it returns is told how that went. A query is over for it
+// when its first row is there.
+type Watch func(ctx context.Context, query string) (context.Context, func(error))
+
+// WithWatch lets watch see the statements. Without it nothing is spent on
+// watching.
+func WithWatch(watch Watch) Option {
+	return func(c *connector) { c.watch = watch }
 }

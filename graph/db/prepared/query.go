@@ -10,9 +10,14 @@ import (
 
 // QueryContext runs query, kept or not, and returns its rows. The connection is
 // busy until they are closed.
-func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Rows, err error) {
 	if c.busy {
 		return nil, errBusy
+	}
+	if c.connector.watch != nil {
+		var done func(error)
+		ctx, done = c.connector.watch(ctx, query)
+		defer func() { done(err) }()
 	}
 	if !keeps(query, len(args)) {
 		rows, err := c.pqConn.QueryContext(ctx, query, args)
@@ -25,9 +30,14 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 }
 
 // ExecContext runs query, kept or not, to its end.
-func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
 	if c.busy {
 		return nil, errBusy
+	}
+	if c.connector.watch != nil {
+		var done func(error)
+		ctx, done = c.connector.watch(ctx, query)
+		defer func() { done(err) }()
 	}
 	if !keeps(query, len(args)) {
 		return c.pqConn.ExecContext(ctx, query, args)

@@ -9,6 +9,8 @@ import (
 type tx struct {
 	driver.Tx
 	c *conn
+	// committing tells who watches that the commit begins; nil for nobody.
+	committing func() func(error)
 }
 
 // BeginTx begins a transaction with lib/pq's isolation levels and access modes.
@@ -21,7 +23,14 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		return nil, err
 	}
 	c.inTx = true
-	return tx{Tx: inner, c: c}, nil
+	begun := tx{Tx: inner, c: c}
+	if watch := c.connector.watch; watch != nil {
+		begun.committing = func() func(error) {
+			_, done := watch(ctx, "COMMIT")
+			return done
+		}
+	}
+	return begun, nil
 }
 
 // Begin is BeginTx with the server's defaults.
@@ -29,8 +38,12 @@ func (c *conn) Begin() (driver.Tx, error) {
 	return c.BeginTx(context.Background(), driver.TxOptions{})
 }
 
-func (t tx) Commit() error {
+func (t tx) Commit() (err error) {
 	t.c.inTx = false
+	if t.committing != nil {
+		done := t.committing()
+		defer func() { done(err) }()
+	}
 	return t.Tx.Commit()
 }
 

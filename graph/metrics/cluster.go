@@ -1,0 +1,39 @@
+package metrics
+
+// The rows that are read from the database alone.
+var (
+	// OutboxDepth counts unacknowledged events.
+	OutboxDepth = Row{
+		"stoa_outbox_events", Gauge, nil,
+		"Unacknowledged events, counted up to 100,000.",
+	}
+	// OutboxOldest is the age of the oldest unacknowledged event.
+	OutboxOldest = Row{
+		"stoa_outbox_oldest_seconds", Gauge, nil,
+		"Age of the oldest unacknowledged event, its recipient connected or not; 0 where there is none. An agent that never comes back makes it 90 days.",
+	}
+	// OutboxConnectedOldest is the age of the oldest event that should be on its way.
+	OutboxConnectedOldest = Row{
+		"stoa_outbox_connected_oldest_seconds", Gauge, nil,
+		"Age of the oldest unacknowledged event whose recipient holds an event socket; 0 where there is none.",
+	}
+	outboxDomain = Domain{
+		"Outbox", "Of the cluster, read from the database.",
+		[]Row{OutboxDepth, OutboxOldest, OutboxConnectedOldest},
+	}
+
+	// LedgerDiscrepancies is what the last reconciliation found.
+	LedgerDiscrepancies = Row{
+		"stoa_ledger_discrepancies", Gauge, []string{"check"},
+		"Places where the last reconciliation found the books wrong, by invariant, at most 100 each. Anything but 0 is an emergency.",
+	}
+	// LedgerReconciled is when that was.
+	LedgerReconciled = Row{
+		"stoa_ledger_reconciled_timestamp_seconds", Gauge, nil,
+		"When the last reconciliation ended, in Unix time; missing where none is remembered.",
+	}
+	ledgerDomain = Domain{
+		"Ledger", "Of the cluster, read from the database: what the job reconcile left behind, whichever process ran it.",
+		[]Row{LedgerDiscrepancies, LedgerReconciled},
+	}
+)

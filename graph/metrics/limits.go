@@ -1,0 +1,43 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+var (
+	limitRefusals = Row{
+		"stoa_limit_refusals_total", Counter, []string{"limit"},
+		"Requests refused with 429 by a limit, by its name in the RateLimit headers; requests_per_address is the coarse one that each process counts for itself.",
+	}
+	limitDomain = Domain{
+		"Limits", "Of both listeners of one process. Sockets that are turned away show as close code 4429.",
+		[]Row{limitRefusals},
+	}
+)
+
+// RequestsPerAddress is the name of the coarse limit on all requests.
+const RequestsPerAddress = "requests_per_address"
+
+// Limits counts refusals by limits.
+type Limits struct{ refusals *prometheus.CounterVec }
+
+func newLimits(registry *prometheus.Registry) *Limits {
+	l := &Limits{limitRefusals.counters(registry)}
+	l.Expect(RequestsPerAddress)
+	return l
+}
+
+// Expect makes the series of limits appear before they refuse anything.
+func (l *Limits) Expect(names ...string) {
+	if l == nil {
+		return
+	}
+	for _, name := range names {
+		l.refusals.WithLabelValues(name)
+	}
+}
+
+// Refused counts a request that a limit refused. The name is one of the table of limits.
+func (l *Limits) Refused(name string) {
+	if l != nil {
+		l.refusals.WithLabelValues(name).Inc()
+	}
+}

@@ -1,0 +1,57 @@
+// Package metrics is what Stoa tells Prometheus of itself.
+//
+// Every metric is a Row of one Domain, and docs/metrics.md is written from those rows. Each domain has a file with its rows and
+// with what moves them. Labels are of known sets (route patterns, fault codes, kinds of jobs), never what a client sent, so the
+// number of series is bounded; and series that an alert counts on are there, at zero, from the start.
+//
+// Counters and histograms are of one process since it began: sum over the processes. Figures that come from the database
+// (Probe) are of the whole cluster and the same on every process: take their maximum.
+//
+// All types are safe for concurrent use. The nil value of each counts nothing, so that what is counted need not ask whether
+// anybody looks.
+package metrics
+
+import (
+	"database/sql"
+	"net/http"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics are those of one process. The zero value counts nothing.
+type Metrics struct {
+	HTTP        *HTTP
+	GraphQL     *GraphQL
+	Limits      *Limits
+	Jobs        *Jobs
+	Inspections *Inspections
+
+	registry *prometheus.Registry
+}
+
+// New makes the metrics of a process; version is the program's.
+func New(version string) *Metrics {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	buildInfo.gauges(registry).WithLabelValues(version, runtime.Version()).Set(1)
+	return &Metrics{
+		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Jobs: newJobs(registry),
+		Inspections: newInspections(registry), registry: registry,
+	}
+}
+
+// Pool adds the figures of a pool of database connections.
+func (m *Metrics) Pool(pool *sql.DB) {
+	m.registry.MustRegister(collectors.NewDBStatsCollector(pool, "stoa"))
+}
+
+// Handler serves the metrics in the text format, and in OpenMetrics to who asks for it.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
+}

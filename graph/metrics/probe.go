@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	// probeTimeout is what one reading may take.
+	probeTimeout = 2 * time.Second
+	// probePeriod is how long a reading is good for: however often the metrics are asked for, the database is not asked more often.
+	probePeriod = 5 * time.Second
+)
+
+// Reader reads figures from the database.
+type Reader func(ctx context.Context) ([]Value, error)
+
+// probe reads figures when they are asked for and the last ones are old. It never keeps a scrape waiting for longer than its
+// timeout, and while a reading hangs no other one begins: a driver may not heed its context. Figures of a reading that failed
+// are left out, because old ones would look like new ones.
+type probe struct {
+	rows    []Row
+	readers []Reader
+	period  time.Duration
+
+	// turn is held by whoever reads or looks.
+	turn   sync.Mutex
+	latest reading
+	// running is closed when the reading under way is over; nil while there is none.
+	running chan struct{}
+}
+
+// reading is what came of asking.
+type reading struct {
+	began  time.Time
+	took   time.Duration
+	values []Value
+	failed bool
+}
+
+// Probe adds the figures of readers, which together show the given domains' rows that are read from the database.
+func (m *Metrics) Probe(readers ...Reader) {
+	m.registry.MustRegister(newProbe(probePeriod, readers))
+}
+
+func newProbe(period time.Duration, readers []Reader) *probe {
+	rows := []Row{
+		probeFailed, probeSeconds, OutboxDepth, OutboxOldest, OutboxConnectedOldest, JobsWaiting, JobsLag, InspectionsWaiting,
+		InspectionsRunning, InspectionsOldest, LedgerDiscrepancies, LedgerReconciled,
+	}
+	return &probe{rows: rows, readers: readers, period: period}
+}
+
+// Describe is Prometheus's to call.
+func (p *probe) Describe(to chan<- *prometheus.Desc) { describe(to, p.rows) }
+
+// Collect is Prometheus's to call.
+func (p *probe) Collect(to chan<- prometheus.Metric) {
+	seen := p.look()
+	send(to, append(seen.values, Value{Row: probeFailed, Value: flag(seen.failed)}, Value{Row: probeSeconds, Value: seen.took.Seconds()}))
+}
+
+// look returns a reading that is fresh enough, or one that failed.
+func (p *probe) look() reading {
+	p.turn.Lock()
+	if time.Since(p.latest.began) < p.period {
+		defer p.turn.Unlock()
+		return p.latest
+	}
+	if p.running == nil {
+		p.running = make(chan struct{})
+		go p.read(p.running)
+	}
+	over := p.running
+	p.turn.Unlock()
+	select {
+	case <-over:
+	case <-time.After(probeTimeout):
+		return reading{failed: true, took: probeTimeout}
+	}
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.latest
+}
+
+func (p *probe) read(over chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	found := reading{began: time.Now()}
+	var failed error
+	for _, read := range p.readers {
+		values, err := read(ctx)
+		failed = errors.Join(failed, err)
+		found.values = append(found.values, values...)
+	}
+	found.took, found.failed = time.Since(found.began), failed != nil
+	if found.failed {
+		found.values = nil
+	}
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	p.latest, p.running = found, nil
+	close(over)
+}

@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// value finds a row's value in a reading.
+func (r reading) value(row Row) (float64, bool) {
+	for _, v := range r.values {
+		if v.Row.Name == row.Name {
+			return v.Value, true
+		}
+	}
+	return 0, false
+}
+
+func TestAProbeReadsOnceAPeriod(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		p := newProbe(5*time.Second, []Reader{func(context.Context) ([]Value, error) {
+			return []Value{{Row: OutboxDepth, Value: float64(asked.Add(1))}}, nil
+		}})
+		for range 3 {
+			depth, ok := p.look().value(OutboxDepth)
+			require.True(t, ok)
+			require.InDelta(t, 1, depth, 0)
+		}
+		time.Sleep(5 * time.Second)
+		depth, _ := p.look().value(OutboxDepth)
+		require.InDelta(t, 2, depth, 0)
+	})
+}
+
+func TestAProbeThatFailsShowsNothingOld(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var away atomic.Bool
+		p := newProbe(5*time.Second, []Reader{
+			func(context.Context) ([]Value, error) { return []Value{{Row: OutboxDepth, Value: 7}}, nil },
+			func(context.Context) ([]Value, error) {
+				if away.Load() {
+					return nil, errors.New("away")
+				}
+				return nil, nil
+			},
+		})
+		require.False(t, p.look().failed)
+		away.Store(true)
+		time.Sleep(5 * time.Second)
+		seen := p.look()
+		require.True(t, seen.failed)
+		require.Empty(t, seen.values)
+		away.Store(false)
+		time.Sleep(5 * time.Second)
+		require.Len(t, p.look().values, 1)
+	})
+}
+
+// A database that neither answers nor hangs up keeps no scrape waiting for long, and is asked once.
+func TestAProbeThatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung := make(chan struct{})
+		var asked atomic.Int64
+		p := newProbe(5*time.Second, []Reader{func(context.Context) ([]Value, error) {
+			asked.Add(1)
+			<-hung
+			return []Value{{Row: OutboxDepth, Value: 1}}, nil
+		}})
+		for range 4 {
+			began := time.Now()
+			require.True(t, p.look().failed)
+			require.Equal(t, probeTimeout, time.Since(began))
+		}
+		require.EqualValues(t, 1, asked.Load())
+		close(hung)
+		synctest.Wait()
+		time.Sleep(5 * time.Second)
+		require.False(t, p.look().failed)
+	})
+}

@@ -1,0 +1,105 @@
+package metrics
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+var (
+	socketsOpen = Row{
+		"stoa_sockets_open", Gauge, nil,
+		"Event sockets open on this process.",
+	}
+	socketsLimit = Row{
+		"stoa_sockets_limit", Gauge, nil,
+		"How many event sockets all processes together may hold; 0 is no limit.",
+	}
+	socketsOpened = Row{
+		"stoa_sockets_opened_total", Counter, nil,
+		"Event sockets that were let in.",
+	}
+	socketsClosed = Row{
+		"stoa_sockets_closed_total", Counter, []string{"code"},
+		"Event sockets that ended or were turned away, by close code; 0 stands for those that broke off.",
+	}
+	socketsDelivered = Row{
+		"stoa_events_delivered_total", Counter, nil,
+		"Events sent over event sockets; one that is sent again counts again.",
+	}
+	socketsAcknowledged = Row{
+		"stoa_events_acknowledged_total", Counter, nil,
+		"Acknowledgements answered.",
+	}
+	socketsHeard = Row{
+		"stoa_wakeups_heard_total", Counter, nil,
+		"Wake-ups that came from other processes.",
+	}
+	socketsProcesses = Row{
+		"stoa_processes", Gauge, nil,
+		"Processes that listen for wake-ups, this one included, as this one sees it.",
+	}
+	socketsLinked = Row{
+		"stoa_sockets_linked", Gauge, nil,
+		"1 while this process holds the connection on which it hears wake-ups; without it no socket is let in.",
+	}
+	socketDomain = Domain{
+		"Event sockets", "Of one process.",
+		[]Row{
+			socketsOpen, socketsLimit, socketsOpened, socketsClosed, socketsDelivered, socketsAcknowledged, socketsHeard,
+			socketsProcesses, socketsLinked,
+		},
+	}
+)
+
+// Sockets are the figures of the event sockets of one process since it began.
+type Sockets struct {
+	Open, Limit, Processes                 int
+	Opened, Delivered, Acknowledged, Heard int64
+	// Closed counts by close code.
+	Closed map[int]int64
+	Linked bool
+}
+
+func (s Sockets) values() []Value {
+	values := []Value{
+		{Row: socketsOpen, Value: float64(s.Open)},
+		{Row: socketsLimit, Value: float64(s.Limit)},
+		{Row: socketsOpened, Value: float64(s.Opened)},
+		{Row: socketsDelivered, Value: float64(s.Delivered)},
+		{Row: socketsAcknowledged, Value: float64(s.Acknowledged)},
+		{Row: socketsHeard, Value: float64(s.Heard)},
+		{Row: socketsProcesses, Value: float64(s.Processes)},
+		{Row: socketsLinked, Value: flag(s.Linked)},
+	}
+	for code, n := range s.Closed {
+		values = append(values, Value{socketsClosed, float64(n), []string{strconv.Itoa(code)}})
+	}
+	return values
+}
+
+// socketCollector reads the figures when they are asked for.
+type socketCollector struct{ read func() Sockets }
+
+// Describe is Prometheus's to call.
+func (c socketCollector) Describe(to chan<- *prometheus.Desc) { describe(to, socketDomain.Rows) }
+
+// Collect is Prometheus's to call.
+func (c socketCollector) Collect(to chan<- prometheus.Metric) { send(to, c.read().values()) }
+
+// Sockets adds the event sockets; read must not block.
+func (m *Metrics) Sockets(read func() Sockets) { m.registry.MustRegister(socketCollector{read}) }
+
+func describe(to chan<- *prometheus.Desc, rows []Row) {
+	for _, row := range rows {
+		to <- row.desc()
+	}
+}
+
+// flag is 1 for true.
+func flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
