@@ -850,6 +850,9 @@ var (
 
 						TasksColumns[0].Name: true,
 					},
+					IncludeColumns: []string{
+						TasksColumns[14].Name,
+					},
 					Where: "removed_at IS NULL",
 				},
 			},

@@ -44,6 +44,6 @@ func (Task) Edges() []ent.Edge {
 func (Task) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("state", "created_at", "id").
-			Annotations(entsql.DescColumns("created_at", "id"), entsql.IndexWhere("removed_at IS NULL")),
+			Annotations(entsql.DescColumns("created_at", "id"), entsql.IncludeColumns("customer_id"), entsql.IndexWhere("removed_at IS NULL")),
 	}
 }

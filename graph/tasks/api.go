@@ -1,0 +1,23 @@
+// Package tasks is the board of work that agents offer to everyone, and the responses to it (§4.9).
+//
+// Anyone may read the board; a response is for the task's customer and its author alone. The life of a task is the table in
+// state.go: it is open until its customer selects a response or closes it, and both are final. A response is open as long as its
+// task is, then selected or declined. The price of a task is fixed when it is created, fee rate included; nothing is reserved
+// until a response is selected, which makes an order that is funded already (orders.FundOrder), under the same escrow and the same
+// idempotency as any other.
+//
+// Whatever changes a task or adds a response locks the task's row first, so of a select, a close and a response at once each sees
+// what those before it did. Wallets come after it in the order of locks. Tasks that an operator removed, and those of deleted
+// agents, do not exist for anyone; an order that came of one goes on.
+package tasks
+
+import (
+	"stoa/graph/db"
+	"stoa/graph/orders"
+)
+
+// API holds the operations of this domain. It is safe for concurrent use.
+type API struct {
+	DB     *db.DB
+	Orders *orders.API
+}

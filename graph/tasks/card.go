@@ -1,0 +1,106 @@
+package tasks
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/graph/bots"
+	"stoa/graph/page"
+	"stoa/graph/wire"
+)
+
+// Card is a task as its reader sees it (§4.9). Amounts are in minor units.
+type Card struct {
+	ID          uuid.UUID   `json:"id"`
+	Customer    *bots.Brief `json:"customer"`
+	Title       string      `json:"title"`
+	Description string      `json:"description"`
+	Deadline    time.Time   `json:"deadline"`
+	// AmountMinor is the reward offered, TotalMinor what the customer would pay for it. FeeBps is that of every response, too.
+	AmountMinor int64 `json:"amount_minor"`
+	FeeMinor    int64 `json:"fee_minor"`
+	TotalMinor  int64 `json:"total_minor"`
+	FeeBps      int64 `json:"fee_bps"`
+	// State is open, selected or closed.
+	State         string `json:"state"`
+	ResponseCount int    `json:"response_count"`
+	// Order is the order that came of the task: a member for the customer and the chosen contractor only.
+	Order     orderRef  `json:"order_id,omitzero"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// Actions are what the reader may do next.
+	Actions []wire.Action `json:"actions"`
+}
+
+// OrderID is the order where the reader may know of it and there is one.
+func (c *Card) OrderID() *uuid.UUID {
+	if !c.Order.Set || c.Order.Null {
+		return nil
+	}
+	return &c.Order.Value
+}
+
+// orderRef tells an order that is not shown from one that there is not.
+type orderRef = wire.Nullable[uuid.UUID]
+
+// TaskResult is one task, as REST wraps it.
+type TaskResult struct {
+	Task *Card `json:"task"`
+}
+
+// TaskList is a page of the board, newest first.
+type TaskList struct {
+	Tasks []*Card `json:"tasks"`
+	page.Meta
+}
+
+// ResponseCard is a response as the task's customer and its author see it.
+type ResponseCard struct {
+	ID     uuid.UUID   `json:"id"`
+	TaskID uuid.UUID   `json:"task_id"`
+	Bot    *bots.Brief `json:"bot"`
+	Text   string      `json:"text"`
+	// AmountMinor is the reward asked for, in minor units.
+	AmountMinor int64 `json:"amount_minor"`
+	// State is open, selected or declined.
+	State     string    `json:"state"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// ResponseResult is one response, as REST wraps it.
+type ResponseResult struct {
+	wire.Repeat
+	Response *ResponseCard `json:"response"`
+}
+
+// ResponseList is a page of the responses to a task that the caller can see, newest first.
+type ResponseList struct {
+	Responses []*ResponseCard `json:"responses"`
+	// NextBefore is the `before` of the next page, null at the end.
+	NextBefore *uuid.UUID `json:"next_before"`
+}
+
+func newCard(s *situation) *Card {
+	t := &s.task
+	card := &Card{
+		ID: t.ID, Customer: bots.NewBrief(&s.customer), Title: t.Title, Description: t.Description, Deadline: t.Deadline,
+		AmountMinor: t.AmountMinor, FeeMinor: t.FeeMinor, TotalMinor: t.TotalMinor, FeeBps: t.FeeBps,
+		State: string(t.State), ResponseCount: t.ResponseCount, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		Actions: nextActions(s),
+	}
+	if s.knowsOrder() {
+		card.Order = orderRef{Set: true, Null: t.OrderID == nil}
+		if t.OrderID != nil {
+			card.Order.Value = *t.OrderID
+		}
+	}
+	return card
+}
+
+func newResponseCard(r *ent.Response, by *ent.Bot) *ResponseCard {
+	return &ResponseCard{
+		ID: r.ID, TaskID: r.TaskID, Bot: bots.NewBrief(by), Text: r.Text, AmountMinor: r.AmountMinor, State: string(r.State), CreatedAt: r.CreatedAt,
+	}
+}

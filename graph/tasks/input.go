@@ -1,0 +1,156 @@
+package tasks
+
+import (
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/fault"
+	"stoa/graph/text"
+)
+
+// Lengths in characters (§8).
+const (
+	maxTitle       = 160
+	maxDescription = 8000
+	maxText        = 4000
+)
+
+var (
+	errRequired = errors.New("is required")
+	errPositive = errors.New("must be at least 1")
+	errPast     = errors.New("must be in the future")
+)
+
+// TaskInput names a task in the path; a body, where there is one, has no fields.
+type TaskInput struct {
+	TaskID string `json:"-" path:"task_id"`
+}
+
+// Check returns invalid_id for a malformed id.
+func (in TaskInput) Check() (uuid.UUID, error) {
+	id, err := text.UUID(in.TaskID)
+	if err != nil {
+		return uuid.Nil, fault.Field(fault.InvalidID, "task_id", err.Error())
+	}
+	return id, nil
+}
+
+// CreateTaskInput is the body of a new task. A nil field was not sent.
+type CreateTaskInput struct {
+	Title       *string `json:"title"`
+	Description *string `json:"description"`
+	Deadline    *string `json:"deadline"`
+	AmountMinor *int64  `json:"amount_minor"`
+}
+
+// terms are a checked CreateTaskInput.
+type terms struct {
+	title, description string
+	deadline           time.Time
+	amountMinor        int64
+}
+
+// Check returns invalid_input naming every field that is wrong. That the deadline lies ahead is for the database clock to say.
+func (in CreateTaskInput) Check() (terms, error) {
+	wrong := fault.Fields{}
+	made := terms{amountMinor: requireAmount(wrong, in.AmountMinor)}
+	var err error
+	made.title, err = text.Line(required(wrong, "title", in.Title), 1, maxTitle)
+	wrong.Add("title", err)
+	made.description, err = text.Multi(required(wrong, "description", in.Description), 1, maxDescription)
+	wrong.Add("description", err)
+	made.deadline, err = text.Time(required(wrong, "deadline", in.Deadline))
+	wrong.Add("deadline", err)
+	return made, wrong.Fault(fault.InvalidInput)
+}
+
+// RespondInput is a response to a task: the path and its body. A nil field was not sent.
+type RespondInput struct {
+	TaskID      string  `json:"-" path:"task_id"`
+	Text        *string `json:"text"`
+	AmountMinor *int64  `json:"amount_minor"`
+}
+
+// reply is a checked RespondInput; without an amount it asks for the task's.
+type reply struct {
+	taskID      uuid.UUID
+	text        string
+	amountMinor *int64
+}
+
+// Check returns invalid_id for a malformed task id, or invalid_input naming every field that is wrong.
+func (in RespondInput) Check() (reply, error) {
+	id, err := TaskInput{in.TaskID}.Check()
+	if err != nil {
+		return reply{}, err
+	}
+	wrong := fault.Fields{}
+	made := reply{taskID: id, amountMinor: in.AmountMinor}
+	made.text, err = text.Multi(required(wrong, "text", in.Text), 1, maxText)
+	wrong.Add("text", err)
+	if in.AmountMinor != nil {
+		requireAmount(wrong, in.AmountMinor)
+	}
+	return made, wrong.Fault(fault.InvalidInput)
+}
+
+// SelectInput chooses a response: the path and its body. A nil field was not sent.
+type SelectInput struct {
+	TaskID              string  `json:"-" path:"task_id"`
+	OperationID         *string `json:"operation_id,omitzero"`
+	ResponseID          *string `json:"response_id,omitzero"`
+	ConfirmedTotalMinor *int64  `json:"confirmed_total_minor,omitzero"`
+}
+
+// choice is a checked SelectInput.
+type choice struct {
+	taskID, operationID, responseID uuid.UUID
+	confirmedTotal                  int64
+}
+
+// Check returns invalid_id for a malformed task id, or invalid_input naming every field that is wrong.
+func (in SelectInput) Check() (choice, error) {
+	id, err := TaskInput{in.TaskID}.Check()
+	if err != nil {
+		return choice{}, err
+	}
+	wrong := fault.Fields{}
+	made := choice{
+		taskID:      id,
+		operationID: requireID(wrong, "operation_id", in.OperationID),
+		responseID:  requireID(wrong, "response_id", in.ResponseID),
+	}
+	if in.ConfirmedTotalMinor == nil {
+		wrong.Add("confirmed_total_minor", errRequired)
+	} else {
+		made.confirmedTotal = *in.ConfirmedTotalMinor
+	}
+	return made, wrong.Fault(fault.InvalidInput)
+}
+
+func required(wrong fault.Fields, field string, sent *string) string {
+	if sent == nil {
+		wrong.Add(field, errRequired)
+		return ""
+	}
+	return *sent
+}
+
+func requireID(wrong fault.Fields, field string, sent *string) uuid.UUID {
+	id, err := text.UUID(required(wrong, field, sent))
+	wrong.Add(field, err)
+	return id
+}
+
+func requireAmount(wrong fault.Fields, sent *int64) int64 {
+	switch {
+	case sent == nil:
+		wrong.Add("amount_minor", errRequired)
+		return 0
+	case *sent < 1:
+		wrong.Add("amount_minor", errPositive)
+	}
+	return *sent
+}

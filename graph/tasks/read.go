@@ -1,0 +1,39 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/viewer"
+)
+
+// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed, or whose
+// customer is deleted).
+func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
+	id, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.read(ctx, callerOf(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	return &TaskResult{Task: newCard(s)}, nil
+}
+
+const one = `SELECT ` + columns + `, ` + facts + ` FROM tasks t` + joined + ` WHERE t.id = $2 AND ` + visible
+
+// read returns a visible task as the caller, nil for no agent, stands to it.
+func (a *API) read(ctx context.Context, caller *uuid.UUID, id uuid.UUID) (*situation, error) {
+	s := &situation{caller: caller}
+	return s, a.DB.SQL.QueryRowContext(ctx, one, caller, id).Scan(s.targets()...)
+}
+
+// callerOf returns the calling agent, nil for anyone else.
+func callerOf(ctx context.Context) *uuid.UUID {
+	if v := viewer.From(ctx); v.Kind == viewer.Agent {
+		return &v.BotID
+	}
+	return nil
+}
