@@ -16,6 +16,7 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/db"
 	"stoa/graph/events"
+	"stoa/graph/feedback"
 	"stoa/graph/fault"
 	"stoa/graph/lifecycle"
 	"stoa/graph/limits"
@@ -24,7 +25,9 @@ import (
 	"stoa/graph/orders"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/services"
 	"stoa/graph/rewards"
+	"stoa/graph/tasks"
 	"stoa/graph/wallet"
 )
 
@@ -51,11 +54,14 @@ type Graph struct {
 	Bots        *bots.API
 	Contacts    *contacts.API
 	Events      *events.API
+	Feedback    *feedback.API
 	Messages    *messages.API
 	Operator    *operator.API
 	Orders      *orders.API
 	Posts       *posts.API
 	Profiles    *profiles.API
+	Services    *services.API
+	Tasks       *tasks.API
 	Wallet      *wallet.API
 }
 
@@ -79,12 +85,15 @@ func New(c Config) *Graph {
 		Bots:        identity,
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Events:      outbox,
+		Feedback:    &feedback.API{DB: c.DB},
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Posts:       &posts.API{DB: c.DB},
 		Profiles:    &profiles.API{DB: c.DB},
+		Services:    &services.API{DB: c.DB},
 		Wallet:      &wallet.API{DB: c.DB},
 	}
+	g.Tasks = &tasks.API{DB: c.DB, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB),
 		Life: &lifecycle.API{DB: c.DB}, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,

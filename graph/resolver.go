@@ -5,11 +5,14 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/exec"
+	"stoa/graph/feedback"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/services"
+	"stoa/graph/tasks"
 	"stoa/graph/wallet"
 )
 
@@ -18,11 +21,14 @@ type (
 	attachmentsAPI = attachments.API
 	botsAPI        = bots.API
 	contactsAPI    = contacts.API
+	feedbackAPI    = feedback.API
 	messagesAPI    = messages.API
 	operatorAPI    = operator.API
 	ordersAPI      = orders.API
 	postsAPI       = posts.API
 	profilesAPI    = profiles.API
+	servicesAPI    = services.API
+	tasksAPI       = tasks.API
 	walletAPI      = wallet.API
 )
 
@@ -37,16 +43,19 @@ type operations struct {
 	*attachmentsAPI
 	*botsAPI
 	*contactsAPI
+	*feedbackAPI
 	*messagesAPI
 	*ordersAPI
 	*postsAPI
 	*profilesAPI
+	*servicesAPI
+	*tasksAPI
 	*walletAPI
 }
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
-		g.Attachments, g.Bots, g.Contacts, g.Messages, g.Orders, g.Posts, g.Profiles, g.Wallet,
+		g.Attachments, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Orders, g.Posts, g.Profiles, g.Services, g.Tasks, g.Wallet,
 	}}
 }
 

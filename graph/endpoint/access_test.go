@@ -53,10 +53,10 @@ func call(t *testing.T, field *ast.FieldDefinition) string {
 }
 
 // who may call a field follows from where it is declared: the explorer and the procedures are the operators', every other
-// domain's operations are the agents', and two are anyone's.
+// domain's operations are the agents', and a few are anyone's.
 func who(field *ast.FieldDefinition) string {
 	switch source := field.Position.Src.Name; {
-	case field.Name == "registerBot", field.Name == "attachment":
+	case field.Name == "registerBot", field.Name == "attachment", field.Name == "serviceCatalogue", field.Name == "service":
 		return "anyone"
 	case source == "../ent.graphql", strings.HasPrefix(source, "../operator/"):
 		return "operator"

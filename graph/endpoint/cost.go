@@ -6,12 +6,14 @@ import (
 	"stoa/ent"
 	"stoa/graph/contacts"
 	"stoa/graph/exec"
+	"stoa/graph/feedback"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/page"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/services"
 	"stoa/graph/wallet"
 )
 
@@ -26,18 +28,25 @@ func costs() exec.ComplexityRoot {
 	c.Query.AuditEntries = connection
 	c.Query.Bots = connection
 	c.Query.Contacts = connection
+	c.Query.Documents = connection
 	c.Query.Events = connection
+	c.Query.Feedbacks = connection
 	c.Query.Invitations = connection
 	c.Query.LedgerEntries = connection
 	c.Query.Messages = connection
 	c.Query.Orders = connection
 	c.Query.Posts = connection
+	c.Query.Responses = connection
+	c.Query.Services = connection
+	c.Query.Tasks = connection
 	c.Query.MyContacts = func(child int, _ contacts.ListInput) int { return child * page.CursorSize }
 	c.Query.Dialog = func(child int, _ messages.DialogInput) int { return child * page.CursorSize }
 	c.Query.WalletHistory = func(child int, _ wallet.HistoryInput) int { return child * page.HistoryMaxLimit }
 	c.Query.MyOrders = func(child int, _ orders.ListInput) int { return child * page.MaxSize }
 	c.Query.Feed = func(child int, _ posts.FeedInput) int { return child * page.MaxSize }
 	c.Query.SearchBots = func(child int, _ profiles.SearchInput) int { return child * page.MaxSize }
+	c.Query.ServiceCatalogue = func(child int, _ services.CatalogueInput) int { return child * page.MaxSize }
+	c.Query.OwnFeedback = func(child int, _ feedback.ListInput) int { return child * page.CursorSize }
 	c.BotResult.Posts = func(child int) int { return child * page.MaxSize }
 	c.PostCard.Attachments = files
 	c.OrderCard.InputAttachments = files

@@ -14,7 +14,8 @@ import (
 )
 
 // stories go through every operation of an agent, over both transports at once.
-var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication}
+var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
+	"catalogue": catalogue, "opinion": opinion}
 
 func TestRestAndGraphQLAgree(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"stoa/ent/attachment"
 	"stoa/ent/bot"
 	"stoa/ent/contact"
-	"stoa/ent/feedback"
+	feedback1 "stoa/ent/feedback"
 	"stoa/ent/ledgerentry"
 	"stoa/ent/order"
 	"stoa/ent/post"
@@ -23,6 +23,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/feedback"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
@@ -30,6 +31,8 @@ import (
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/scalar"
+	"stoa/graph/services"
+	"stoa/graph/tasks"
 	"stoa/graph/wallet"
 	"stoa/graph/wire"
 	"strconv"
@@ -298,6 +301,11 @@ type ComplexityRoot struct {
 		ID      func(childComplexity int) int
 	}
 
+	DeletedService struct {
+		Deleted func(childComplexity int) int
+		ID      func(childComplexity int) int
+	}
+
 	DialogPage struct {
 		Messages   func(childComplexity int) int
 		NextBefore func(childComplexity int) int
@@ -383,6 +391,15 @@ type ComplexityRoot struct {
 		Text       func(childComplexity int) int
 	}
 
+	FeedbackCard struct {
+		Answer    func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Kind      func(childComplexity int) int
+		State     func(childComplexity int) int
+		Text      func(childComplexity int) int
+	}
+
 	FeedbackConnection struct {
 		Edges      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -392,6 +409,15 @@ type ComplexityRoot struct {
 	FeedbackEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	FeedbackList struct {
+		Feedback   func(childComplexity int) int
+		NextBefore func(childComplexity int) int
+	}
+
+	FeedbackResult struct {
+		Feedback func(childComplexity int) int
 	}
 
 	Friendship struct {
@@ -500,10 +526,14 @@ type ComplexityRoot struct {
 		ActivateEmailRequirement func(childComplexity int, reason string) int
 		ActivateLifecycle        func(childComplexity int, reason string) int
 		BlockContact             func(childComplexity int, input contacts.ActInput) int
+		CloseTask                func(childComplexity int, input tasks.TaskInput) int
 		CreateInvitation         func(childComplexity int, input operator.InvitationInput, reason string) int
 		CreateOrder              func(childComplexity int, input orders.CreateInput) int
 		CreatePost               func(childComplexity int, input posts.CreatePostInput) int
+		CreateService            func(childComplexity int, input services.CreateServiceInput) int
+		CreateTask               func(childComplexity int, input tasks.CreateTaskInput) int
 		DeletePost               func(childComplexity int, input posts.PostInput) int
+		DeleteService            func(childComplexity int, input services.ServiceInput) int
 		OrderAct                 func(childComplexity int, input orders.ActInput) int
 		RegisterBot              func(childComplexity int, input bots.RegisterInput) int
 		ReinstateBot             func(childComplexity int, botID uuid.UUID, reason string) int
@@ -511,16 +541,20 @@ type ComplexityRoot struct {
 		RemoveAttachment         func(childComplexity int, id uuid.UUID, reason string) int
 		RemovePost               func(childComplexity int, id uuid.UUID, reason string) int
 		RequestContact           func(childComplexity int, input contacts.RequestInput) int
+		RespondToTask            func(childComplexity int, input tasks.RespondInput) int
 		ReviewOrder              func(childComplexity int, orderID uuid.UUID, reason string) int
 		RevokeInvitation         func(childComplexity int, id uuid.UUID, reason string) int
 		RevokeToken              func(childComplexity int) int
 		RotateToken              func(childComplexity int) int
 		RunMaintenance           func(childComplexity int, task operator.Task, reason string) int
+		SelectResponse           func(childComplexity int, input tasks.SelectInput) int
+		SendFeedback             func(childComplexity int, input feedback.SendInput) int
 		SendMessage              func(childComplexity int, input messages.SendInput) int
 		SuspendBot               func(childComplexity int, botID uuid.UUID, reason string) int
 		TopUpWallet              func(childComplexity int, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) int
 		UpdateMe                 func(childComplexity int, input bots.UpdateMeInput) int
 		UpdatePost               func(childComplexity int, input posts.UpdatePostInput) int
+		UpdateService            func(childComplexity int, input services.UpdateServiceInput) int
 		UpdateSettings           func(childComplexity int, input operator.SettingsInput, reason string) int
 	}
 
@@ -738,39 +772,45 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		Accounts      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) int
-		Attachment    func(childComplexity int, input attachments.AttachmentInput) int
-		Attachments   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
-		AuditEntries  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
-		BotCard       func(childComplexity int, input profiles.BotInput) int
-		Bots          func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
-		Contacts      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
-		Dialog        func(childComplexity int, input messages.DialogInput) int
-		Documents     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
-		Events        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
-		Feed          func(childComplexity int, input posts.FeedInput) int
-		Feedbacks     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
-		Invitations   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
-		LedgerEntries func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
-		Me            func(childComplexity int) int
-		Messages      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
-		MyContacts    func(childComplexity int, input contacts.ListInput) int
-		MyOrders      func(childComplexity int, input orders.ListInput) int
-		MyWallet      func(childComplexity int) int
-		Node          func(childComplexity int, id uuid.UUID) int
-		Nodes         func(childComplexity int, ids []uuid.UUID) int
-		Order         func(childComplexity int, input orders.OrderInput) int
-		Orders        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
-		Post          func(childComplexity int, input posts.PostInput) int
-		Posts         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
-		QuoteOrder    func(childComplexity int, input orders.QuoteInput) int
-		Responses     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
-		Rewards       func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
-		SearchBots    func(childComplexity int, input profiles.SearchInput) int
-		Services      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
-		Settings      func(childComplexity int) int
-		Tasks         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
-		WalletHistory func(childComplexity int, input wallet.HistoryInput) int
+		Accounts         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) int
+		Attachment       func(childComplexity int, input attachments.AttachmentInput) int
+		Attachments      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
+		AuditEntries     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
+		BotCard          func(childComplexity int, input profiles.BotInput) int
+		Bots             func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
+		Contacts         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
+		Dialog           func(childComplexity int, input messages.DialogInput) int
+		Documents        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
+		Events           func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
+		Feed             func(childComplexity int, input posts.FeedInput) int
+		Feedbacks        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
+		Invitations      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
+		LedgerEntries    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
+		Me               func(childComplexity int) int
+		Messages         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
+		MyContacts       func(childComplexity int, input contacts.ListInput) int
+		MyOrders         func(childComplexity int, input orders.ListInput) int
+		MyWallet         func(childComplexity int) int
+		Node             func(childComplexity int, id uuid.UUID) int
+		Nodes            func(childComplexity int, ids []uuid.UUID) int
+		Order            func(childComplexity int, input orders.OrderInput) int
+		Orders           func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
+		OwnFeedback      func(childComplexity int, input feedback.ListInput) int
+		Post             func(childComplexity int, input posts.PostInput) int
+		Posts            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
+		QuoteOrder       func(childComplexity int, input orders.QuoteInput) int
+		Responses        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
+		Rewards          func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
+		SearchBots       func(childComplexity int, input profiles.SearchInput) int
+		Service          func(childComplexity int, input services.ServiceInput) int
+		ServiceCatalogue func(childComplexity int, input services.CatalogueInput) int
+		Services         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
+		Settings         func(childComplexity int) int
+		Task             func(childComplexity int, input tasks.TaskInput) int
+		TaskBoard        func(childComplexity int, input tasks.TaskBoardInput) int
+		TaskResponses    func(childComplexity int, input tasks.TaskResponsesInput) int
+		Tasks            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
+		WalletHistory    func(childComplexity int, input wallet.HistoryInput) int
 	}
 
 	Quote struct {
@@ -807,6 +847,16 @@ type ComplexityRoot struct {
 		TaskID      func(childComplexity int) int
 	}
 
+	ResponseCard struct {
+		AmountMinor func(childComplexity int) int
+		Bot         func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
+		State       func(childComplexity int) int
+		TaskID      func(childComplexity int) int
+		Text        func(childComplexity int) int
+	}
+
 	ResponseConnection struct {
 		Edges      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -816,6 +866,16 @@ type ComplexityRoot struct {
 	ResponseEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	ResponseList struct {
+		NextBefore func(childComplexity int) int
+		Responses  func(childComplexity int) int
+	}
+
+	ResponseResult struct {
+		Repeated func(childComplexity int) int
+		Response func(childComplexity int) int
 	}
 
 	Revocation struct {
@@ -858,6 +918,15 @@ type ComplexityRoot struct {
 		UpdatedAt   func(childComplexity int) int
 	}
 
+	ServiceCard struct {
+		Bot         func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		Description func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Title       func(childComplexity int) int
+		UpdatedAt   func(childComplexity int) int
+	}
+
 	ServiceConnection struct {
 		Edges      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -867,6 +936,17 @@ type ComplexityRoot struct {
 	ServiceEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	ServiceList struct {
+		NextPage func(childComplexity int) int
+		Page     func(childComplexity int) int
+		PageSize func(childComplexity int) int
+		Services func(childComplexity int) int
+	}
+
+	ServiceResult struct {
+		Service func(childComplexity int) int
 	}
 
 	Settings struct {
@@ -907,6 +987,24 @@ type ComplexityRoot struct {
 		UpdatedAt     func(childComplexity int) int
 	}
 
+	TaskCard struct {
+		Actions       func(childComplexity int) int
+		AmountMinor   func(childComplexity int) int
+		CreatedAt     func(childComplexity int) int
+		Customer      func(childComplexity int) int
+		Deadline      func(childComplexity int) int
+		Description   func(childComplexity int) int
+		FeeBps        func(childComplexity int) int
+		FeeMinor      func(childComplexity int) int
+		ID            func(childComplexity int) int
+		OrderID       func(childComplexity int) int
+		ResponseCount func(childComplexity int) int
+		State         func(childComplexity int) int
+		Title         func(childComplexity int) int
+		TotalMinor    func(childComplexity int) int
+		UpdatedAt     func(childComplexity int) int
+	}
+
 	TaskConnection struct {
 		Edges      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -916,6 +1014,17 @@ type ComplexityRoot struct {
 	TaskEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TaskList struct {
+		NextPage func(childComplexity int) int
+		Page     func(childComplexity int) int
+		PageSize func(childComplexity int) int
+		Tasks    func(childComplexity int) int
+	}
+
+	TaskResult struct {
+		Task func(childComplexity int) int
 	}
 
 	TokenGrant struct {
@@ -963,6 +1072,7 @@ type MutationResolver interface {
 	RequestContact(ctx context.Context, input contacts.RequestInput) (*contacts.ContactResult, error)
 	AcceptContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
 	BlockContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
+	SendFeedback(ctx context.Context, input feedback.SendInput) (*feedback.Result, error)
 	SendMessage(ctx context.Context, input messages.SendInput) (*messages.SendResult, error)
 	UpdateSettings(ctx context.Context, input operator.SettingsInput, reason string) (*ent.Setting, error)
 	ActivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error)
@@ -982,6 +1092,13 @@ type MutationResolver interface {
 	CreatePost(ctx context.Context, input posts.CreatePostInput) (*posts.PostResult, error)
 	UpdatePost(ctx context.Context, input posts.UpdatePostInput) (*posts.PostResult, error)
 	DeletePost(ctx context.Context, input posts.PostInput) (*posts.DeletedPost, error)
+	CreateService(ctx context.Context, input services.CreateServiceInput) (*services.ServiceResult, error)
+	UpdateService(ctx context.Context, input services.UpdateServiceInput) (*services.ServiceResult, error)
+	DeleteService(ctx context.Context, input services.ServiceInput) (*services.DeletedService, error)
+	CreateTask(ctx context.Context, input tasks.CreateTaskInput) (*tasks.TaskResult, error)
+	CloseTask(ctx context.Context, input tasks.TaskInput) (*tasks.TaskResult, error)
+	RespondToTask(ctx context.Context, input tasks.RespondInput) (*tasks.ResponseResult, error)
+	SelectResponse(ctx context.Context, input tasks.SelectInput) (*orders.OrderResult, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id uuid.UUID) (ent.Noder, error)
@@ -1006,6 +1123,7 @@ type QueryResolver interface {
 	Attachment(ctx context.Context, input attachments.AttachmentInput) (*attachments.AttachmentResult, error)
 	Me(ctx context.Context) (*bots.OwnBot, error)
 	MyContacts(ctx context.Context, input contacts.ListInput) (*contacts.ContactList, error)
+	OwnFeedback(ctx context.Context, input feedback.ListInput) (*feedback.List, error)
 	Dialog(ctx context.Context, input messages.DialogInput) (*messages.DialogPage, error)
 	Settings(ctx context.Context) (*ent.Setting, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
@@ -1015,6 +1133,11 @@ type QueryResolver interface {
 	Post(ctx context.Context, input posts.PostInput) (*posts.PostResult, error)
 	SearchBots(ctx context.Context, input profiles.SearchInput) (*profiles.BotList, error)
 	BotCard(ctx context.Context, input profiles.BotInput) (*profiles.BotResult, error)
+	ServiceCatalogue(ctx context.Context, input services.CatalogueInput) (*services.ServiceList, error)
+	Service(ctx context.Context, input services.ServiceInput) (*services.ServiceResult, error)
+	TaskBoard(ctx context.Context, input tasks.TaskBoardInput) (*tasks.TaskList, error)
+	Task(ctx context.Context, input tasks.TaskInput) (*tasks.TaskResult, error)
+	TaskResponses(ctx context.Context, input tasks.TaskResponsesInput) (*tasks.ResponseList, error)
 	MyWallet(ctx context.Context) (*wallet.OwnWallet, error)
 	WalletHistory(ctx context.Context, input wallet.HistoryInput) (*wallet.History, error)
 }
@@ -1977,6 +2100,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeletedPost.ID(childComplexity), true
 
+	case "DeletedService.deleted":
+		if e.ComplexityRoot.DeletedService.Deleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeletedService.Deleted(childComplexity), true
+	case "DeletedService.id":
+		if e.ComplexityRoot.DeletedService.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeletedService.ID(childComplexity), true
+
 	case "DialogPage.messages":
 		if e.ComplexityRoot.DialogPage.Messages == nil {
 			break
@@ -2300,6 +2436,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Feedback.Text(childComplexity), true
 
+	case "FeedbackCard.answer":
+		if e.ComplexityRoot.FeedbackCard.Answer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackCard.Answer(childComplexity), true
+	case "FeedbackCard.createdAt":
+		if e.ComplexityRoot.FeedbackCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackCard.CreatedAt(childComplexity), true
+	case "FeedbackCard.id":
+		if e.ComplexityRoot.FeedbackCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackCard.ID(childComplexity), true
+	case "FeedbackCard.kind":
+		if e.ComplexityRoot.FeedbackCard.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackCard.Kind(childComplexity), true
+	case "FeedbackCard.state":
+		if e.ComplexityRoot.FeedbackCard.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackCard.State(childComplexity), true
+	case "FeedbackCard.text":
+		if e.ComplexityRoot.FeedbackCard.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackCard.Text(childComplexity), true
+
 	case "FeedbackConnection.edges":
 		if e.ComplexityRoot.FeedbackConnection.Edges == nil {
 			break
@@ -2331,6 +2504,26 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedbackEdge.Node(childComplexity), true
+
+	case "FeedbackList.feedback":
+		if e.ComplexityRoot.FeedbackList.Feedback == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackList.Feedback(childComplexity), true
+	case "FeedbackList.nextBefore":
+		if e.ComplexityRoot.FeedbackList.NextBefore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackList.NextBefore(childComplexity), true
+
+	case "FeedbackResult.feedback":
+		if e.ComplexityRoot.FeedbackResult.Feedback == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackResult.Feedback(childComplexity), true
 
 	case "Friendship.status":
 		if e.ComplexityRoot.Friendship.Status == nil {
@@ -2761,6 +2954,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.BlockContact(childComplexity, args["input"].(contacts.ActInput)), true
+	case "Mutation.closeTask":
+		if e.ComplexityRoot.Mutation.CloseTask == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_closeTask_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CloseTask(childComplexity, args["input"].(tasks.TaskInput)), true
 	case "Mutation.createInvitation":
 		if e.ComplexityRoot.Mutation.CreateInvitation == nil {
 			break
@@ -2794,6 +2998,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreatePost(childComplexity, args["input"].(posts.CreatePostInput)), true
+	case "Mutation.createService":
+		if e.ComplexityRoot.Mutation.CreateService == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createService_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateService(childComplexity, args["input"].(services.CreateServiceInput)), true
+	case "Mutation.createTask":
+		if e.ComplexityRoot.Mutation.CreateTask == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createTask_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateTask(childComplexity, args["input"].(tasks.CreateTaskInput)), true
 	case "Mutation.deletePost":
 		if e.ComplexityRoot.Mutation.DeletePost == nil {
 			break
@@ -2805,6 +3031,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeletePost(childComplexity, args["input"].(posts.PostInput)), true
+	case "Mutation.deleteService":
+		if e.ComplexityRoot.Mutation.DeleteService == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteService_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteService(childComplexity, args["input"].(services.ServiceInput)), true
 	case "Mutation.orderAct":
 		if e.ComplexityRoot.Mutation.OrderAct == nil {
 			break
@@ -2882,6 +3119,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RequestContact(childComplexity, args["input"].(contacts.RequestInput)), true
+	case "Mutation.respondToTask":
+		if e.ComplexityRoot.Mutation.RespondToTask == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_respondToTask_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RespondToTask(childComplexity, args["input"].(tasks.RespondInput)), true
 	case "Mutation.reviewOrder":
 		if e.ComplexityRoot.Mutation.ReviewOrder == nil {
 			break
@@ -2927,6 +3175,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RunMaintenance(childComplexity, args["task"].(operator.Task), args["reason"].(string)), true
+	case "Mutation.selectResponse":
+		if e.ComplexityRoot.Mutation.SelectResponse == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_selectResponse_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SelectResponse(childComplexity, args["input"].(tasks.SelectInput)), true
+	case "Mutation.sendFeedback":
+		if e.ComplexityRoot.Mutation.SendFeedback == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_sendFeedback_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SendFeedback(childComplexity, args["input"].(feedback.SendInput)), true
 	case "Mutation.sendMessage":
 		if e.ComplexityRoot.Mutation.SendMessage == nil {
 			break
@@ -2982,6 +3252,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdatePost(childComplexity, args["input"].(posts.UpdatePostInput)), true
+	case "Mutation.updateService":
+		if e.ComplexityRoot.Mutation.UpdateService == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateService_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateService(childComplexity, args["input"].(services.UpdateServiceInput)), true
 	case "Mutation.updateSettings":
 		if e.ComplexityRoot.Mutation.UpdateSettings == nil {
 			break
@@ -4142,6 +4423,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Orders(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.OrderOrder), args["where"].(*ent.OrderWhereInput)), true
+	case "Query.ownFeedback":
+		if e.ComplexityRoot.Query.OwnFeedback == nil {
+			break
+		}
+
+		args, err := ec.field_Query_ownFeedback_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.OwnFeedback(childComplexity, args["input"].(feedback.ListInput)), true
 	case "Query.post":
 		if e.ComplexityRoot.Query.Post == nil {
 			break
@@ -4208,6 +4500,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.SearchBots(childComplexity, args["input"].(profiles.SearchInput)), true
+	case "Query.service":
+		if e.ComplexityRoot.Query.Service == nil {
+			break
+		}
+
+		args, err := ec.field_Query_service_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Service(childComplexity, args["input"].(services.ServiceInput)), true
+	case "Query.serviceCatalogue":
+		if e.ComplexityRoot.Query.ServiceCatalogue == nil {
+			break
+		}
+
+		args, err := ec.field_Query_serviceCatalogue_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ServiceCatalogue(childComplexity, args["input"].(services.CatalogueInput)), true
 	case "Query.services":
 		if e.ComplexityRoot.Query.Services == nil {
 			break
@@ -4225,6 +4539,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Settings(childComplexity), true
+	case "Query.task":
+		if e.ComplexityRoot.Query.Task == nil {
+			break
+		}
+
+		args, err := ec.field_Query_task_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Task(childComplexity, args["input"].(tasks.TaskInput)), true
+	case "Query.taskBoard":
+		if e.ComplexityRoot.Query.TaskBoard == nil {
+			break
+		}
+
+		args, err := ec.field_Query_taskBoard_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.TaskBoard(childComplexity, args["input"].(tasks.TaskBoardInput)), true
+	case "Query.taskResponses":
+		if e.ComplexityRoot.Query.TaskResponses == nil {
+			break
+		}
+
+		args, err := ec.field_Query_taskResponses_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.TaskResponses(childComplexity, args["input"].(tasks.TaskResponsesInput)), true
 	case "Query.tasks":
 		if e.ComplexityRoot.Query.Tasks == nil {
 			break
@@ -4367,6 +4714,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Response.TaskID(childComplexity), true
 
+	case "ResponseCard.amountMinor":
+		if e.ComplexityRoot.ResponseCard.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.AmountMinor(childComplexity), true
+	case "ResponseCard.bot":
+		if e.ComplexityRoot.ResponseCard.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.Bot(childComplexity), true
+	case "ResponseCard.createdAt":
+		if e.ComplexityRoot.ResponseCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.CreatedAt(childComplexity), true
+	case "ResponseCard.id":
+		if e.ComplexityRoot.ResponseCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.ID(childComplexity), true
+	case "ResponseCard.state":
+		if e.ComplexityRoot.ResponseCard.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.State(childComplexity), true
+	case "ResponseCard.taskId":
+		if e.ComplexityRoot.ResponseCard.TaskID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.TaskID(childComplexity), true
+	case "ResponseCard.text":
+		if e.ComplexityRoot.ResponseCard.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.Text(childComplexity), true
+
 	case "ResponseConnection.edges":
 		if e.ComplexityRoot.ResponseConnection.Edges == nil {
 			break
@@ -4398,6 +4788,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ResponseEdge.Node(childComplexity), true
+
+	case "ResponseList.nextBefore":
+		if e.ComplexityRoot.ResponseList.NextBefore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseList.NextBefore(childComplexity), true
+	case "ResponseList.responses":
+		if e.ComplexityRoot.ResponseList.Responses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseList.Responses(childComplexity), true
+
+	case "ResponseResult.repeated":
+		if e.ComplexityRoot.ResponseResult.Repeated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseResult.Repeated(childComplexity), true
+	case "ResponseResult.response":
+		if e.ComplexityRoot.ResponseResult.Response == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseResult.Response(childComplexity), true
 
 	case "Revocation.revoked":
 		if e.ComplexityRoot.Revocation.Revoked == nil {
@@ -4537,6 +4953,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Service.UpdatedAt(childComplexity), true
 
+	case "ServiceCard.bot":
+		if e.ComplexityRoot.ServiceCard.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.Bot(childComplexity), true
+	case "ServiceCard.createdAt":
+		if e.ComplexityRoot.ServiceCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.CreatedAt(childComplexity), true
+	case "ServiceCard.description":
+		if e.ComplexityRoot.ServiceCard.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.Description(childComplexity), true
+	case "ServiceCard.id":
+		if e.ComplexityRoot.ServiceCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.ID(childComplexity), true
+	case "ServiceCard.title":
+		if e.ComplexityRoot.ServiceCard.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.Title(childComplexity), true
+	case "ServiceCard.updatedAt":
+		if e.ComplexityRoot.ServiceCard.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.UpdatedAt(childComplexity), true
+
 	case "ServiceConnection.edges":
 		if e.ComplexityRoot.ServiceConnection.Edges == nil {
 			break
@@ -4568,6 +5021,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ServiceEdge.Node(childComplexity), true
+
+	case "ServiceList.nextPage":
+		if e.ComplexityRoot.ServiceList.NextPage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceList.NextPage(childComplexity), true
+	case "ServiceList.page":
+		if e.ComplexityRoot.ServiceList.Page == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceList.Page(childComplexity), true
+	case "ServiceList.pageSize":
+		if e.ComplexityRoot.ServiceList.PageSize == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceList.PageSize(childComplexity), true
+	case "ServiceList.services":
+		if e.ComplexityRoot.ServiceList.Services == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceList.Services(childComplexity), true
+
+	case "ServiceResult.service":
+		if e.ComplexityRoot.ServiceResult.Service == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceResult.Service(childComplexity), true
 
 	case "Settings.emailGateEnabled":
 		if e.ComplexityRoot.Settings.EmailGateEnabled == nil {
@@ -4746,6 +5231,97 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Task.UpdatedAt(childComplexity), true
 
+	case "TaskCard.actions":
+		if e.ComplexityRoot.TaskCard.Actions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.Actions(childComplexity), true
+	case "TaskCard.amountMinor":
+		if e.ComplexityRoot.TaskCard.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.AmountMinor(childComplexity), true
+	case "TaskCard.createdAt":
+		if e.ComplexityRoot.TaskCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.CreatedAt(childComplexity), true
+	case "TaskCard.customer":
+		if e.ComplexityRoot.TaskCard.Customer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.Customer(childComplexity), true
+	case "TaskCard.deadline":
+		if e.ComplexityRoot.TaskCard.Deadline == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.Deadline(childComplexity), true
+	case "TaskCard.description":
+		if e.ComplexityRoot.TaskCard.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.Description(childComplexity), true
+	case "TaskCard.feeBps":
+		if e.ComplexityRoot.TaskCard.FeeBps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.FeeBps(childComplexity), true
+	case "TaskCard.feeMinor":
+		if e.ComplexityRoot.TaskCard.FeeMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.FeeMinor(childComplexity), true
+	case "TaskCard.id":
+		if e.ComplexityRoot.TaskCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.ID(childComplexity), true
+	case "TaskCard.orderId":
+		if e.ComplexityRoot.TaskCard.OrderID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.OrderID(childComplexity), true
+	case "TaskCard.responseCount":
+		if e.ComplexityRoot.TaskCard.ResponseCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.ResponseCount(childComplexity), true
+	case "TaskCard.state":
+		if e.ComplexityRoot.TaskCard.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.State(childComplexity), true
+	case "TaskCard.title":
+		if e.ComplexityRoot.TaskCard.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.Title(childComplexity), true
+	case "TaskCard.totalMinor":
+		if e.ComplexityRoot.TaskCard.TotalMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.TotalMinor(childComplexity), true
+	case "TaskCard.updatedAt":
+		if e.ComplexityRoot.TaskCard.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskCard.UpdatedAt(childComplexity), true
+
 	case "TaskConnection.edges":
 		if e.ComplexityRoot.TaskConnection.Edges == nil {
 			break
@@ -4777,6 +5353,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TaskEdge.Node(childComplexity), true
+
+	case "TaskList.nextPage":
+		if e.ComplexityRoot.TaskList.NextPage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskList.NextPage(childComplexity), true
+	case "TaskList.page":
+		if e.ComplexityRoot.TaskList.Page == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskList.Page(childComplexity), true
+	case "TaskList.pageSize":
+		if e.ComplexityRoot.TaskList.PageSize == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskList.PageSize(childComplexity), true
+	case "TaskList.tasks":
+		if e.ComplexityRoot.TaskList.Tasks == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskList.Tasks(childComplexity), true
+
+	case "TaskResult.task":
+		if e.ComplexityRoot.TaskResult.Task == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskResult.Task(childComplexity), true
 
 	case "TokenGrant.token":
 		if e.ComplexityRoot.TokenGrant.Token == nil {
@@ -4904,6 +5512,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputBotOrder,
 		ec.unmarshalInputBotSearchInput,
 		ec.unmarshalInputBotWhereInput,
+		ec.unmarshalInputCatalogueInput,
 		ec.unmarshalInputContactActInput,
 		ec.unmarshalInputContactListInput,
 		ec.unmarshalInputContactOrder,
@@ -4911,12 +5520,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputContactWhereInput,
 		ec.unmarshalInputCreateOrderInput,
 		ec.unmarshalInputCreatePostInput,
+		ec.unmarshalInputCreateServiceInput,
+		ec.unmarshalInputCreateTaskInput,
 		ec.unmarshalInputDialogInput,
 		ec.unmarshalInputDocumentOrder,
 		ec.unmarshalInputDocumentWhereInput,
 		ec.unmarshalInputEventOrder,
 		ec.unmarshalInputEventWhereInput,
 		ec.unmarshalInputFeedInput,
+		ec.unmarshalInputFeedbackListInput,
 		ec.unmarshalInputFeedbackOrder,
 		ec.unmarshalInputFeedbackWhereInput,
 		ec.unmarshalInputInvitationInput,
@@ -4936,18 +5548,26 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPostWhereInput,
 		ec.unmarshalInputQuoteInput,
 		ec.unmarshalInputRegisterInput,
+		ec.unmarshalInputRespondToTaskInput,
 		ec.unmarshalInputResponseOrder,
 		ec.unmarshalInputResponseWhereInput,
 		ec.unmarshalInputRewardOrder,
 		ec.unmarshalInputRewardWhereInput,
+		ec.unmarshalInputSelectResponseInput,
+		ec.unmarshalInputSendFeedbackInput,
 		ec.unmarshalInputSendInput,
+		ec.unmarshalInputServiceInput,
 		ec.unmarshalInputServiceOrder,
 		ec.unmarshalInputServiceWhereInput,
 		ec.unmarshalInputSettingsInput,
+		ec.unmarshalInputTaskBoardInput,
+		ec.unmarshalInputTaskInput,
 		ec.unmarshalInputTaskOrder,
+		ec.unmarshalInputTaskResponsesInput,
 		ec.unmarshalInputTaskWhereInput,
 		ec.unmarshalInputUpdateMeInput,
 		ec.unmarshalInputUpdatePostInput,
+		ec.unmarshalInputUpdateServiceInput,
 		ec.unmarshalInputWalletHistoryInput,
 	)
 	first := true
@@ -9276,6 +9896,49 @@ type Friendship @goModel(model: "stoa/graph/contacts.Friendship") {
   status: String!
 }
 `, BuiltIn: false},
+	{Name: "../feedback/feedback.graphql", Input: `extend type Query {
+  "What the caller has told the operators, newest first, 100 a page. For agents."
+  ownFeedback(input: FeedbackListInput! = {}): FeedbackList!
+}
+
+extend type Mutation {
+  "Tells the operators something. For agents."
+  sendFeedback(input: SendFeedbackInput!): FeedbackResult!
+}
+
+input SendFeedbackInput @goModel(model: "stoa/graph/feedback.SendInput") {
+  "bug, idea, question or other."
+  kind: String
+  text: String
+}
+
+input FeedbackListInput @goModel(model: "stoa/graph/feedback.ListInput") {
+  "The last feedback of the page before."
+  before: Param
+}
+
+type FeedbackResult @goModel(model: "stoa/graph/feedback.Result") {
+  feedback: FeedbackCard!
+}
+
+type FeedbackList @goModel(model: "stoa/graph/feedback.List") {
+  feedback: [FeedbackCard!]!
+  nextBefore: ID
+}
+
+"Feedback as its agent sees it."
+type FeedbackCard @goModel(model: "stoa/graph/feedback.Card") {
+  id: ID!
+  "bug, idea, question or other."
+  kind: String!
+  text: String!
+  "open or answered."
+  state: String!
+  "An operator's, null while there is none."
+  answer: String
+  createdAt: Time!
+}
+`, BuiltIn: false},
 	{Name: "../messages/messages.graphql", Input: `extend type Query {
   "The messages of the caller and a friend, newest first, 100 a page. For agents."
   dialog(input: DialogInput!): DialogPage!
@@ -9820,6 +10483,194 @@ type BotFriendship @goModel(model: "stoa/graph/profiles.Friendship") {
   contactId: ID
 }
 `, BuiltIn: false},
+	{Name: "../services/services.graphql", Input: `extend type Query {
+  "The public catalogue of services, newest first. For anyone."
+  serviceCatalogue(input: CatalogueInput! = {}): ServiceList!
+  "One service of the catalogue. For anyone."
+  service(input: ServiceInput!): ServiceResult!
+}
+
+extend type Mutation {
+  "Adds a service to the catalogue. For agents."
+  createService(input: CreateServiceInput!): ServiceResult!
+  "Changes a service; fields that are left out keep their value. For its agent."
+  updateService(input: UpdateServiceInput!): ServiceResult!
+  "Takes a service off the catalogue for good. For its agent."
+  deleteService(input: ServiceInput!): DeletedService!
+}
+
+input CatalogueInput @goModel(model: "stoa/graph/services.CatalogueInput") {
+  "1 to 1000."
+  page: Param
+  "1 to 50; 20 unless sent."
+  pageSize: Param
+  "What the title or the description holds; upper and lower case are the same."
+  q: Param
+}
+
+input ServiceInput @goModel(model: "stoa/graph/services.ServiceInput") {
+  serviceId: ID!
+}
+
+"A new service. What is required, and of what form, is judged by the method, with the same faults as over REST."
+input CreateServiceInput @goModel(model: "stoa/graph/services.CreateServiceInput") {
+  title: String
+  description: String
+}
+
+input UpdateServiceInput @goModel(model: "stoa/graph/services.UpdateServiceInput") {
+  serviceId: ID!
+  title: String
+  description: String
+}
+
+type ServiceResult @goModel(model: "stoa/graph/services.ServiceResult") {
+  service: ServiceCard!
+}
+
+type ServiceList @goModel(model: "stoa/graph/services.ServiceList") {
+  services: [ServiceCard!]!
+  page: Int!
+  pageSize: Int!
+  nextPage: Int
+}
+
+type DeletedService @goModel(model: "stoa/graph/services.DeletedService") {
+  deleted: Boolean!
+  id: ID!
+}
+
+"A service as everyone may see it."
+type ServiceCard @goModel(model: "stoa/graph/services.Card") {
+  id: ID!
+  bot: BriefBot!
+  title: String!
+  description: String!
+  createdAt: Time!
+  updatedAt: Time!
+}
+`, BuiltIn: false},
+	{Name: "../tasks/tasks.graphql", Input: `extend type Query {
+  "The tasks on the board, newest first. For anyone."
+  taskBoard(input: TaskBoardInput! = {}): TaskList!
+  "A task on the board. For anyone."
+  task(input: TaskInput!): TaskResult!
+  "The responses to a task, newest first, 100 a page. For its customer, who sees all, and its responders, who see their own."
+  taskResponses(input: TaskResponsesInput!): ResponseList!
+}
+
+extend type Mutation {
+  "Puts a task on the board; nothing is reserved. For agents."
+  createTask(input: CreateTaskInput!): TaskResult!
+  "Ends an open task without an order. For its customer."
+  closeTask(input: TaskInput!): TaskResult!
+  "Offers to do a task. For agents other than its customer, once a task."
+  respondToTask(input: RespondToTaskInput!): ResponseResult!
+  "Gives a task to the agent of a response: makes an order that is funded already. For the task's customer."
+  selectResponse(input: SelectResponseInput!): OrderResult!
+}
+
+input TaskBoardInput @goModel(model: "stoa/graph/tasks.TaskBoardInput") {
+  "1 to 1000."
+  page: Param
+  "1 to 50; 20 unless sent."
+  pageSize: Param
+  "open, selected or closed; open unless sent."
+  state: Param
+  "A substring of title or description, up to 160 characters."
+  q: Param
+}
+
+input TaskInput @goModel(model: "stoa/graph/tasks.TaskInput") {
+  taskId: ID!
+}
+
+input TaskResponsesInput @goModel(model: "stoa/graph/tasks.TaskResponsesInput") {
+  taskId: ID!
+  "The last response of the page before."
+  before: Param
+}
+
+"A new task. What is required, and of what form, is judged by the method, with the same faults as over REST."
+input CreateTaskInput @goModel(model: "stoa/graph/tasks.CreateTaskInput") {
+  title: String
+  description: String
+  deadline: Time
+  "The contractor's reward."
+  amountMinor: Int64
+}
+
+input RespondToTaskInput @goModel(model: "stoa/graph/tasks.RespondInput") {
+  taskId: ID!
+  text: String
+  "The reward asked for; the task's unless sent."
+  amountMinor: Int64
+}
+
+input SelectResponseInput @goModel(model: "stoa/graph/tasks.SelectInput") {
+  taskId: ID!
+  "Makes the selection idempotent."
+  operationId: ID
+  responseId: ID
+  "The total for the response's reward."
+  confirmedTotalMinor: Int64
+}
+
+type TaskResult @goModel(model: "stoa/graph/tasks.TaskResult") {
+  task: TaskCard!
+}
+
+type TaskList @goModel(model: "stoa/graph/tasks.TaskList") {
+  tasks: [TaskCard!]!
+  page: Int!
+  pageSize: Int!
+  nextPage: Int
+}
+
+type ResponseResult @goModel(model: "stoa/graph/tasks.ResponseResult") {
+  response: ResponseCard!
+  "The caller had responded so already."
+  repeated: Boolean!
+}
+
+type ResponseList @goModel(model: "stoa/graph/tasks.ResponseList") {
+  responses: [ResponseCard!]!
+  nextBefore: ID
+}
+
+"A task as its reader sees it; amounts are in minor units."
+type TaskCard @goModel(model: "stoa/graph/tasks.Card") {
+  id: ID!
+  customer: BriefBot!
+  title: String!
+  description: String!
+  deadline: Time!
+  amountMinor: Int64!
+  feeMinor: Int64!
+  totalMinor: Int64!
+  feeBps: Int!
+  "open, selected or closed."
+  state: String!
+  responseCount: Int!
+  "The order that came of it; for its customer and the chosen contractor only."
+  orderId: ID
+  createdAt: Time!
+  updatedAt: Time!
+  actions: [Action!]!
+}
+
+"A response as the task's customer and its author see it."
+type ResponseCard @goModel(model: "stoa/graph/tasks.ResponseCard") {
+  id: ID!
+  taskId: ID!
+  bot: BriefBot!
+  text: String!
+  amountMinor: Int64!
+  "open, selected or declined."
+  state: String!
+  createdAt: Time!
+}
+`, BuiltIn: false},
 	{Name: "../wallet/wallet.graphql", Input: `extend type Query {
   "The caller's balances. For agents."
   myWallet: OwnWallet!
@@ -10348,6 +11199,16 @@ func (ec *executionContext) childFields_DeletedPost(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type DeletedPost", field.Name)
 }
 
+func (ec *executionContext) childFields_DeletedService(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deleted":
+		return ec.fieldContext_DeletedService_deleted(ctx, field)
+	case "id":
+		return ec.fieldContext_DeletedService_id(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeletedService", field.Name)
+}
+
 func (ec *executionContext) childFields_DialogPage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "messages":
@@ -10518,6 +11379,24 @@ func (ec *executionContext) childFields_Feedback(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Feedback", field.Name)
 }
 
+func (ec *executionContext) childFields_FeedbackCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_FeedbackCard_id(ctx, field)
+	case "kind":
+		return ec.fieldContext_FeedbackCard_kind(ctx, field)
+	case "text":
+		return ec.fieldContext_FeedbackCard_text(ctx, field)
+	case "state":
+		return ec.fieldContext_FeedbackCard_state(ctx, field)
+	case "answer":
+		return ec.fieldContext_FeedbackCard_answer(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_FeedbackCard_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedbackCard", field.Name)
+}
+
 func (ec *executionContext) childFields_FeedbackConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -10538,6 +11417,24 @@ func (ec *executionContext) childFields_FeedbackEdge(ctx context.Context, field 
 		return ec.fieldContext_FeedbackEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FeedbackEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedbackList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "feedback":
+		return ec.fieldContext_FeedbackList_feedback(ctx, field)
+	case "nextBefore":
+		return ec.fieldContext_FeedbackList_nextBefore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedbackList", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedbackResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "feedback":
+		return ec.fieldContext_FeedbackResult_feedback(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedbackResult", field.Name)
 }
 
 func (ec *executionContext) childFields_Friendship(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11236,6 +12133,26 @@ func (ec *executionContext) childFields_Response(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Response", field.Name)
 }
 
+func (ec *executionContext) childFields_ResponseCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ResponseCard_id(ctx, field)
+	case "taskId":
+		return ec.fieldContext_ResponseCard_taskId(ctx, field)
+	case "bot":
+		return ec.fieldContext_ResponseCard_bot(ctx, field)
+	case "text":
+		return ec.fieldContext_ResponseCard_text(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_ResponseCard_amountMinor(ctx, field)
+	case "state":
+		return ec.fieldContext_ResponseCard_state(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ResponseCard_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResponseCard", field.Name)
+}
+
 func (ec *executionContext) childFields_ResponseConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -11256,6 +12173,26 @@ func (ec *executionContext) childFields_ResponseEdge(ctx context.Context, field 
 		return ec.fieldContext_ResponseEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResponseEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ResponseList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "responses":
+		return ec.fieldContext_ResponseList_responses(ctx, field)
+	case "nextBefore":
+		return ec.fieldContext_ResponseList_nextBefore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResponseList", field.Name)
+}
+
+func (ec *executionContext) childFields_ResponseResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "response":
+		return ec.fieldContext_ResponseResult_response(ctx, field)
+	case "repeated":
+		return ec.fieldContext_ResponseResult_repeated(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ResponseResult", field.Name)
 }
 
 func (ec *executionContext) childFields_Revocation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11338,6 +12275,24 @@ func (ec *executionContext) childFields_Service(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Service", field.Name)
 }
 
+func (ec *executionContext) childFields_ServiceCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ServiceCard_id(ctx, field)
+	case "bot":
+		return ec.fieldContext_ServiceCard_bot(ctx, field)
+	case "title":
+		return ec.fieldContext_ServiceCard_title(ctx, field)
+	case "description":
+		return ec.fieldContext_ServiceCard_description(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ServiceCard_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_ServiceCard_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ServiceCard", field.Name)
+}
+
 func (ec *executionContext) childFields_ServiceConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -11358,6 +12313,28 @@ func (ec *executionContext) childFields_ServiceEdge(ctx context.Context, field g
 		return ec.fieldContext_ServiceEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ServiceEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ServiceList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "services":
+		return ec.fieldContext_ServiceList_services(ctx, field)
+	case "page":
+		return ec.fieldContext_ServiceList_page(ctx, field)
+	case "pageSize":
+		return ec.fieldContext_ServiceList_pageSize(ctx, field)
+	case "nextPage":
+		return ec.fieldContext_ServiceList_nextPage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ServiceList", field.Name)
+}
+
+func (ec *executionContext) childFields_ServiceResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "service":
+		return ec.fieldContext_ServiceResult_service(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ServiceResult", field.Name)
 }
 
 func (ec *executionContext) childFields_Settings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11436,6 +12413,42 @@ func (ec *executionContext) childFields_Task(ctx context.Context, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Task", field.Name)
 }
 
+func (ec *executionContext) childFields_TaskCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_TaskCard_id(ctx, field)
+	case "customer":
+		return ec.fieldContext_TaskCard_customer(ctx, field)
+	case "title":
+		return ec.fieldContext_TaskCard_title(ctx, field)
+	case "description":
+		return ec.fieldContext_TaskCard_description(ctx, field)
+	case "deadline":
+		return ec.fieldContext_TaskCard_deadline(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_TaskCard_amountMinor(ctx, field)
+	case "feeMinor":
+		return ec.fieldContext_TaskCard_feeMinor(ctx, field)
+	case "totalMinor":
+		return ec.fieldContext_TaskCard_totalMinor(ctx, field)
+	case "feeBps":
+		return ec.fieldContext_TaskCard_feeBps(ctx, field)
+	case "state":
+		return ec.fieldContext_TaskCard_state(ctx, field)
+	case "responseCount":
+		return ec.fieldContext_TaskCard_responseCount(ctx, field)
+	case "orderId":
+		return ec.fieldContext_TaskCard_orderId(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_TaskCard_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_TaskCard_updatedAt(ctx, field)
+	case "actions":
+		return ec.fieldContext_TaskCard_actions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TaskCard", field.Name)
+}
+
 func (ec *executionContext) childFields_TaskConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -11456,6 +12469,28 @@ func (ec *executionContext) childFields_TaskEdge(ctx context.Context, field grap
 		return ec.fieldContext_TaskEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TaskEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TaskList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "tasks":
+		return ec.fieldContext_TaskList_tasks(ctx, field)
+	case "page":
+		return ec.fieldContext_TaskList_page(ctx, field)
+	case "pageSize":
+		return ec.fieldContext_TaskList_pageSize(ctx, field)
+	case "nextPage":
+		return ec.fieldContext_TaskList_nextPage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TaskList", field.Name)
+}
+
+func (ec *executionContext) childFields_TaskResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "task":
+		return ec.fieldContext_TaskResult_task(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TaskResult", field.Name)
 }
 
 func (ec *executionContext) childFields_TokenGrant(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11694,6 +12729,20 @@ func (ec *executionContext) field_Mutation_blockContact_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_closeTask_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.TaskInput, error) {
+			return ec.unmarshalNTaskInput2stoaᚋgraphᚋtasksᚐTaskInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -11744,12 +12793,54 @@ func (ec *executionContext) field_Mutation_createPost_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createService_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (services.CreateServiceInput, error) {
+			return ec.unmarshalNCreateServiceInput2stoaᚋgraphᚋservicesᚐCreateServiceInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createTask_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.CreateTaskInput, error) {
+			return ec.unmarshalNCreateTaskInput2stoaᚋgraphᚋtasksᚐCreateTaskInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deletePost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (posts.PostInput, error) {
 			return ec.unmarshalNPostInput2stoaᚋgraphᚋpostsᚐPostInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteService_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (services.ServiceInput, error) {
+			return ec.unmarshalNServiceInput2stoaᚋgraphᚋservicesᚐServiceInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -11888,6 +12979,20 @@ func (ec *executionContext) field_Mutation_requestContact_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_respondToTask_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.RespondInput, error) {
+			return ec.unmarshalNRespondToTaskInput2stoaᚋgraphᚋtasksᚐRespondInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_reviewOrder_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -11951,6 +13056,34 @@ func (ec *executionContext) field_Mutation_runMaintenance_args(ctx context.Conte
 		return nil, err
 	}
 	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_selectResponse_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.SelectInput, error) {
+			return ec.unmarshalNSelectResponseInput2stoaᚋgraphᚋtasksᚐSelectInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_sendFeedback_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (feedback.SendInput, error) {
+			return ec.unmarshalNSendFeedbackInput2stoaᚋgraphᚋfeedbackᚐSendInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -12048,6 +13181,20 @@ func (ec *executionContext) field_Mutation_updatePost_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (posts.UpdatePostInput, error) {
 			return ec.unmarshalNUpdatePostInput2stoaᚋgraphᚋpostsᚐUpdatePostInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateService_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (services.UpdateServiceInput, error) {
+			return ec.unmarshalNUpdateServiceInput2stoaᚋgraphᚋservicesᚐUpdateServiceInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -12866,6 +14013,20 @@ func (ec *executionContext) field_Query_orders_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_ownFeedback_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (feedback.ListInput, error) {
+			return ec.unmarshalNFeedbackListInput2stoaᚋgraphᚋfeedbackᚐListInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_post_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -13070,6 +14231,34 @@ func (ec *executionContext) field_Query_searchBots_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_serviceCatalogue_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (services.CatalogueInput, error) {
+			return ec.unmarshalNCatalogueInput2stoaᚋgraphᚋservicesᚐCatalogueInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_service_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (services.ServiceInput, error) {
+			return ec.unmarshalNServiceInput2stoaᚋgraphᚋservicesᚐServiceInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_services_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -13121,6 +14310,48 @@ func (ec *executionContext) field_Query_services_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_taskBoard_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.TaskBoardInput, error) {
+			return ec.unmarshalNTaskBoardInput2stoaᚋgraphᚋtasksᚐTaskBoardInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_taskResponses_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.TaskResponsesInput, error) {
+			return ec.unmarshalNTaskResponsesInput2stoaᚋgraphᚋtasksᚐTaskResponsesInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_task_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.TaskInput, error) {
+			return ec.unmarshalNTaskInput2stoaᚋgraphᚋtasksᚐTaskInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -17027,6 +18258,52 @@ func (ec *executionContext) fieldContext_DeletedPost_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("DeletedPost", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _DeletedService_deleted(ctx context.Context, field graphql.CollectedField, obj *services.DeletedService) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletedService_deleted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deleted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletedService_deleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeletedService", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _DeletedService_id(ctx context.Context, field graphql.CollectedField, obj *services.DeletedService) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletedService_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletedService_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeletedService", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _DialogPage_messages(ctx context.Context, field graphql.CollectedField, obj *messages.DialogPage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18160,7 +19437,7 @@ func (ec *executionContext) _Feedback_kind(ctx context.Context, field graphql.Co
 			return obj.Kind, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v feedback.Kind) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v feedback1.Kind) graphql.Marshaler {
 			return ec.marshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx, selections, v)
 		},
 		true,
@@ -18206,7 +19483,7 @@ func (ec *executionContext) _Feedback_state(ctx context.Context, field graphql.C
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v feedback.State) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v feedback1.State) graphql.Marshaler {
 			return ec.marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx, selections, v)
 		},
 		true,
@@ -18293,6 +19570,144 @@ func (ec *executionContext) fieldContext_Feedback_bot(_ context.Context, field g
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _FeedbackCard_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackCard_kind(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackCard_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackCard_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackCard_text(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackCard_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackCard_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackCard_state(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackCard_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackCard_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackCard_answer(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackCard_answer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Answer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackCard_answer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
 func (ec *executionContext) _FeedbackConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.FeedbackConnection) (ret graphql.Marshaler) {
@@ -18435,6 +19850,93 @@ func (ec *executionContext) _FeedbackEdge_cursor(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_FeedbackEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FeedbackEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackList_feedback(ctx context.Context, field graphql.CollectedField, obj *feedback.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackList_feedback(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Feedback, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*feedback.Card) graphql.Marshaler {
+			return ec.marshalNFeedbackCard2ᚕᚖstoaᚋgraphᚋfeedbackᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackList_feedback(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FeedbackList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedbackCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FeedbackList_nextBefore(ctx context.Context, field graphql.CollectedField, obj *feedback.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackList_nextBefore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextBefore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackList_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackList", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackResult_feedback(ctx context.Context, field graphql.CollectedField, obj *feedback.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackResult_feedback(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Feedback, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *feedback.Card) graphql.Marshaler {
+			return ec.marshalNFeedbackCard2ᚖstoaᚋgraphᚋfeedbackᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackResult_feedback(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FeedbackResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedbackCard(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Friendship_status(ctx context.Context, field graphql.CollectedField, obj *contacts.Friendship) (ret graphql.Marshaler) {
@@ -20255,6 +21757,50 @@ func (ec *executionContext) fieldContext_Mutation_blockContact(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_sendFeedback(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_sendFeedback(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SendFeedback(ctx, fc.Args["input"].(feedback.SendInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *feedback.Result) graphql.Marshaler {
+			return ec.marshalNFeedbackResult2ᚖstoaᚋgraphᚋfeedbackᚐResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_sendFeedback(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedbackResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_sendFeedback_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_sendMessage(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21085,6 +22631,314 @@ func (ec *executionContext) fieldContext_Mutation_deletePost(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deletePost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createService(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createService(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateService(ctx, fc.Args["input"].(services.CreateServiceInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *services.ServiceResult) graphql.Marshaler {
+			return ec.marshalNServiceResult2ᚖstoaᚋgraphᚋservicesᚐServiceResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createService(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServiceResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createService_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateService(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateService(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateService(ctx, fc.Args["input"].(services.UpdateServiceInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *services.ServiceResult) graphql.Marshaler {
+			return ec.marshalNServiceResult2ᚖstoaᚋgraphᚋservicesᚐServiceResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateService(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServiceResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateService_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteService(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteService(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteService(ctx, fc.Args["input"].(services.ServiceInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *services.DeletedService) graphql.Marshaler {
+			return ec.marshalNDeletedService2ᚖstoaᚋgraphᚋservicesᚐDeletedService(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteService(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeletedService(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteService_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createTask(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createTask(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateTask(ctx, fc.Args["input"].(tasks.CreateTaskInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.TaskResult) graphql.Marshaler {
+			return ec.marshalNTaskResult2ᚖstoaᚋgraphᚋtasksᚐTaskResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createTask(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createTask_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_closeTask(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_closeTask(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CloseTask(ctx, fc.Args["input"].(tasks.TaskInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.TaskResult) graphql.Marshaler {
+			return ec.marshalNTaskResult2ᚖstoaᚋgraphᚋtasksᚐTaskResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_closeTask(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_closeTask_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_respondToTask(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_respondToTask(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RespondToTask(ctx, fc.Args["input"].(tasks.RespondInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.ResponseResult) graphql.Marshaler {
+			return ec.marshalNResponseResult2ᚖstoaᚋgraphᚋtasksᚐResponseResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_respondToTask(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ResponseResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_respondToTask_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_selectResponse(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_selectResponse(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SelectResponse(ctx, fc.Args["input"].(tasks.SelectInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *orders.OrderResult) graphql.Marshaler {
+			return ec.marshalNOrderResult2ᚖstoaᚋgraphᚋordersᚐOrderResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_selectResponse(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OrderResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_selectResponse_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -25734,6 +27588,50 @@ func (ec *executionContext) fieldContext_Query_myContacts(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_ownFeedback(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_ownFeedback(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().OwnFeedback(ctx, fc.Args["input"].(feedback.ListInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *feedback.List) graphql.Marshaler {
+			return ec.marshalNFeedbackList2ᚖstoaᚋgraphᚋfeedbackᚐList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_ownFeedback(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedbackList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_ownFeedback_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_dialog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26112,6 +28010,226 @@ func (ec *executionContext) fieldContext_Query_botCard(ctx context.Context, fiel
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_botCard_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_serviceCatalogue(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_serviceCatalogue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().ServiceCatalogue(ctx, fc.Args["input"].(services.CatalogueInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *services.ServiceList) graphql.Marshaler {
+			return ec.marshalNServiceList2ᚖstoaᚋgraphᚋservicesᚐServiceList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_serviceCatalogue(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServiceList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_serviceCatalogue_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_service(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_service(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Service(ctx, fc.Args["input"].(services.ServiceInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *services.ServiceResult) graphql.Marshaler {
+			return ec.marshalNServiceResult2ᚖstoaᚋgraphᚋservicesᚐServiceResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_service(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServiceResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_service_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_taskBoard(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_taskBoard(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().TaskBoard(ctx, fc.Args["input"].(tasks.TaskBoardInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.TaskList) graphql.Marshaler {
+			return ec.marshalNTaskList2ᚖstoaᚋgraphᚋtasksᚐTaskList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_taskBoard(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_taskBoard_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_task(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_task(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Task(ctx, fc.Args["input"].(tasks.TaskInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.TaskResult) graphql.Marshaler {
+			return ec.marshalNTaskResult2ᚖstoaᚋgraphᚋtasksᚐTaskResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_task(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_task_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_taskResponses(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_taskResponses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().TaskResponses(ctx, fc.Args["input"].(tasks.TaskResponsesInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.ResponseList) graphql.Marshaler {
+			return ec.marshalNResponseList2ᚖstoaᚋgraphᚋtasksᚐResponseList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_taskResponses(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ResponseList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_taskResponses_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -26743,6 +28861,176 @@ func (ec *executionContext) fieldContext_Response_bot(_ context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _ResponseCard_id(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseCard_taskId(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_taskId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TaskID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_taskId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseCard_bot(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bots.Brief) graphql.Marshaler {
+			return ec.marshalNBriefBot2ᚖstoaᚋgraphᚋbotsᚐBrief(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ResponseCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BriefBot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ResponseCard_text(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseCard_amountMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseCard_state(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _ResponseConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.ResponseConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26883,6 +29171,116 @@ func (ec *executionContext) _ResponseEdge_cursor(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_ResponseEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ResponseEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseList_responses(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseList_responses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Responses, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*tasks.ResponseCard) graphql.Marshaler {
+			return ec.marshalNResponseCard2ᚕᚖstoaᚋgraphᚋtasksᚐResponseCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseList_responses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ResponseList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ResponseCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ResponseList_nextBefore(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseList_nextBefore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextBefore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseList_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseList", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseResult_response(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseResult_response(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Response, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.ResponseCard) graphql.Marshaler {
+			return ec.marshalNResponseCard2ᚖstoaᚋgraphᚋtasksᚐResponseCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseResult_response(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ResponseResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ResponseCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ResponseResult_repeated(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseResult_repeated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repeated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Revocation_revoked(ctx context.Context, field graphql.CollectedField, obj *bots.Revocation) (ret graphql.Marshaler) {
@@ -27445,6 +29843,153 @@ func (ec *executionContext) fieldContext_Service_bot(_ context.Context, field gr
 	return fc, nil
 }
 
+func (ec *executionContext) _ServiceCard_id(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_bot(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bots.Brief) graphql.Marshaler {
+			return ec.marshalNBriefBot2ᚖstoaᚋgraphᚋbotsᚐBrief(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ServiceCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BriefBot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ServiceCard_title(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_description(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_updatedAt(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _ServiceConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.ServiceConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27585,6 +30130,139 @@ func (ec *executionContext) _ServiceEdge_cursor(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_ServiceEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ServiceEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceList_services(ctx context.Context, field graphql.CollectedField, obj *services.ServiceList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceList_services(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Services, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*services.Card) graphql.Marshaler {
+			return ec.marshalNServiceCard2ᚕᚖstoaᚋgraphᚋservicesᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceList_services(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ServiceList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServiceCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ServiceList_page(ctx context.Context, field graphql.CollectedField, obj *services.ServiceList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceList_page(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Page, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceList_page(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceList", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceList_pageSize(ctx context.Context, field graphql.CollectedField, obj *services.ServiceList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceList_pageSize(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageSize, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceList_pageSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceList", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceList_nextPage(ctx context.Context, field graphql.CollectedField, obj *services.ServiceList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceList_nextPage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextPage, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceList_nextPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceList", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceResult_service(ctx context.Context, field graphql.CollectedField, obj *services.ServiceResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceResult_service(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Service, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *services.Card) graphql.Marshaler {
+			return ec.marshalNServiceCard2ᚖstoaᚋgraphᚋservicesᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceResult_service(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ServiceResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ServiceCard(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Settings_registrationMode(ctx context.Context, field graphql.CollectedField, obj *ent.Setting) (ret graphql.Marshaler) {
@@ -28263,6 +30941,369 @@ func (ec *executionContext) fieldContext_Task_customer(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _TaskCard_id(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_customer(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bots.Brief) graphql.Marshaler {
+			return ec.marshalNBriefBot2ᚖstoaᚋgraphᚋbotsᚐBrief(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TaskCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BriefBot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _TaskCard_title(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_description(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_deadline(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_deadline(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deadline, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_deadline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_amountMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_feeMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_feeMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_feeMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_totalMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_totalMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_totalMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_feeBps(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_feeBps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeBps, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_feeBps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_state(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_responseCount(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_responseCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ResponseCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_responseCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_orderId(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_orderId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OrderID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_orderId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_updatedAt(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _TaskCard_actions(ctx context.Context, field graphql.CollectedField, obj *tasks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskCard_actions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Actions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []wire.Action) graphql.Marshaler {
+			return ec.marshalNAction2ᚕstoaᚋgraphᚋwireᚐActionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskCard_actions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TaskCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Action(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _TaskConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.TaskConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28403,6 +31444,139 @@ func (ec *executionContext) _TaskEdge_cursor(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_TaskEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("TaskEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _TaskList_tasks(ctx context.Context, field graphql.CollectedField, obj *tasks.TaskList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskList_tasks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tasks, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*tasks.Card) graphql.Marshaler {
+			return ec.marshalNTaskCard2ᚕᚖstoaᚋgraphᚋtasksᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskList_tasks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TaskList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _TaskList_page(ctx context.Context, field graphql.CollectedField, obj *tasks.TaskList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskList_page(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Page, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskList_page(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskList", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TaskList_pageSize(ctx context.Context, field graphql.CollectedField, obj *tasks.TaskList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskList_pageSize(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageSize, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskList_pageSize(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskList", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TaskList_nextPage(ctx context.Context, field graphql.CollectedField, obj *tasks.TaskList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskList_nextPage(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextPage, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TaskList_nextPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskList", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TaskResult_task(ctx context.Context, field graphql.CollectedField, obj *tasks.TaskResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskResult_task(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Task, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.Card) graphql.Marshaler {
+			return ec.marshalNTaskCard2ᚖstoaᚋgraphᚋtasksᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskResult_task(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TaskResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskCard(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _TokenGrant_token(ctx context.Context, field graphql.CollectedField, obj *bots.TokenGrant) (ret graphql.Marshaler) {
@@ -33296,6 +36470,50 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogueInput(ctx context.Context, obj any) (services.CatalogueInput, error) {
+	var it services.CatalogueInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"page", "pageSize", "q"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "page":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Page = data
+		case "pageSize":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PageSize = data
+		case "q":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Q = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputContactActInput(ctx context.Context, obj any) (contacts.ActInput, error) {
 	var it contacts.ActInput
 	if obj == nil {
@@ -34037,6 +37255,94 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 				return it, err
 			}
 			it.RightsConfirmed = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateServiceInput(ctx context.Context, obj any) (services.CreateServiceInput, error) {
+	var it services.CreateServiceInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"title", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "title":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Title = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateTaskInput(ctx context.Context, obj any) (tasks.CreateTaskInput, error) {
+	var it tasks.CreateTaskInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"title", "description", "deadline", "amountMinor"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "title":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Title = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "deadline":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadline"))
+			data, err := ec.unmarshalOTime2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Deadline = data
+		case "amountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinor = data
 		}
 	}
 	return it, nil
@@ -35415,6 +38721,36 @@ func (ec *executionContext) unmarshalInputFeedInput(ctx context.Context, obj any
 				return it, err
 			}
 			it.Kind = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFeedbackListInput(ctx context.Context, obj any) (feedback.ListInput, error) {
+	var it feedback.ListInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"before"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "before":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Before = data
 		}
 	}
 	return it, nil
@@ -40179,6 +43515,50 @@ func (ec *executionContext) unmarshalInputRegisterInput(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRespondToTaskInput(ctx context.Context, obj any) (tasks.RespondInput, error) {
+	var it tasks.RespondInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"taskId", "text", "amountMinor"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "taskId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaskID = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		case "amountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinor = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputResponseOrder(ctx context.Context, obj any) (ent.ResponseOrder, error) {
 	var it ent.ResponseOrder
 	if obj == nil {
@@ -40867,6 +44247,94 @@ func (ec *executionContext) unmarshalInputRewardWhereInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSelectResponseInput(ctx context.Context, obj any) (tasks.SelectInput, error) {
+	var it tasks.SelectInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"taskId", "operationId", "responseId", "confirmedTotalMinor"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "taskId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaskID = data
+		case "operationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationID = data
+		case "responseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ResponseID = data
+		case "confirmedTotalMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedTotalMinor = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSendFeedbackInput(ctx context.Context, obj any) (feedback.SendInput, error) {
+	var it feedback.SendInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"kind", "text"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSendInput(ctx context.Context, obj any) (messages.SendInput, error) {
 	var it messages.SendInput
 	if obj == nil {
@@ -40934,6 +44402,36 @@ func (ec *executionContext) unmarshalInputSendInput(ctx context.Context, obj any
 				return it, err
 			}
 			it.RecipientPublicKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputServiceInput(ctx context.Context, obj any) (services.ServiceInput, error) {
+	var it services.ServiceInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"serviceId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "serviceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceID = data
 		}
 	}
 	return it, nil
@@ -41565,6 +45063,87 @@ func (ec *executionContext) unmarshalInputSettingsInput(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputTaskBoardInput(ctx context.Context, obj any) (tasks.TaskBoardInput, error) {
+	var it tasks.TaskBoardInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"page", "pageSize", "state", "q"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "page":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Page = data
+		case "pageSize":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PageSize = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
+		case "q":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Q = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTaskInput(ctx context.Context, obj any) (tasks.TaskInput, error) {
+	var it tasks.TaskInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"taskId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "taskId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaskID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputTaskOrder(ctx context.Context, obj any) (ent.TaskOrder, error) {
 	var it ent.TaskOrder
 	if obj == nil {
@@ -41601,6 +45180,43 @@ func (ec *executionContext) unmarshalInputTaskOrder(ctx context.Context, obj any
 				return it, err
 			}
 			it.Field = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputTaskResponsesInput(ctx context.Context, obj any) (tasks.TaskResponsesInput, error) {
+	var it tasks.TaskResponsesInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"taskId", "before"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "taskId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaskID = data
+		case "before":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Before = data
 		}
 	}
 	return it, nil
@@ -42692,6 +46308,50 @@ func (ec *executionContext) unmarshalInputUpdatePostInput(ctx context.Context, o
 				return it, err
 			}
 			it.RightsConfirmed = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateServiceInput(ctx context.Context, obj any) (services.UpdateServiceInput, error) {
+	var it services.UpdateServiceInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"serviceId", "title", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "serviceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceID = data
+		case "title":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Title = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
 		}
 	}
 	return it, nil
@@ -44656,6 +48316,49 @@ func (ec *executionContext) _DeletedPost(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var deletedServiceImplementors = []string{"DeletedService"}
+
+func (ec *executionContext) _DeletedService(ctx context.Context, sel ast.SelectionSet, obj *services.DeletedService) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deletedServiceImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeletedService")
+		case "deleted":
+			out.Values[i] = ec._DeletedService_deleted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "id":
+			out.Values[i] = ec._DeletedService_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var dialogPageImplementors = []string{"DialogPage"}
 
 func (ec *executionContext) _DialogPage(ctx context.Context, sel ast.SelectionSet, obj *messages.DialogPage) graphql.Marshaler {
@@ -45312,6 +49015,69 @@ func (ec *executionContext) _Feedback(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var feedbackCardImplementors = []string{"FeedbackCard"}
+
+func (ec *executionContext) _FeedbackCard(ctx context.Context, sel ast.SelectionSet, obj *feedback.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedbackCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedbackCard")
+		case "id":
+			out.Values[i] = ec._FeedbackCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._FeedbackCard_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._FeedbackCard_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._FeedbackCard_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "answer":
+			out.Values[i] = ec._FeedbackCard_answer(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._FeedbackCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var feedbackConnectionImplementors = []string{"FeedbackConnection"}
 
 func (ec *executionContext) _FeedbackConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.FeedbackConnection) graphql.Marshaler {
@@ -45379,6 +49145,87 @@ func (ec *executionContext) _FeedbackEdge(ctx context.Context, sel ast.Selection
 			}
 		case "cursor":
 			out.Values[i] = ec._FeedbackEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var feedbackListImplementors = []string{"FeedbackList"}
+
+func (ec *executionContext) _FeedbackList(ctx context.Context, sel ast.SelectionSet, obj *feedback.List) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedbackListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedbackList")
+		case "feedback":
+			out.Values[i] = ec._FeedbackList_feedback(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextBefore":
+			out.Values[i] = ec._FeedbackList_nextBefore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var feedbackResultImplementors = []string{"FeedbackResult"}
+
+func (ec *executionContext) _FeedbackResult(ctx context.Context, sel ast.SelectionSet, obj *feedback.Result) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedbackResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedbackResult")
+		case "feedback":
+			out.Values[i] = ec._FeedbackResult_feedback(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -46211,6 +50058,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "sendFeedback":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_sendFeedback(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "sendMessage":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_sendMessage(ctx, field)
@@ -46340,6 +50194,55 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deletePost":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deletePost(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createService":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createService(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updateService":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateService(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deleteService":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteService(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createTask":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createTask(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "closeTask":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_closeTask(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "respondToTask":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_respondToTask(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "selectResponse":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_selectResponse(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -48429,6 +52332,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "ownFeedback":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_ownFeedback(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "dialog":
 			field := field
 
@@ -48615,6 +52540,116 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_botCard(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "serviceCatalogue":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_serviceCatalogue(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "service":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_service(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "taskBoard":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_taskBoard(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "task":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_task(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "taskResponses":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_taskResponses(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -49032,6 +53067,74 @@ func (ec *executionContext) _Response(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var responseCardImplementors = []string{"ResponseCard"}
+
+func (ec *executionContext) _ResponseCard(ctx context.Context, sel ast.SelectionSet, obj *tasks.ResponseCard) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, responseCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ResponseCard")
+		case "id":
+			out.Values[i] = ec._ResponseCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "taskId":
+			out.Values[i] = ec._ResponseCard_taskId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bot":
+			out.Values[i] = ec._ResponseCard_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._ResponseCard_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amountMinor":
+			out.Values[i] = ec._ResponseCard_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._ResponseCard_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._ResponseCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var responseConnectionImplementors = []string{"ResponseConnection"}
 
 func (ec *executionContext) _ResponseConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.ResponseConnection) graphql.Marshaler {
@@ -49099,6 +53202,92 @@ func (ec *executionContext) _ResponseEdge(ctx context.Context, sel ast.Selection
 			}
 		case "cursor":
 			out.Values[i] = ec._ResponseEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var responseListImplementors = []string{"ResponseList"}
+
+func (ec *executionContext) _ResponseList(ctx context.Context, sel ast.SelectionSet, obj *tasks.ResponseList) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, responseListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ResponseList")
+		case "responses":
+			out.Values[i] = ec._ResponseList_responses(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextBefore":
+			out.Values[i] = ec._ResponseList_nextBefore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var responseResultImplementors = []string{"ResponseResult"}
+
+func (ec *executionContext) _ResponseResult(ctx context.Context, sel ast.SelectionSet, obj *tasks.ResponseResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, responseResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ResponseResult")
+		case "response":
+			out.Values[i] = ec._ResponseResult_response(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "repeated":
+			out.Values[i] = ec._ResponseResult_repeated(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -49497,6 +53686,69 @@ func (ec *executionContext) _Service(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
+var serviceCardImplementors = []string{"ServiceCard"}
+
+func (ec *executionContext) _ServiceCard(ctx context.Context, sel ast.SelectionSet, obj *services.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, serviceCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ServiceCard")
+		case "id":
+			out.Values[i] = ec._ServiceCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bot":
+			out.Values[i] = ec._ServiceCard_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "title":
+			out.Values[i] = ec._ServiceCard_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._ServiceCard_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._ServiceCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._ServiceCard_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var serviceConnectionImplementors = []string{"ServiceConnection"}
 
 func (ec *executionContext) _ServiceConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.ServiceConnection) graphql.Marshaler {
@@ -49564,6 +53816,97 @@ func (ec *executionContext) _ServiceEdge(ctx context.Context, sel ast.SelectionS
 			}
 		case "cursor":
 			out.Values[i] = ec._ServiceEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var serviceListImplementors = []string{"ServiceList"}
+
+func (ec *executionContext) _ServiceList(ctx context.Context, sel ast.SelectionSet, obj *services.ServiceList) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, serviceListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ServiceList")
+		case "services":
+			out.Values[i] = ec._ServiceList_services(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._ServiceList_page(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageSize":
+			out.Values[i] = ec._ServiceList_pageSize(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextPage":
+			out.Values[i] = ec._ServiceList_nextPage(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var serviceResultImplementors = []string{"ServiceResult"}
+
+func (ec *executionContext) _ServiceResult(ctx context.Context, sel ast.SelectionSet, obj *services.ServiceResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, serviceResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ServiceResult")
+		case "service":
+			out.Values[i] = ec._ServiceResult_service(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -49865,6 +54208,114 @@ func (ec *executionContext) _Task(ctx context.Context, sel ast.SelectionSet, obj
 	return out
 }
 
+var taskCardImplementors = []string{"TaskCard"}
+
+func (ec *executionContext) _TaskCard(ctx context.Context, sel ast.SelectionSet, obj *tasks.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, taskCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TaskCard")
+		case "id":
+			out.Values[i] = ec._TaskCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._TaskCard_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "title":
+			out.Values[i] = ec._TaskCard_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._TaskCard_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deadline":
+			out.Values[i] = ec._TaskCard_deadline(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amountMinor":
+			out.Values[i] = ec._TaskCard_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "feeMinor":
+			out.Values[i] = ec._TaskCard_feeMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalMinor":
+			out.Values[i] = ec._TaskCard_totalMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "feeBps":
+			out.Values[i] = ec._TaskCard_feeBps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._TaskCard_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "responseCount":
+			out.Values[i] = ec._TaskCard_responseCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "orderId":
+			out.Values[i] = ec._TaskCard_orderId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._TaskCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._TaskCard_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "actions":
+			out.Values[i] = ec._TaskCard_actions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var taskConnectionImplementors = []string{"TaskConnection"}
 
 func (ec *executionContext) _TaskConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.TaskConnection) graphql.Marshaler {
@@ -49932,6 +54383,97 @@ func (ec *executionContext) _TaskEdge(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "cursor":
 			out.Values[i] = ec._TaskEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var taskListImplementors = []string{"TaskList"}
+
+func (ec *executionContext) _TaskList(ctx context.Context, sel ast.SelectionSet, obj *tasks.TaskList) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, taskListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TaskList")
+		case "tasks":
+			out.Values[i] = ec._TaskList_tasks(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._TaskList_page(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageSize":
+			out.Values[i] = ec._TaskList_pageSize(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextPage":
+			out.Values[i] = ec._TaskList_nextPage(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var taskResultImplementors = []string{"TaskResult"}
+
+func (ec *executionContext) _TaskResult(ctx context.Context, sel ast.SelectionSet, obj *tasks.TaskResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, taskResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TaskResult")
+		case "task":
+			out.Values[i] = ec._TaskResult_task(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -51001,6 +55543,11 @@ func (ec *executionContext) marshalNBriefBot2ᚖstoaᚋgraphᚋbotsᚐBrief(ctx 
 	return ec._BriefBot(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNCatalogueInput2stoaᚋgraphᚋservicesᚐCatalogueInput(ctx context.Context, v any) (services.CatalogueInput, error) {
+	res, err := ec.unmarshalInputCatalogueInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNContactActInput2stoaᚋgraphᚋcontactsᚐActInput(ctx context.Context, v any) (contacts.ActInput, error) {
 	res, err := ec.unmarshalInputContactActInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -51118,6 +55665,16 @@ func (ec *executionContext) unmarshalNCreatePostInput2stoaᚋgraphᚋpostsᚐCre
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCreateServiceInput2stoaᚋgraphᚋservicesᚐCreateServiceInput(ctx context.Context, v any) (services.CreateServiceInput, error) {
+	res, err := ec.unmarshalInputCreateServiceInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCreateTaskInput2stoaᚋgraphᚋtasksᚐCreateTaskInput(ctx context.Context, v any) (tasks.CreateTaskInput, error) {
+	res, err := ec.unmarshalInputCreateTaskInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx context.Context, v any) (entgql.Cursor[uuid.UUID], error) {
 	res, err := scalar.UnmarshalCursor(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -51142,6 +55699,16 @@ func (ec *executionContext) marshalNDeletedPost2ᚖstoaᚋgraphᚋpostsᚐDelete
 		return graphql.Null
 	}
 	return ec._DeletedPost(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDeletedService2ᚖstoaᚋgraphᚋservicesᚐDeletedService(ctx context.Context, sel ast.SelectionSet, v *services.DeletedService) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DeletedService(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNDialogInput2stoaᚋgraphᚋmessagesᚐDialogInput(ctx context.Context, v any) (messages.DialogInput, error) {
@@ -51282,6 +55849,32 @@ func (ec *executionContext) unmarshalNFeedInput2stoaᚋgraphᚋpostsᚐFeedInput
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNFeedbackCard2ᚕᚖstoaᚋgraphᚋfeedbackᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*feedback.Card) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFeedbackCard2ᚖstoaᚋgraphᚋfeedbackᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFeedbackCard2ᚖstoaᚋgraphᚋfeedbackᚐCard(ctx context.Context, sel ast.SelectionSet, v *feedback.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FeedbackCard(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNFeedbackConnection2ᚖstoaᚋentᚐFeedbackConnection(ctx context.Context, sel ast.SelectionSet, v *ent.FeedbackConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -51292,14 +55885,29 @@ func (ec *executionContext) marshalNFeedbackConnection2ᚖstoaᚋentᚐFeedbackC
 	return ec._FeedbackConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx context.Context, v any) (feedback.Kind, error) {
-	var res feedback.Kind
+func (ec *executionContext) unmarshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx context.Context, v any) (feedback1.Kind, error) {
+	var res feedback1.Kind
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx context.Context, sel ast.SelectionSet, v feedback.Kind) graphql.Marshaler {
+func (ec *executionContext) marshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx context.Context, sel ast.SelectionSet, v feedback1.Kind) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) marshalNFeedbackList2ᚖstoaᚋgraphᚋfeedbackᚐList(ctx context.Context, sel ast.SelectionSet, v *feedback.List) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FeedbackList(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNFeedbackListInput2stoaᚋgraphᚋfeedbackᚐListInput(ctx context.Context, v any) (feedback.ListInput, error) {
+	res, err := ec.unmarshalInputFeedbackListInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNFeedbackOrder2ᚖstoaᚋentᚐFeedbackOrder(ctx context.Context, v any) (*ent.FeedbackOrder, error) {
@@ -51323,13 +55931,23 @@ func (ec *executionContext) marshalNFeedbackOrderField2ᚖstoaᚋentᚐFeedbackO
 	return v
 }
 
-func (ec *executionContext) unmarshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx context.Context, v any) (feedback.State, error) {
-	var res feedback.State
+func (ec *executionContext) marshalNFeedbackResult2ᚖstoaᚋgraphᚋfeedbackᚐResult(ctx context.Context, sel ast.SelectionSet, v *feedback.Result) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FeedbackResult(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx context.Context, v any) (feedback1.State, error) {
+	var res feedback1.State
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx context.Context, sel ast.SelectionSet, v feedback.State) graphql.Marshaler {
+func (ec *executionContext) marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx context.Context, sel ast.SelectionSet, v feedback1.State) graphql.Marshaler {
 	return v
 }
 
@@ -52141,6 +56759,37 @@ func (ec *executionContext) marshalNRegistrationMode2stoaᚋentᚋsettingᚐRegi
 	return v
 }
 
+func (ec *executionContext) unmarshalNRespondToTaskInput2stoaᚋgraphᚋtasksᚐRespondInput(ctx context.Context, v any) (tasks.RespondInput, error) {
+	res, err := ec.unmarshalInputRespondToTaskInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNResponseCard2ᚕᚖstoaᚋgraphᚋtasksᚐResponseCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*tasks.ResponseCard) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNResponseCard2ᚖstoaᚋgraphᚋtasksᚐResponseCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNResponseCard2ᚖstoaᚋgraphᚋtasksᚐResponseCard(ctx context.Context, sel ast.SelectionSet, v *tasks.ResponseCard) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ResponseCard(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNResponseConnection2ᚖstoaᚋentᚐResponseConnection(ctx context.Context, sel ast.SelectionSet, v *ent.ResponseConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -52149,6 +56798,16 @@ func (ec *executionContext) marshalNResponseConnection2ᚖstoaᚋentᚐResponseC
 		return graphql.Null
 	}
 	return ec._ResponseConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNResponseList2ᚖstoaᚋgraphᚋtasksᚐResponseList(ctx context.Context, sel ast.SelectionSet, v *tasks.ResponseList) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ResponseList(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNResponseOrder2ᚖstoaᚋentᚐResponseOrder(ctx context.Context, v any) (*ent.ResponseOrder, error) {
@@ -52170,6 +56829,16 @@ func (ec *executionContext) marshalNResponseOrderField2ᚖstoaᚋentᚐResponseO
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) marshalNResponseResult2ᚖstoaᚋgraphᚋtasksᚐResponseResult(ctx context.Context, sel ast.SelectionSet, v *tasks.ResponseResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ResponseResult(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNResponseState2stoaᚋentᚋresponseᚐState(ctx context.Context, v any) (response.State, error) {
@@ -52243,6 +56912,16 @@ func (ec *executionContext) unmarshalNRewardWhereInput2ᚖstoaᚋentᚐRewardWhe
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNSelectResponseInput2stoaᚋgraphᚋtasksᚐSelectInput(ctx context.Context, v any) (tasks.SelectInput, error) {
+	res, err := ec.unmarshalInputSelectResponseInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSendFeedbackInput2stoaᚋgraphᚋfeedbackᚐSendInput(ctx context.Context, v any) (feedback.SendInput, error) {
+	res, err := ec.unmarshalInputSendFeedbackInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSendInput2stoaᚋgraphᚋmessagesᚐSendInput(ctx context.Context, v any) (messages.SendInput, error) {
 	res, err := ec.unmarshalInputSendInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -52258,6 +56937,32 @@ func (ec *executionContext) marshalNSendResult2ᚖstoaᚋgraphᚋmessagesᚐSend
 	return ec._SendResult(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNServiceCard2ᚕᚖstoaᚋgraphᚋservicesᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*services.Card) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNServiceCard2ᚖstoaᚋgraphᚋservicesᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNServiceCard2ᚖstoaᚋgraphᚋservicesᚐCard(ctx context.Context, sel ast.SelectionSet, v *services.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ServiceCard(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNServiceConnection2ᚖstoaᚋentᚐServiceConnection(ctx context.Context, sel ast.SelectionSet, v *ent.ServiceConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -52266,6 +56971,21 @@ func (ec *executionContext) marshalNServiceConnection2ᚖstoaᚋentᚐServiceCon
 		return graphql.Null
 	}
 	return ec._ServiceConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNServiceInput2stoaᚋgraphᚋservicesᚐServiceInput(ctx context.Context, v any) (services.ServiceInput, error) {
+	res, err := ec.unmarshalInputServiceInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNServiceList2ᚖstoaᚋgraphᚋservicesᚐServiceList(ctx context.Context, sel ast.SelectionSet, v *services.ServiceList) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ServiceList(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNServiceOrder2ᚖstoaᚋentᚐServiceOrder(ctx context.Context, v any) (*ent.ServiceOrder, error) {
@@ -52287,6 +57007,16 @@ func (ec *executionContext) marshalNServiceOrderField2ᚖstoaᚋentᚐServiceOrd
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) marshalNServiceResult2ᚖstoaᚋgraphᚋservicesᚐServiceResult(ctx context.Context, sel ast.SelectionSet, v *services.ServiceResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ServiceResult(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNServiceWhereInput2ᚖstoaᚋentᚐServiceWhereInput(ctx context.Context, v any) (*ent.ServiceWhereInput, error) {
@@ -52355,6 +57085,37 @@ func (ec *executionContext) marshalNTask2ᚖstoaᚋentᚐTask(ctx context.Contex
 	return ec._Task(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNTaskBoardInput2stoaᚋgraphᚋtasksᚐTaskBoardInput(ctx context.Context, v any) (tasks.TaskBoardInput, error) {
+	res, err := ec.unmarshalInputTaskBoardInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNTaskCard2ᚕᚖstoaᚋgraphᚋtasksᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*tasks.Card) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTaskCard2ᚖstoaᚋgraphᚋtasksᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTaskCard2ᚖstoaᚋgraphᚋtasksᚐCard(ctx context.Context, sel ast.SelectionSet, v *tasks.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TaskCard(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNTaskConnection2ᚖstoaᚋentᚐTaskConnection(ctx context.Context, sel ast.SelectionSet, v *ent.TaskConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -52363,6 +57124,21 @@ func (ec *executionContext) marshalNTaskConnection2ᚖstoaᚋentᚐTaskConnectio
 		return graphql.Null
 	}
 	return ec._TaskConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNTaskInput2stoaᚋgraphᚋtasksᚐTaskInput(ctx context.Context, v any) (tasks.TaskInput, error) {
+	res, err := ec.unmarshalInputTaskInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNTaskList2ᚖstoaᚋgraphᚋtasksᚐTaskList(ctx context.Context, sel ast.SelectionSet, v *tasks.TaskList) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TaskList(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNTaskOrder2ᚖstoaᚋentᚐTaskOrder(ctx context.Context, v any) (*ent.TaskOrder, error) {
@@ -52384,6 +57160,21 @@ func (ec *executionContext) marshalNTaskOrderField2ᚖstoaᚋentᚐTaskOrderFiel
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) unmarshalNTaskResponsesInput2stoaᚋgraphᚋtasksᚐTaskResponsesInput(ctx context.Context, v any) (tasks.TaskResponsesInput, error) {
+	res, err := ec.unmarshalInputTaskResponsesInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNTaskResult2ᚖstoaᚋgraphᚋtasksᚐTaskResult(ctx context.Context, sel ast.SelectionSet, v *tasks.TaskResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TaskResult(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNTaskState2stoaᚋentᚋtaskᚐState(ctx context.Context, v any) (task.State, error) {
@@ -52444,6 +57235,11 @@ func (ec *executionContext) unmarshalNUpdateMeInput2stoaᚋgraphᚋbotsᚐUpdate
 
 func (ec *executionContext) unmarshalNUpdatePostInput2stoaᚋgraphᚋpostsᚐUpdatePostInput(ctx context.Context, v any) (posts.UpdatePostInput, error) {
 	res, err := ec.unmarshalInputUpdatePostInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUpdateServiceInput2stoaᚋgraphᚋservicesᚐUpdateServiceInput(ctx context.Context, v any) (services.UpdateServiceInput, error) {
+	res, err := ec.unmarshalInputUpdateServiceInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -53473,13 +58269,13 @@ func (ec *executionContext) marshalOFeedbackEdge2ᚖstoaᚋentᚐFeedbackEdge(ct
 	return ec._FeedbackEdge(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx context.Context, v any) ([]feedback.Kind, error) {
+func (ec *executionContext) unmarshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx context.Context, v any) ([]feedback1.Kind, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]feedback.Kind, len(vSlice))
+	res := make([]feedback1.Kind, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx, vSlice[i])
@@ -53490,7 +58286,7 @@ func (ec *executionContext) unmarshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKi
 	return res, nil
 }
 
-func (ec *executionContext) marshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback.Kind) graphql.Marshaler {
+func (ec *executionContext) marshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback1.Kind) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -53509,16 +58305,16 @@ func (ec *executionContext) marshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKind
 	return ret
 }
 
-func (ec *executionContext) unmarshalOFeedbackKind2ᚖstoaᚋentᚋfeedbackᚐKind(ctx context.Context, v any) (*feedback.Kind, error) {
+func (ec *executionContext) unmarshalOFeedbackKind2ᚖstoaᚋentᚋfeedbackᚐKind(ctx context.Context, v any) (*feedback1.Kind, error) {
 	if v == nil {
 		return nil, nil
 	}
-	var res = new(feedback.Kind)
+	var res = new(feedback1.Kind)
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOFeedbackKind2ᚖstoaᚋentᚋfeedbackᚐKind(ctx context.Context, sel ast.SelectionSet, v *feedback.Kind) graphql.Marshaler {
+func (ec *executionContext) marshalOFeedbackKind2ᚖstoaᚋentᚋfeedbackᚐKind(ctx context.Context, sel ast.SelectionSet, v *feedback1.Kind) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -53542,13 +58338,13 @@ func (ec *executionContext) unmarshalOFeedbackOrder2ᚕᚖstoaᚋentᚐFeedbackO
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx context.Context, v any) ([]feedback.State, error) {
+func (ec *executionContext) unmarshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx context.Context, v any) ([]feedback1.State, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]feedback.State, len(vSlice))
+	res := make([]feedback1.State, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx, vSlice[i])
@@ -53559,7 +58355,7 @@ func (ec *executionContext) unmarshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐS
 	return res, nil
 }
 
-func (ec *executionContext) marshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback.State) graphql.Marshaler {
+func (ec *executionContext) marshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback1.State) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -53578,16 +58374,16 @@ func (ec *executionContext) marshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐSta
 	return ret
 }
 
-func (ec *executionContext) unmarshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐState(ctx context.Context, v any) (*feedback.State, error) {
+func (ec *executionContext) unmarshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐState(ctx context.Context, v any) (*feedback1.State, error) {
 	if v == nil {
 		return nil, nil
 	}
-	var res = new(feedback.State)
+	var res = new(feedback1.State)
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐState(ctx context.Context, sel ast.SelectionSet, v *feedback.State) graphql.Marshaler {
+func (ec *executionContext) marshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐState(ctx context.Context, sel ast.SelectionSet, v *feedback1.State) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

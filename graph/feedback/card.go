@@ -1,0 +1,37 @@
+package feedback
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+)
+
+// Card is feedback as its agent sees it (§4.9).
+type Card struct {
+	ID uuid.UUID `json:"id"`
+	// Kind is bug, idea, question or other, State open or answered.
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+	State string `json:"state"`
+	// Answer is an operator's, null while there is none.
+	Answer    *string   `json:"answer"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Result is one piece of feedback, as REST wraps it.
+type Result struct {
+	Feedback *Card `json:"feedback"`
+}
+
+// List is a page of an agent's feedback, newest first.
+type List struct {
+	Feedback []*Card `json:"feedback"`
+	// NextBefore is the `before` of the next page, null at the end.
+	NextBefore *uuid.UUID `json:"next_before"`
+}
+
+func newCard(f *ent.Feedback) *Card {
+	return &Card{ID: f.ID, Kind: string(f.Kind), Text: f.Text, State: string(f.State), Answer: f.Answer, CreatedAt: f.CreatedAt}
+}

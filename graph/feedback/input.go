@@ -1,0 +1,62 @@
+package feedback
+
+import (
+	"errors"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/feedback"
+	"stoa/graph/fault"
+	"stoa/graph/page"
+	"stoa/graph/text"
+)
+
+// maxText is the length of feedback in characters.
+const maxText = 4000
+
+var (
+	errRequired = errors.New("is required")
+	errKind     = errors.New("must be bug, idea, question or other")
+)
+
+// SendInput is the body of feedback: its kind, and a text of 1 to 4000 characters.
+type SendInput struct {
+	Kind *string `json:"kind"`
+	Text *string `json:"text"`
+}
+
+// Check returns the kind, or invalid_input.
+func (in SendInput) Check() (feedback.Kind, error) {
+	wrong := fault.Fields{}
+	var kind feedback.Kind
+	switch {
+	case in.Kind == nil:
+		wrong.Add("kind", errRequired)
+	case feedback.KindValidator(feedback.Kind(*in.Kind)) != nil:
+		wrong.Add("kind", errKind)
+	default:
+		kind = feedback.Kind(*in.Kind)
+	}
+	if in.Text == nil {
+		wrong.Add("text", errRequired)
+	} else {
+		_, err := text.Multi(*in.Text, 1, maxText)
+		wrong.Add("text", err)
+	}
+	return kind, wrong.Fault(fault.InvalidInput)
+}
+
+// ListInput is the query of the list.
+type ListInput struct {
+	// Before is the last feedback of the page before.
+	Before page.Param `json:"-" query:"before"`
+}
+
+// Check returns invalid_id unless before, if sent, is one UUID.
+func (in ListInput) Check() (*uuid.UUID, error) {
+	before, refused := page.ID("before", in.Before)
+	if refused != nil {
+		return nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
+	}
+	return before, nil
+}

@@ -1,0 +1,179 @@
+package services_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/services"
+)
+
+// known is what the model knows of a service.
+type known struct {
+	id                 uuid.UUID
+	agent              int
+	title, description string
+}
+
+// The catalogue and single services agree with a plain model, over texts full of what LIKE and indexes care about, whatever agents do
+// to services and profiles.
+func TestCatalogueModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
+	letters := []rune("aAbBc_%\\é京жЖ -1")
+	text := rapid.Map(rapid.StringOfN(rapid.SampledFrom(letters), 1, 10, -1), func(s string) string { return "x" + strings.TrimSpace(s) })
+	query := rapid.OneOf(rapid.Just(""), rapid.StringOfN(rapid.SampledFrom(letters), 1, 4, -1), rapid.SampledFrom([]string{"xa", "xab", "abc"}))
+	rapid.Check(t, func(rt *rapid.T) {
+		w.Exec("DELETE FROM services")
+		w.Exec("UPDATE bots SET profile_public = true, state = 'active', suspended_at = NULL")
+		var all []*known
+		hidden := map[string]map[int]bool{"profile_public": {}, "state": {}, "suspended_at": {}}
+		shown := func(s *known) bool {
+			return !hidden["profile_public"][s.agent] && !hidden["state"][s.agent] && !hidden["suspended_at"][s.agent]
+		}
+		one := func(rt *rapid.T) int {
+			if len(all) == 0 {
+				rt.Skip("there is no service")
+			}
+			return rapid.IntRange(0, len(all)-1).Draw(rt, "service")
+		}
+		turn := func(column, yes, no string) func(*rapid.T) {
+			return func(rt *rapid.T) {
+				i := rapid.IntRange(0, len(agents)-1).Draw(rt, "agent")
+				hidden[column][i] = !hidden[column][i]
+				value := yes
+				if hidden[column][i] {
+					value = no
+				}
+				w.Exec("UPDATE bots SET "+column+" = "+value+" WHERE id = $1", agents[i].ID)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"create": func(rt *rapid.T) {
+				s := &known{agent: rapid.IntRange(0, len(agents)-1).Draw(rt, "agent"), title: text.Draw(rt, "title"), description: text.Draw(rt, "description")}
+				made, err := w.create(agents[s.agent], s.title, s.description)
+				if hidden["state"][s.agent] || hidden["suspended_at"][s.agent] {
+					require.Equal(rt, fault.InactiveBot, fault.From(err).Code)
+					return
+				}
+				require.NoError(rt, err)
+				s.id = made.ID
+				all = append(all, s)
+			},
+			"update": func(rt *rapid.T) {
+				s := all[one(rt)]
+				s.description = text.Draw(rt, "description")
+				_, err := w.update(agents[s.agent], s.id, services.Fields{Description: &s.description})
+				require.NoError(rt, err)
+			},
+			"delete": func(rt *rapid.T) {
+				i := one(rt)
+				require.NoError(rt, w.remove(agents[all[i].agent], all[i].id))
+				all = slices.Delete(all, i, i+1)
+			},
+			"close or open":        turn("profile_public", "true", "false"),
+			"trash or restore":     turn("state", "'active'", "'trash'"),
+			"suspend or reinstate": turn("suspended_at", "NULL", "stoa_now()"),
+			"read": func(rt *rapid.T) {
+				s := all[one(rt)]
+				_, err := w.read(s.id)
+				if shown(s) {
+					require.NoError(rt, err)
+				} else {
+					require.Equal(rt, fault.NotFound, fault.From(err).Code)
+				}
+			},
+			"": func(rt *rapid.T) {
+				q, size := query.Draw(rt, "q"), rapid.IntRange(1, 6).Draw(rt, "size")
+				holds := func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(q)) }
+				want := []string{}
+				for _, s := range slices.Backward(all) {
+					if shown(s) && (holds(s.title) || holds(s.description)) {
+						want = append(want, s.title)
+					}
+				}
+				for number, got := 1, []string{}; ; number++ {
+					titles, next := w.catalogue(q, strconv.Itoa(number), strconv.Itoa(size))
+					got = append(got, titles...)
+					if next == nil {
+						require.Equal(rt, want, got, "q=%q", q)
+						break
+					}
+					require.Equal(rt, number+1, *next)
+				}
+			},
+		})
+	})
+}
+
+func TestASearchLooksAtTitleAndDescription(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.created(w.Agent(), "Étude 100%", "Зубчатые колёса 東京,\nC:\\dir a_b")
+	for q, found := range map[string]bool{
+		"": true, "étude": true, "ÉTUDE": true, "tude 1": true, "колёса": true, "КОЛЁСА": true, "京": true, "c:\\DIR": true, "100%": true, "_": true,
+		"%": true, "東京,\nC": true, " ": true, "0%З": false, "a%b": false, "__": false, `\\`: false, "agent": false, "xyz": false, "ж": false,
+	} {
+		titles, _ := w.catalogue(q, "", "")
+		require.Equal(t, found, len(titles) == 1, "q=%q", q)
+	}
+}
+
+// What is common is found by reading the catalogue in order, what is rare by an index; both find the same.
+func TestCommonAndRareServices(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	open, closed := w.Agent(), w.Agent()
+	w.Exec(`INSERT INTO services (id, bot_id, created_at, updated_at, title, description)
+		SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN $1::uuid ELSE $2::uuid END, stoa_now() + make_interval(secs => n), stoa_now(), 'n' || n,
+		CASE WHEN n > 1500 AND n % 100 = 0 THEN 'rare and ' ELSE '' END || 'common ж' FROM generate_series(1, 2400) AS n`, open.ID, closed.ID)
+	w.Show(closed, false)
+	for _, q := range []string{"common", "om", "ж"} {
+		titles, next := w.catalogue(q, "", "3")
+		require.Equal(t, []string{"n2400", "n2398", "n2396"}, titles, q)
+		require.NotNil(t, next)
+		titles, next = w.catalogue(q, "24", "50")
+		require.Len(t, titles, 50)
+		require.Equal(t, "n2", titles[49])
+		require.Nil(t, next)
+	}
+	for _, q := range []string{"RARE", "re"} {
+		titles, _ := w.catalogue(q, "2", "4")
+		require.Equal(t, []string{"n2000", "n1900", "n1800", "n1700"}, titles, q)
+	}
+}
+
+// BenchmarkCatalogue reads a catalogue of 20,000 services, every tenth of a hidden agent.
+func BenchmarkCatalogue(b *testing.B) {
+	w := newWorld(b)
+	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, encryption_public_key, profile_public)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, md5(n::text), sha256(n::text::bytea), n % 10 <> 0
+		FROM generate_series(1, 2000) AS n`)
+	w.Exec(`WITH agents AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM bots)
+		INSERT INTO services (id, bot_id, title, description, created_at, updated_at)
+		SELECT gen_random_uuid(), a.id, 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 6), stoa_now(), stoa_now()
+		FROM generate_series(1, 20000) AS n JOIN agents a ON a.place = 1 + n % 2000`)
+	w.Exec("VACUUM ANALYZE bots, services")
+	for name, c := range map[string]struct {
+		q    string
+		page int
+	}{
+		"all": {"", 1}, "all, page 360": {"", 360}, "rare": {"title 17771", 1}, "nowhere": {"xyzxyz", 1}, "common": {"common", 1},
+		"short, common": {"co", 1}, "short, nowhere": {"zq", 1},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				w.catalogue(c.q, fmt.Sprint(c.page), "50")
+			}
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package services
+
+import (
+	"context"
+
+	"stoa/graph/bots"
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/viewer"
+)
+
+// CreateService adds a service to the catalogue, where it shows as soon as its agent's profile is open (§4.9). Only an agent may call
+// it; it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active).
+func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*ServiceResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	var made *ServiceResult
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		active, err := bots.Active(ctx, tx, v.BotID)
+		if err != nil {
+			return err
+		}
+		if !active[v.BotID] {
+			return fault.New(fault.InactiveBot)
+		}
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := tx.Ent.Service.Create().SetBotID(v.BotID).SetTitle(*f.Title).SetDescription(*f.Description).
+			SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
+		if err != nil {
+			return err
+		}
+		made, err = one(ctx, tx.SQL, live, s.ID)
+		return err
+	})
+	return made, err
+}

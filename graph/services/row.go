@@ -1,0 +1,60 @@
+package services
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+)
+
+// columns of a service s and its agent b.
+const columns = `s.id, s.title, s.description, s.created_at, s.updated_at,
+  b.id, b.handle, b.display_name, b.encryption_public_key, b.profile_public, b.state, b.suspended_at, b.avatar_id`
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// read runs a statement that returns columns.
+func read(ctx context.Context, q querier, query string, args ...any) ([]*Card, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := []*Card{}
+	for rows.Next() {
+		c, b := new(Card), new(ent.Bot)
+		err := rows.Scan(&c.ID, &c.Title, &c.Description, &c.CreatedAt, &c.UpdatedAt,
+			&b.ID, &b.Handle, &b.DisplayName, &b.EncryptionPublicKey, &b.ProfilePublic, &b.State, &b.SuspendedAt, &b.AvatarID)
+		if err != nil {
+			return nil, err
+		}
+		c.Bot = bots.NewBrief(b)
+		found = append(found, c)
+	}
+	return found, rows.Err()
+}
+
+// The service $1 where everyone can see it, and where it exists at all.
+const (
+	live   = `SELECT ` + columns + ` FROM services s JOIN bots b ON b.id = s.bot_id WHERE s.id = $1 AND s.deleted_at IS NULL`
+	public = live + ` AND stoa_public(b)`
+)
+
+// one reads a service by its id with one of the two statements.
+func one(ctx context.Context, q querier, query string, id uuid.UUID) (*ServiceResult, error) {
+	found, err := read(ctx, q, query, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fault.New(fault.NotFound)
+	}
+	return &ServiceResult{Service: found[0]}, nil
+}

@@ -1,0 +1,129 @@
+package services_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/services"
+	"stoa/graph/viewer"
+)
+
+func TestTheLifeOfAService(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, other := w.Agent(), w.Agent()
+	made := w.created(ada, "  Translation  ", "From French.\n\tTo Latin.  ")
+	require.Equal(t, "Translation", made.Title, "trimmed")
+	require.Equal(t, "From French.\n\tTo Latin.  ", made.Description, "as sent")
+	require.Equal(t, ada.ID, made.Bot.ID)
+	require.Equal(t, made.CreatedAt, made.UpdatedAt)
+	seen, err := w.read(made.ID)
+	require.NoError(t, err)
+	require.Equal(t, made, seen)
+
+	w.Shift(time.Hour)
+	changed, err := w.update(ada, made.ID, services.Fields{Title: ptr("Interpretation")})
+	require.NoError(t, err)
+	require.Equal(t, "Interpretation", changed.Title)
+	require.Equal(t, made.Description, changed.Description)
+	require.Equal(t, made.CreatedAt, changed.CreatedAt)
+	require.WithinDuration(t, made.UpdatedAt.Add(time.Hour), changed.UpdatedAt, time.Minute)
+	seen, err = w.read(made.ID)
+	require.NoError(t, err)
+	require.Equal(t, changed, seen)
+
+	_, err = w.update(other, made.ID, services.Fields{Title: ptr("Mine now")})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.RequireFault(t, w.remove(other, made.ID), fault.NotFound)
+	require.NoError(t, w.remove(ada, made.ID))
+	graphtest.RequireFault(t, w.remove(ada, made.ID), fault.NotFound)
+	_, err = w.read(made.ID)
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = w.update(ada, made.ID, services.Fields{Title: ptr("Back")})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM services WHERE title = 'Interpretation' AND deleted_at IS NOT NULL"), "deleting is soft")
+}
+
+func TestOnlyAgentsWriteServices(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.Agent()
+	made := w.created(ada, "t", "d")
+	for _, who := range []context.Context{t.Context(), viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator})} {
+		nobody := &graphtest.Agent{Ctx: who}
+		_, err := w.create(nobody, "t", "d")
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+		_, err = w.update(nobody, made.ID, services.Fields{Title: ptr("x")})
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+		graphtest.RequireFault(t, w.remove(nobody, made.ID), fault.Unauthorized)
+		_, err = w.Services.ServiceCatalogue(who, services.CatalogueInput{})
+		require.NoError(t, err)
+		_, err = w.Services.Service(who, services.ServiceInput{ServiceID: made.ID.String()})
+		require.NoError(t, err)
+	}
+}
+
+// A new service is a publication, which an agent that is not active does not get; what is there it may still change and delete.
+func TestAgentsThatAreNotActive(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"trash":      "UPDATE bots SET state = 'trash'",
+		"unverified": "UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ada := w.Agent()
+			one, two := w.created(ada, "one", "d"), w.created(ada, "two", "d")
+			w.Exec(change)
+			_, err := w.create(ada, "three", "d")
+			graphtest.RequireFault(t, err, fault.InactiveBot)
+			_, err = w.create(ada, "", "d")
+			graphtest.RequireFault(t, err, fault.InvalidInput)
+			changed, err := w.update(ada, one.ID, services.Fields{Title: ptr("changed")})
+			require.NoError(t, err)
+			require.Equal(t, "changed", changed.Title)
+			require.NoError(t, w.remove(ada, two.ID))
+			require.EqualValues(t, 2, w.Count("SELECT count(*) FROM services"))
+		})
+	}
+}
+
+func TestOwnServicesOfAClosedProfile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.Agent()
+	one, two := w.created(ada, "one", "d"), w.created(ada, "two", "d")
+	w.Show(ada, false)
+	third := w.created(ada, "three", "d")
+	changed, err := w.update(ada, one.ID, services.Fields{Description: ptr("changed")})
+	require.NoError(t, err)
+	require.Equal(t, "changed", changed.Description)
+	require.NoError(t, w.remove(ada, two.ID))
+	for _, id := range []uuid.UUID{one.ID, third.ID} {
+		_, err := w.Services.Service(ada.Ctx, services.ServiceInput{ServiceID: id.String()})
+		graphtest.RequireFault(t, err, fault.NotFound)
+	}
+	w.Show(ada, true)
+	titles, _ := w.catalogue("", "", "")
+	require.Equal(t, []string{"three", "one"}, titles)
+}
+
+func TestRemoveIsForAnyCallerThatMay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.created(w.Agent(), "t", "d")
+	remove := func(id uuid.UUID) error {
+		return w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error { return services.Remove(ctx, tx, id) })
+	}
+	graphtest.RequireFault(t, remove(uuid.New()), fault.NotFound)
+	require.NoError(t, remove(made.ID))
+	graphtest.RequireFault(t, remove(made.ID), fault.NotFound)
+}

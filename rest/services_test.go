@@ -1,0 +1,220 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+)
+
+const servicesPath = "/api/v1/services"
+
+// offered lets an agent add a service to the catalogue.
+func (s *site) offered(by *graphtest.Agent, title, description string) map[string]any {
+	s.t.Helper()
+	made := s.send("POST", servicesPath, by.Token, map[string]any{"title": title, "description": description}).ok(http.StatusCreated)
+	require.Equal(s.t, []string{"service"}, keys(made))
+	return made["service"].(map[string]any)
+}
+
+func TestServiceOverREST(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada, reader := s.Agent(), s.Agent()
+	made := s.offered(ada, " Translation ", "From French.\nTo Latin.")
+	require.Equal(t, []string{"bot", "created_at", "description", "id", "title", "updated_at"}, keys(made))
+	require.Equal(t, []string{"avatar_url", "display_name", "encryption_key_fingerprint", "encryption_public_key", "handle", "id"}, keys(made["bot"]))
+	require.Equal(t, ada.ID.String(), made["bot"].(map[string]any)["id"])
+	require.Equal(t, "Translation", made["title"])
+	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, made["created_at"])
+	path := servicesPath + "/" + made["id"].(string)
+
+	for _, token := range []string{"", reader.Token, ada.Token} {
+		require.Equal(t, map[string]any{"service": made}, s.send("GET", path, token, nil).ok(http.StatusOK))
+		require.Equal(t, map[string]any{"services": []any{made}, "page": 1.0, "page_size": 20.0, "next_page": nil},
+			s.send("GET", servicesPath, token, nil).ok(http.StatusOK))
+	}
+	require.Equal(t, map[string]any{"service": made}, s.send("GET", servicesPath+"/"+strings.ToUpper(made["id"].(string)), "", nil).ok(http.StatusOK))
+
+	s.Shift(time.Minute)
+	changed := s.send("PATCH", path, ada.Token, `{"title":"Interpretation"}`).ok(http.StatusOK)["service"].(map[string]any)
+	require.Equal(t, "Interpretation", changed["title"])
+	require.Equal(t, made["description"], changed["description"])
+	require.NotEqual(t, made["updated_at"], changed["updated_at"])
+	changed = s.send("PATCH", path, ada.Token, `{"description":"By ear."}`).ok(http.StatusOK)["service"].(map[string]any)
+	require.Equal(t, map[string]any{"service": changed}, s.send("GET", path, "", nil).ok(http.StatusOK))
+
+	s.send("PATCH", path, reader.Token, `{"title":"x"}`).fault(http.StatusNotFound, fault.NotFound)
+	s.send("DELETE", path, reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	require.Equal(t, map[string]any{"deleted": true, "id": made["id"]}, s.send("DELETE", path, ada.Token, nil).ok(http.StatusOK))
+	s.send("DELETE", path, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", path, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("PATCH", path, ada.Token, `{"title":"x"}`).fault(http.StatusNotFound, fault.NotFound)
+	require.Equal(t, []any{}, s.send("GET", servicesPath, "", nil).ok(http.StatusOK)["services"])
+}
+
+// A wrong token on a public read is refused and never taken for none.
+func TestWhoMayUseTheCatalogue(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada, suspended := s.Agent(), s.Agent()
+	path := servicesPath + "/" + s.offered(ada, "t", "d")["id"].(string)
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	for _, read := range []string{servicesPath, path} {
+		for _, wrong := range []string{"wrong", ada.Token + "x"} {
+			refused := s.send("GET", read, wrong, nil)
+			refused.fault(http.StatusUnauthorized, fault.Unauthorized)
+			require.Equal(t, "Bearer", refused.header.Get("WWW-Authenticate"))
+		}
+		s.send("GET", read, "", nil, "Authorization", "Basic "+ada.Token).fault(http.StatusUnauthorized, fault.Unauthorized)
+		s.send("GET", read, suspended.Token, nil).fault(http.StatusForbidden, fault.Forbidden)
+		require.Equal(t, http.StatusOK, s.send("HEAD", read, "", nil).status)
+	}
+	s.send("POST", servicesPath, "", `{"title":"t","description":"d"}`).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send("PATCH", path, "", `{"title":"t"}`).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send("DELETE", path, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+}
+
+func TestServiceRefusals(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.Agent()
+	id := s.offered(ada, "t", "d")["id"].(string)
+	long := func(field string, size int) map[string]any {
+		body := map[string]any{"title": "t", "description": "d"}
+		body[field] = strings.Repeat("ж", size)
+		return body
+	}
+	for name, c := range map[string]struct {
+		method, path string
+		body         any
+		status       int
+		code         fault.Code
+		field        string
+	}{
+		"no title":            {"POST", "", `{"description":"d"}`, 400, fault.InvalidInput, "title"},
+		"no description":      {"POST", "", `{"title":"t"}`, 400, fault.InvalidInput, "description"},
+		"nothing":             {"POST", "", `{}`, 400, fault.InvalidInput, "title"},
+		"no body":             {"POST", "", ``, 400, fault.InvalidInput, ""},
+		"unknown field":       {"POST", "", `{"title":"t","description":"d","price":1}`, 400, fault.InvalidInput, "price"},
+		"title of a number":   {"POST", "", `{"title":1,"description":"d"}`, 400, fault.InvalidInput, "title"},
+		"null":                {"POST", "", `{"title":"t","description":null}`, 400, fault.InvalidInput, "description"},
+		"empty title":         {"POST", "", `{"title":" ","description":"d"}`, 400, fault.InvalidInput, "title"},
+		"empty description":   {"POST", "", `{"title":"t","description":""}`, 400, fault.InvalidInput, "description"},
+		"two lines":           {"POST", "", `{"title":"a\nb","description":"d"}`, 400, fault.InvalidInput, "title"},
+		"long title":          {"POST", "", long("title", 161), 400, fault.InvalidInput, "title"},
+		"long description":    {"POST", "", long("description", 8001), 400, fault.InvalidInput, "description"},
+		"not an object":       {"POST", "", `[]`, 400, fault.InvalidInput, ""},
+		"patch nothing":       {"PATCH", "/" + id, `{}`, 400, fault.InvalidInput, ""},
+		"patch unknown field": {"PATCH", "/" + id, `{"bot":"x"}`, 400, fault.InvalidInput, "bot"},
+		"patch null":          {"PATCH", "/" + id, `{"title":null}`, 400, fault.InvalidInput, "title"},
+		"patch empty":         {"PATCH", "/" + id, `{"title":""}`, 400, fault.InvalidInput, "title"},
+		"patch no id":         {"PATCH", "/x", `{"title":"t"}`, 400, fault.InvalidID, "service_id"},
+		"patch nobody's":      {"PATCH", "/" + uuid.NewString(), `{"title":"t"}`, 404, fault.NotFound, ""},
+		"get no id":           {"GET", "/x", nil, 400, fault.InvalidID, "service_id"},
+		"get nobody's":        {"GET", "/" + uuid.NewString(), nil, 404, fault.NotFound, ""},
+		"delete no id":        {"DELETE", "/x", nil, 400, fault.InvalidID, "service_id"},
+		"put":                 {"PUT", "/" + id, `{}`, 405, fault.MethodNotAllowed, ""},
+		"delete all":          {"DELETE", "", nil, 405, fault.MethodNotAllowed, ""},
+		"trailing slash":      {"GET", "/", nil, 404, fault.NotFound, ""},
+		"page":                {"GET", "?page=0", nil, 400, fault.InvalidPagination, "page"},
+		"page too deep":       {"GET", "?page=1001", nil, 400, fault.InvalidPagination, "page"},
+		"page twice":          {"GET", "?page=1&page=1", nil, 400, fault.InvalidPagination, "page"},
+		"page with a zero":    {"GET", "?page=01", nil, 400, fault.InvalidPagination, "page"},
+		"page size":           {"GET", "?page_size=51", nil, 400, fault.InvalidPagination, "page_size"},
+		"q twice":             {"GET", "?q=a&q=b", nil, 400, fault.InvalidSearch, "q"},
+		"long q":              {"GET", "?q=" + url.QueryEscape(strings.Repeat("ж", 161)), nil, 400, fault.InvalidSearch, "q"},
+		"NUL":                 {"GET", "?q=%00", nil, 400, fault.InvalidSearch, "q"},
+		"q not UTF-8":         {"GET", "?q=%ff", nil, 400, fault.InvalidSearch, "q"},
+	} {
+		failure := s.send(c.method, servicesPath+c.path, ada.Token, c.body).fault(c.status, c.code)
+		if c.field != "" {
+			require.Contains(t, failure["fields"], c.field, name)
+		}
+	}
+	s.send("POST", servicesPath, ada.Token, `{"title":"t","description":"d"}`, "Content-Type", "text/plain").
+		fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	s.send("POST", servicesPath, ada.Token, long("title", 160)).ok(http.StatusCreated)
+	s.send("POST", servicesPath, ada.Token, long("description", 8000)).ok(http.StatusCreated)
+	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", ada.ID)
+	s.send("POST", servicesPath, ada.Token, `{"title":"t","description":"d"}`).fault(http.StatusConflict, fault.InactiveBot)
+	s.send("PATCH", servicesPath+"/"+id, ada.Token, `{"title":"changed"}`).ok(http.StatusOK)
+	s.send("GET", servicesPath+"/"+id, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+}
+
+func TestCatalogueOverREST(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada, other := s.Agent(), s.Agent()
+	s.offered(ada, "First", "100% sure")
+	s.offered(other, "Second", "Зубчатые колёса")
+	third := s.offered(ada, "Third", "a_b")
+	list := func(query string) (titles []string, body map[string]any) {
+		body = s.send("GET", servicesPath+query, "", nil).ok(http.StatusOK)
+		require.Equal(t, []string{"next_page", "page", "page_size", "services"}, keys(body))
+		for _, service := range body["services"].([]any) {
+			titles = append(titles, service.(map[string]any)["title"].(string))
+		}
+		return titles, body
+	}
+	titles, body := list("")
+	require.Equal(t, []string{"Third", "Second", "First"}, titles, "newest first")
+	require.Nil(t, body["next_page"])
+	titles, body = list("?page_size=2")
+	require.Equal(t, []string{"Third", "Second"}, titles)
+	require.EqualValues(t, 2, body["next_page"])
+	titles, _ = list("?page=2&page_size=2")
+	require.Equal(t, []string{"First"}, titles)
+	titles, body = list("?page=1000&page_size=50&sort=title")
+	require.Empty(t, titles)
+	require.Equal(t, []any{}, body["services"])
+	for query, want := range map[string][]string{
+		"?q=": {"Third", "Second", "First"}, "?q=IR": {"Third", "First"}, "?q=third": {"Third"}, "?q=" + url.QueryEscape("КОЛЁСА"): {"Second"},
+		"?q=100%25": {"First"}, "?q=a_b": {"Third"}, "?q=_": {"Third"}, "?q=nothing": nil, "?q=agent": nil,
+	} {
+		titles, _ := list(query)
+		require.Equal(t, want, titles, query)
+	}
+
+	hide := map[string]string{
+		`UPDATE bots SET profile_public = false WHERE id = $1`:    `UPDATE bots SET profile_public = true WHERE id = $1`,
+		`UPDATE bots SET state = 'trash' WHERE id = $1`:           `UPDATE bots SET state = 'active' WHERE id = $1`,
+		`UPDATE bots SET suspended_at = stoa_now() WHERE id = $1`: `UPDATE bots SET suspended_at = NULL WHERE id = $1`,
+	}
+	for hidden, shown := range hide {
+		s.Exec(hidden, ada.ID)
+		for _, query := range []string{"", "?q=ir", "?q=third"} {
+			titles, _ := list(query)
+			require.NotContains(t, titles, "Third", hidden)
+		}
+		s.send("GET", servicesPath+"/"+third["id"].(string), "", nil).fault(http.StatusNotFound, fault.NotFound)
+		s.Exec(shown, ada.ID)
+		titles, _ := list("")
+		require.Equal(t, []string{"Third", "Second", "First"}, titles)
+	}
+
+	s.send("PATCH", "/api/v1/bots/me", ada.Token, `{"profile_public":false}`).ok(http.StatusOK)
+	s.send("GET", servicesPath+"/"+third["id"].(string), ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	changed := s.send("PATCH", servicesPath+"/"+third["id"].(string), ada.Token, `{"title":"Fourth"}`).ok(http.StatusOK)
+	require.Nil(t, changed["service"].(map[string]any)["bot"].(map[string]any)["avatar_url"])
+	s.send("DELETE", servicesPath+"/"+third["id"].(string), ada.Token, nil).ok(http.StatusOK)
+}
+
+func TestServicesCountAsMutations(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
+	ada := s.Agent()
+	path := servicesPath + "/" + s.offered(ada, "t", "d")["id"].(string)
+	s.send("PATCH", path, ada.Token, `{`).fault(http.StatusBadRequest, fault.InvalidInput)
+	s.send("DELETE", path, ada.Token, nil).ok(http.StatusOK)
+	s.send("DELETE", path, ada.Token, nil).fault(http.StatusTooManyRequests, fault.WriteLimited)
+	require.Empty(t, s.send("GET", servicesPath, ada.Token, nil).header.Get("RateLimit"))
+}
