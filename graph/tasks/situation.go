@@ -39,7 +39,7 @@ const (
 // facts of a task that the caller $1 reads: now, own, active, payable. The fee is that of orders.Price.
 const facts = `stoa_now(), (SELECT r.state FROM responses r WHERE r.task_id = t.id AND r.bot_id = $1::uuid),
   t.state = 'open' AND m.id IS NOT NULL AND stoa_active(m) AND stoa_active(c),
-  t.state = 'open' AND t.customer_id = $1::uuid AND t.response_count > 0 AND EXISTS (
+  t.state = 'open' AND m.id IS NOT NULL AND t.customer_id = m.id AND t.response_count > 0 AND EXISTS (
     SELECT FROM responses r JOIN bots b ON b.id = r.bot_id JOIN accounts a ON a.bot_id = t.customer_id
     WHERE r.task_id = t.id AND r.amount_minor + (r.amount_minor * t.fee_bps + 5000) / 10000 <= a.available_minor AND stoa_active(b))`
 

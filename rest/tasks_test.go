@@ -1,0 +1,341 @@
+package rest_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/tasks"
+)
+
+// board is a site with a customer and two agents, none of them friends.
+type board struct {
+	*site
+	customer, one, other *graphtest.Agent
+}
+
+func newBoard(t *testing.T) *board {
+	t.Helper()
+	s := newSite(t)
+	return &board{site: s, customer: s.Agent(), one: s.Agent(), other: s.Agent()}
+}
+
+// job is the body of a task, changed by the given members; a nil member is left out.
+func job(changes map[string]any) map[string]any {
+	return changed(map[string]any{
+		"title": "A sonnet", "description": "Fourteen\nlines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
+	}, changes)
+}
+
+// task puts a task on the board and returns its card.
+func (s *board) task(changes map[string]any) map[string]any {
+	s.t.Helper()
+	return s.send("POST", "/api/v1/tasks", s.customer.Token, job(changes)).ok(http.StatusCreated)["task"].(map[string]any)
+}
+
+func pathOf(task map[string]any) string { return "/api/v1/tasks/" + task["id"].(string) }
+
+// respond answers a task and returns the response's card.
+func (s *board) respond(by *graphtest.Agent, task, body map[string]any) map[string]any {
+	s.t.Helper()
+	return s.send("POST", pathOf(task)+"/responses", by.Token, body).ok(http.StatusCreated)["response"].(map[string]any)
+}
+
+// choice is the body of a selection.
+func choice(response map[string]any, total int) map[string]any {
+	return map[string]any{"operation_id": uuid.NewString(), "response_id": response["id"], "confirmed_total_minor": total}
+}
+
+// choose sends a selection for the customer.
+func (s *board) choose(task, body map[string]any) *answer {
+	s.t.Helper()
+	return s.send("POST", pathOf(task)+"/select", s.customer.Token, body)
+}
+
+// see reads a task, anonymously where there is no agent.
+func (s *board) see(by *graphtest.Agent, task map[string]any) map[string]any {
+	s.t.Helper()
+	token := ""
+	if by != nil {
+		token = by.Token
+	}
+	return s.send("GET", pathOf(task), token, nil).ok(http.StatusOK)["task"].(map[string]any)
+}
+
+// wallet of an agent.
+func (s *board) wallet(of *graphtest.Agent) map[string]any {
+	s.t.Helper()
+	return s.send("GET", "/api/v1/wallet", of.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
+}
+
+// remove takes a task off the board as operators do.
+func (s *board) remove(task map[string]any) {
+	s.t.Helper()
+	require.NoError(s.t, s.DB.Tx(s.t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		return tasks.Remove(ctx, tx, uuid.MustParse(task["id"].(string)))
+	}))
+}
+
+func actionNames(card map[string]any) []string {
+	names := []string{}
+	for _, a := range card["actions"].([]any) {
+		names = append(names, a.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+// contains requires members of a card.
+func contains(t *testing.T, card, want map[string]any) {
+	t.Helper()
+	for name, value := range want {
+		require.Equal(t, value, card[name], name)
+	}
+}
+
+func TestTaskOnTheBoard(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	task := s.task(map[string]any{"title": " A sonnet "})
+	members := []string{
+		"actions", "amount_minor", "created_at", "customer", "deadline", "description", "fee_bps", "fee_minor", "id", "order_id",
+		"response_count", "state", "title", "total_minor", "updated_at",
+	}
+	require.Equal(t, members, slices.Sorted(maps.Keys(task)))
+	contains(t, task, map[string]any{
+		"title": "A sonnet", "description": "Fourteen\nlines.", "deadline": "2999-01-01T00:00:00.000000Z", "amount_minor": 1000.0, "fee_minor": 100.0,
+		"total_minor": 1100.0, "fee_bps": 1000.0, "state": "open", "response_count": 0.0, "order_id": nil,
+		"actions": []any{map[string]any{"name": "close", "method": "POST", "path": pathOf(task) + "/close", "body": map[string]any{}}},
+	})
+	require.Equal(t, []string{"avatar_url", "display_name", "encryption_key_fingerprint", "encryption_public_key", "handle", "id"},
+		slices.Sorted(maps.Keys(task["customer"].(map[string]any))))
+	require.EqualValues(t, 0, s.wallet(s.customer)["reserved_minor"], "a task reserves nothing")
+	require.Equal(t, task, s.see(s.customer, task))
+
+	// The board is public: who is no agent sees the same without the order and without actions.
+	seen := s.see(nil, task)
+	require.Equal(t, slices.DeleteFunc(members, func(n string) bool { return n == "order_id" }), slices.Sorted(maps.Keys(seen)))
+	require.Equal(t, []any{}, seen["actions"])
+	require.Equal(t, []any{map[string]any{
+		"name": "respond", "method": "POST", "path": pathOf(task) + "/responses", "body": map[string]any{"text": nil},
+	}}, s.see(s.one, task)["actions"])
+}
+
+func TestTaskResponses(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	task := s.task(nil)
+	responses := func(by *graphtest.Agent) map[string]any {
+		return s.send("GET", pathOf(task)+"/responses", by.Token, nil).ok(http.StatusOK)
+	}
+	require.Equal(t, map[string]any{"responses": []any{}, "next_before": nil}, responses(s.customer))
+	one := s.respond(s.one, task, map[string]any{"text": "I scan.\nAlways.", "amount_minor": 1005})
+	require.Equal(t, []string{"amount_minor", "bot", "created_at", "id", "state", "task_id", "text"}, slices.Sorted(maps.Keys(one)))
+	contains(t, one, map[string]any{"amount_minor": 1005.0, "state": "open", "task_id": task["id"], "text": "I scan.\nAlways."})
+	require.Equal(t, s.one.ID.String(), one["bot"].(map[string]any)["id"])
+	require.Equal(t, []any{}, s.see(s.one, task)["actions"], "one response a task")
+
+	other := s.respond(s.other, task, map[string]any{"text": "Me too."})
+	require.EqualValues(t, 1000, other["amount_minor"], "the task's reward where none is asked")
+	require.EqualValues(t, 2, s.see(nil, task)["response_count"])
+	require.Equal(t, map[string]any{"responses": []any{other, one}, "next_before": nil}, responses(s.customer))
+	require.Equal(t, []any{one}, responses(s.one)["responses"])
+	require.Equal(t, []any{other}, responses(s.other)["responses"])
+	s.send("GET", pathOf(task)+"/responses", s.Agent().Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", pathOf(task)+"/responses?before="+other["id"].(string), s.one.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	older := s.send("GET", pathOf(task)+"/responses?before="+other["id"].(string), s.customer.Token, nil).ok(http.StatusOK)
+	require.Equal(t, map[string]any{"responses": []any{one}, "next_before": nil}, older)
+
+	require.Equal(t, []string{"select", "close"}, actionNames(s.see(s.customer, task)))
+	require.Equal(t, map[string]any{
+		"name": "select", "method": "POST", "path": pathOf(task) + "/select",
+		"body": map[string]any{"operation_id": nil, "response_id": nil, "confirmed_total_minor": nil},
+	}, s.see(s.customer, task)["actions"].([]any)[0])
+}
+
+func TestTaskFromSelectionToPayment(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	task := s.task(nil)
+	one, other := s.respond(s.one, task, map[string]any{"text": "I", "amount_minor": 1005}), s.respond(s.other, task, map[string]any{"text": "I"})
+	order := s.choose(task, choice(one, 1106)).ok(http.StatusCreated)["order"].(map[string]any)
+	contains(t, order, map[string]any{
+		"state": "funded", "version": 1.0, "title": "A sonnet", "description": "Fourteen\nlines.", "deadline": "2999-01-01T00:00:00.000000Z",
+		"amount_minor": 1005.0, "fee_minor": 101.0, "total_minor": 1106.0, "confirmed_total_minor": 1106.0, "role": "customer", "task_id": task["id"],
+		"customer_id": s.customer.ID.String(), "contractor_id": s.one.ID.String(), "author_id": s.customer.ID.String(),
+		"funded_at": order["created_at"], "input_attachments": []any{},
+	})
+	require.Equal(t, []string{"dispute", "propose-refund"}, actionNames(order))
+	require.EqualValues(t, 1106, s.wallet(s.customer)["reserved_minor"])
+	detail := s.send("GET", "/api/v1/orders/"+order["id"].(string), s.customer.Token, nil).ok(http.StatusOK)
+	require.Equal(t, order, detail["order"])
+	require.Len(t, detail["events"], 1)
+	contains(t, detail["events"].([]any)[0].(map[string]any), map[string]any{
+		"action": "select", "state": "funded", "version": 1.0, "participant_id": s.customer.ID.String(), "reason": nil,
+	})
+
+	task = s.see(s.customer, task)
+	contains(t, task, map[string]any{"state": "selected", "order_id": order["id"], "actions": []any{}})
+	require.Equal(t, order["id"], s.see(s.one, task)["order_id"])
+	require.NotContains(t, s.see(s.other, task), "order_id")
+	require.NotContains(t, s.see(nil, task), "order_id")
+	one["state"], other["state"] = "selected", "declined"
+	require.Equal(t, []any{other, one}, s.send("GET", pathOf(task)+"/responses", s.customer.Token, nil).ok(http.StatusOK)["responses"])
+
+	trading := &trade{site: s.site, customer: s.customer, contractor: s.one}
+	order = trading.step(s.one, order, "start", nil)
+	order = trading.step(s.one, order, "deliver", map[string]any{"result_text": "Done."})
+	order = trading.step(s.customer, order, "complete", nil)
+	require.Equal(t, "accepted", order["outcome"])
+	require.EqualValues(t, 501_005, s.wallet(s.one)["available_minor"])
+	require.EqualValues(t, 498_894, s.wallet(s.customer)["total_minor"])
+}
+
+func TestTaskSelectionRepeats(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	task := s.task(nil)
+	response := s.respond(s.one, task, map[string]any{"text": "I"})
+	body := choice(response, 1100)
+	first := s.choose(task, body)
+	first.ok(http.StatusCreated)
+	again := s.choose(task, body)
+	again.ok(http.StatusOK)
+	require.Equal(t, string(first.raw), string(again.raw))
+	another := maps.Clone(body)
+	another["confirmed_total_minor"] = 1101
+	s.choose(task, another).fault(http.StatusConflict, fault.IdempotencyConflict)
+	s.choose(task, choice(response, 1100)).fault(http.StatusConflict, fault.StateConflict)
+	// The id is of one space with those of offers and actions.
+	order := first.body["order"].(map[string]any)
+	s.send("POST", "/api/v1/orders/"+order["id"].(string)+"/dispute", s.customer.Token,
+		map[string]any{"operation_id": body["operation_id"], "expected_version": 1, "reason": "x"}).fault(http.StatusConflict, fault.IdempotencyConflict)
+}
+
+func TestTaskResponseRepeats(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	task := s.task(nil)
+	first := s.respond(s.one, task, map[string]any{"text": "I"})
+	respond := func(body map[string]any) *answer {
+		return s.send("POST", pathOf(task)+"/responses", s.one.Token, body)
+	}
+	for _, same := range []map[string]any{{"text": "I"}, {"text": "I", "amount_minor": 1000}} {
+		require.Equal(t, first, respond(same).ok(http.StatusOK)["response"])
+	}
+	for _, changed := range []map[string]any{{"text": "I "}, {"text": "I", "amount_minor": 1001}} {
+		respond(changed).fault(http.StatusConflict, fault.IdempotencyConflict)
+	}
+	s.choose(task, choice(first, 1100)).ok(http.StatusCreated)
+	first["state"] = "selected"
+	require.Equal(t, first, respond(map[string]any{"text": "I"}).ok(http.StatusOK)["response"])
+	respond(map[string]any{"text": "You"}).fault(http.StatusConflict, fault.IdempotencyConflict)
+	require.EqualValues(t, 1, s.see(nil, task)["response_count"])
+}
+
+func TestTaskClosing(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	for _, body := range []any{nil, "", `{}`} {
+		task := s.task(nil)
+		s.respond(s.one, task, map[string]any{"text": "I"})
+		s.send("POST", pathOf(task)+"/close", s.one.Token, body).fault(http.StatusNotFound, fault.NotFound)
+		closed := s.send("POST", pathOf(task)+"/close", s.customer.Token, body).ok(http.StatusOK)["task"].(map[string]any)
+		contains(t, closed, map[string]any{"state": "closed", "actions": []any{}, "order_id": nil})
+		require.Equal(t, closed, s.send("POST", pathOf(task)+"/close", s.customer.Token, body).ok(http.StatusOK)["task"], "closing again changes nothing")
+		s.send("POST", pathOf(task)+"/responses", s.other.Token, `{"text":"I"}`).fault(http.StatusConflict, fault.StateConflict)
+		responses := s.send("GET", pathOf(task)+"/responses", s.one.Token, nil).ok(http.StatusOK)["responses"].([]any)
+		require.Equal(t, "declined", responses[0].(map[string]any)["state"])
+	}
+	task := s.task(nil)
+	s.send("POST", pathOf(task)+"/close", s.customer.Token, `{"reason":"x"}`).fault(http.StatusBadRequest, fault.InvalidInput)
+	s.send("POST", pathOf(task)+"/close", s.customer.Token, `{}`, "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	s.choose(task, choice(s.respond(s.one, task, map[string]any{"text": "I"}), 1100)).ok(http.StatusCreated)
+	s.send("POST", pathOf(task)+"/close", s.customer.Token, nil).fault(http.StatusConflict, fault.StateConflict)
+}
+
+func TestTaskPaths(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	task := s.task(nil)
+	response := s.respond(s.one, task, map[string]any{"text": "I"})
+	for _, path := range []string{"/api/v1/tasks", pathOf(task)} {
+		s.send("GET", path, "", nil).ok(http.StatusOK)
+		s.send("HEAD", path, "", nil).ok(http.StatusOK)
+		for _, token := range []string{"x", "stoa_" + strings.Repeat("x", 49)} {
+			s.send("GET", path, token, nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+		}
+		s.send("GET", path, "", nil, "Authorization", "Basic x").fault(http.StatusUnauthorized, fault.Unauthorized)
+		s.send("GET", path+"/", "", nil).fault(http.StatusNotFound, fault.NotFound)
+	}
+	for _, path := range []string{"/api/v1/tasks", pathOf(task) + "/close", pathOf(task) + "/responses", pathOf(task) + "/select"} {
+		s.send("POST", path, "", `{}`).fault(http.StatusUnauthorized, fault.Unauthorized)
+		s.send("POST", path+"/", s.customer.Token, `{}`).fault(http.StatusNotFound, fault.NotFound)
+		s.send("PUT", path, s.customer.Token, `{}`).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	}
+	s.send("GET", pathOf(task)+"/responses", "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send("GET", pathOf(task)+"/select", s.customer.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	s.send("GET", pathOf(task)+"/cancel", s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send("GET", "/api/v1/tasks/"+strings.ToUpper(task["id"].(string)), "", nil).ok(http.StatusOK)
+	for id, want := range map[string]struct {
+		status int
+		code   fault.Code
+	}{"x": {http.StatusBadRequest, fault.InvalidID}, uuid.NewString(): {http.StatusNotFound, fault.NotFound}} {
+		path := "/api/v1/tasks/" + id
+		s.send("GET", path, "", nil).fault(want.status, want.code)
+		s.send("GET", path+"/responses", s.customer.Token, nil).fault(want.status, want.code)
+		s.send("POST", path+"/close", s.customer.Token, `{}`).fault(want.status, want.code)
+		s.send("POST", path+"/responses", s.one.Token, `{"text":"I"}`).fault(want.status, want.code)
+		s.send("POST", path+"/select", s.customer.Token, choice(response, 1100)).fault(want.status, want.code)
+	}
+	for _, malformed := range []string{"x", "", "%7B" + uuid.NewString() + "%7D", response["id"].(string) + "&before=" + response["id"].(string)} {
+		s.send("GET", pathOf(task)+"/responses?before="+malformed, s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
+	}
+	for _, unknown := range []string{uuid.NewString(), task["id"].(string)} {
+		s.send("GET", pathOf(task)+"/responses?before="+unknown, s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	}
+	require.Equal(t, []any{}, s.send("GET", pathOf(task)+"/responses?before="+response["id"].(string), s.customer.Token, nil).ok(http.StatusOK)["responses"])
+}
+
+func TestTaskBoardQuery(t *testing.T) {
+	t.Parallel()
+	s := newBoard(t)
+	first, second := s.task(nil), s.task(map[string]any{"title": "An ode", "description": "100% à la Зубчатые"})
+	closed := s.task(map[string]any{"title": "A limerick"})
+	s.send("POST", pathOf(closed)+"/close", s.customer.Token, nil).ok(http.StatusOK)
+	for query, want := range map[string][]map[string]any{
+		"": {second, first}, "?state=open&unknown=1": {second, first}, "?state=closed": {closed}, "?state=selected": {},
+		"?q=": {second, first}, "?q=SONNET": {first}, "?q=lines": {first}, "?q=100%25": {second}, "?q=%25": {second}, "?q=od": {second},
+		"?q=зубч": {second}, "?q=limerick": {}, "?q=limerick&state=closed": {closed}, "?q=a": {second, first}, "?q=sonnetFourteen": {},
+	} {
+		found := []map[string]any{}
+		for _, card := range s.send("GET", "/api/v1/tasks"+query, "", nil).ok(http.StatusOK)["tasks"].([]any) {
+			found = append(found, map[string]any{"id": card.(map[string]any)["id"]})
+		}
+		for i := range want {
+			want[i] = map[string]any{"id": want[i]["id"]}
+		}
+		require.Equal(t, want, found, query)
+	}
+	page := s.send("GET", "/api/v1/tasks?page_size=1", s.one.Token, nil).ok(http.StatusOK)
+	require.Equal(t, map[string]any{"tasks": []any{s.see(s.one, second)}, "page": 1.0, "page_size": 1.0, "next_page": 2.0}, page)
+	last := s.send("GET", "/api/v1/tasks?page_size=1&page=2", "", nil).ok(http.StatusOK)
+	require.Equal(t, map[string]any{"tasks": []any{s.see(nil, first)}, "page": 2.0, "page_size": 1.0, "next_page": nil}, last)
+	for _, query := range []string{"?page=0", "?page=1001", "?page=01", "?page=", "?page=1&page=1", "?page_size=51", "?page_size=0", "?page_size=x"} {
+		s.send("GET", "/api/v1/tasks"+query, "", nil).fault(http.StatusBadRequest, fault.InvalidPagination)
+	}
+	for _, query := range []string{"?state=", "?state=offered", "?state=open&state=open"} {
+		s.send("GET", "/api/v1/tasks"+query, "", nil).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	for _, query := range []string{"?q=a&q=b", "?q=" + strings.Repeat("x", 161), "?q=%00", "?q=%ff"} {
+		s.send("GET", "/api/v1/tasks"+query, "", nil).fault(http.StatusBadRequest, fault.InvalidSearch)
+	}
+}
