@@ -22,7 +22,7 @@ func NewEnqueue(database *db.DB, logger *slog.Logger) (db.Enqueue, error) {
 		byKind[row.kind] = row.queue
 	}
 	return func(ctx context.Context, tx *db.Tx, job db.Job) error {
-		_, err := client.InsertTx(ctx, tx.SQL, job, &river.InsertOpts{Queue: byKind[job.Kind()]})
+		_, err := client.InsertTx(ctx, tx.SQL, job, asking(ctx, byKind[job.Kind()]))
 		return err
 	}, nil
 }

@@ -1,10 +1,34 @@
 package jobs
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"stoa/graph/attachments"
+	"stoa/graph/metrics"
+	"stoa/graph/tracing"
+)
 
 // inspect brings about the verdict on an upload.
 func inspect(ctx context.Context, c Config, args inspectJob) error {
-	return c.Graph.Attachments.Inspect(ctx, args.AttachmentID, Judge)
+	return c.Graph.Attachments.Inspect(ctx, args.AttachmentID, c.judge)
+}
+
+// judge is Judge, counted.
+func (c Config) judge(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+	began := time.Now()
+	ctx, end := tracing.Operation(ctx, "inspection.Judge")
+	report, err := Judge(ctx, path, purpose)
+	verdict := metrics.Refused
+	switch {
+	case err != nil:
+		verdict = metrics.Undecided
+	case report.Accepted:
+		verdict = metrics.Accepted
+	}
+	c.Metrics.Inspections.Done(verdict, time.Since(began))
+	end(err)
+	return report, err
 }
 
 // recoverUploads asks again for the inspections that a crash cut off.

@@ -19,9 +19,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
+	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
 	"stoa/graph/db"
+	"stoa/graph/metrics"
 )
 
 // Config is what jobs need.
@@ -32,6 +34,10 @@ type Config struct {
 	// URL of the same database, for one connection that listens; not that of a transaction pooler.
 	URL    string
 	Logger *slog.Logger
+	// Metrics counts runs and verdicts; nil counts nothing.
+	Metrics *metrics.Metrics
+	// Tracer goes on with the traces of requests that asked for a job; nil for none.
+	Tracer trace.Tracer
 	// BackUp makes a backup when one is due; nil where the process keeps none.
 	BackUp func(context.Context) error
 }
@@ -43,8 +49,9 @@ const (
 	jobTimeout = time.Minute
 	// softStop is how long jobs in hand may go on after Stop before they are told to end.
 	softStop = 5 * time.Second
-	// keepCompleted is short, because a job a second leaves a row each.
-	keepCompleted = time.Hour
+	// keepCompleted is short, because a job a second leaves a row each; but the hourly reconciliation is remembered until the next
+	// ones are late (LedgerFigures).
+	keepCompleted = 4 * time.Hour
 	// pollInterval is how long a job waits of which no notice came.
 	pollInterval = time.Second
 )
@@ -61,6 +68,9 @@ type Jobs struct {
 func Start(ctx context.Context, c Config) (*Jobs, error) { return start(ctx, c, pollInterval) }
 
 func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
+	if c.Metrics == nil {
+		c.Metrics = new(metrics.Metrics)
+	}
 	driver, listener, err := newDriver(c.DB.SQL, c.URL)
 	if err != nil {
 		return nil, err
@@ -81,6 +91,7 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 		config.Queues[name] = river.QueueConfig{MaxWorkers: workers}
 	}
 	for _, row := range table {
+		c.Metrics.Jobs.Expect(row.kind)
 		if err := row.register(config.Workers, c); err != nil {
 			listener.Close()
 			return nil, fmt.Errorf("jobs: %w", err)

@@ -48,7 +48,7 @@ type row struct {
 func job[Args river.JobArgs](queue string, timeout, period time.Duration, do func(context.Context, Config, Args) error) row {
 	var args Args
 	return row{kind: args.Kind(), queue: queue, period: period, args: args, register: func(workers *river.Workers, c Config) error {
-		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, do: func(ctx context.Context, args Args) error { return do(ctx, c, args) }})
+		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, config: c, do: do})
 	}}
 }
 
@@ -63,7 +63,8 @@ func (r row) periodic() *river.PeriodicJob {
 type worker[Args river.JobArgs] struct {
 	river.WorkerDefaults[Args]
 	timeout time.Duration
-	do      func(context.Context, Args) error
+	config  Config
+	do      func(context.Context, Config, Args) error
 }
 
 // Timeout is River's to call.
@@ -71,7 +72,7 @@ func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeou
 
 // Work is River's to call.
 func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
-	return w.do(ctx, job.Args)
+	return observed(ctx, w.config, job.JobRow, func(ctx context.Context) error { return w.do(ctx, w.config, job.Args) })
 }
 
 // The arguments of jobs that need none; those of the others are the domains'.

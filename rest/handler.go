@@ -16,9 +16,11 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/cors"
 	"github.com/go-chi/httprate"
+	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
 	"stoa/graph/fault"
+	"stoa/graph/metrics"
 )
 
 // Config is what the public listener serves.
@@ -26,6 +28,10 @@ type Config struct {
 	// Graph answers /api/v1; nil where this process does not.
 	Graph  *graph.Graph
 	Logger *slog.Logger
+	// Metrics counts requests; nil counts nothing.
+	Metrics *metrics.Metrics
+	// Tracer makes a trace of each request; nil for none.
+	Tracer trace.Tracer
 	// Starting says that the domains are still to come: every path but health is service_unavailable.
 	Starting bool
 	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
@@ -49,11 +55,16 @@ type server struct {
 	Config
 }
 
+	// patterns count the requests of each route.
+	patterns map[string]*metrics.Pattern
 // New builds the public listener's handler. It is safe for concurrent use.
 func New(c Config) http.Handler {
-	s := &server{c}
+	if c.Metrics == nil {
+		c.Metrics = new(metrics.Metrics)
+	}
+	s := &server{c, make(map[string]*metrics.Pattern)}
 	mux := chi.NewMux()
-	mux.Use(s.headers, s.recover, s.headerSize, s.address, plainPath, byPath)
+	mux.Use(s.observe, s.headers, s.recover, s.headerSize, s.address, plainPath, byPath)
 	if len(c.AllowedOrigins) > 0 {
 		mux.Use(cors.Handler(cors.Options{
 			AllowedOrigins: c.AllowedOrigins,
@@ -70,6 +81,7 @@ func New(c Config) http.Handler {
 			httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
 				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
 			})))
+				s.Metrics.Limits.Refused(metrics.RequestsPerAddress)
 	}
 	missing := fault.NotFound
 	if c.Starting {
@@ -99,3 +111,5 @@ func New(c Config) http.Handler {
 	}
 	return mux
 }
+		s.Metrics.HTTP.Pattern(path).Expect(row.method, row.status)
+		s.patterns[path] = s.Metrics.HTTP.Pattern(path)

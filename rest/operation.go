@@ -3,8 +3,13 @@ package rest
 import (
 	"context"
 	"net/http"
+	"path"
+	"reflect"
+	"runtime"
+	"strings"
 
 	"stoa/graph/fault"
+	"stoa/graph/tracing"
 )
 
 // operation reads a request into the input of a method and calls it.
@@ -15,20 +20,32 @@ type attempts func(ctx context.Context) error
 
 // with adapts a method that takes an input struct: its path, query and JSON members are one struct (see bind).
 func with[In, Out any](method func(context.Context, In) (Out, error)) operation {
+	return named(nameOf(method), method)
+}
+
+// named is with, for a method that a closure stands for.
+func named[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
 	fill := binder[In]()
 	return func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 		var in In
 		if err := fill(&in, r, raw); err != nil {
 			return nil, err
 		}
-		return method(ctx, in)
+		ctx, end := tracing.Operation(ctx, name)
+		out, err := method(ctx, in)
+		end(err)
+		return out, err
 	}
 }
 
 // without adapts a method that needs nothing but its caller.
 func without[Out any](method func(context.Context) (Out, error)) operation {
+	name := nameOf(method)
 	return func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
-		return method(ctx)
+		ctx, end := tracing.Operation(ctx, name)
+		out, err := method(ctx)
+		end(err)
+		return out, err
 	}
 }
 
@@ -41,5 +58,11 @@ func (noQuery) UnknownQuery(name string) error {
 
 // withoutQuery adapts a method that needs nothing but its caller, on a path that takes no query parameter either.
 func withoutQuery[Out any](method func(context.Context) (Out, error)) operation {
-	return with(func(ctx context.Context, _ noQuery) (Out, error) { return method(ctx) })
+	return named(nameOf(method), func(ctx context.Context, _ noQuery) (Out, error) { return method(ctx) })
+}
+
+// nameOf is what a method is called in traces: its package and its own name, such as orders.CreateOrder.
+func nameOf(method any) string {
+	whole := strings.TrimSuffix(runtime.FuncForPC(reflect.ValueOf(method).Pointer()).Name(), "-fm")
+	return strings.Replace(path.Base(whole), ".(*API)", "", 1)
 }

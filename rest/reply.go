@@ -34,6 +34,7 @@ func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answe
 // fail writes the fault of err and logs what an operator must know of: what is unknown here, and what must never happen.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
+	s.Metrics.HTTP.Fault(known.Code)
 	switch known.Code {
 	case fault.InternalError, fault.LedgerConflict:
 		s.log(r.Context(), slog.LevelError, "request failed", r, err)

@@ -106,7 +106,7 @@ func orderActions(g *graph.Graph) []route {
 			in.Action = action
 			return g.Orders.OrderAct(ctx, in)
 		}
-		rows[i] = route{http.MethodPost, "/orders/{order_id}/" + string(action), agents, object, nil, with(act), http.StatusOK}
+		rows[i] = route{http.MethodPost, "/orders/{order_id}/" + string(action), agents, object, nil, named("orders.OrderAct", act), http.StatusOK}
 	}
 	return rows
 }

@@ -48,6 +48,7 @@ func (s *server) serve(row route) http.Handler {
 				linger(w, r)
 			}
 			s.fail(w, r, err)
+			s.countRefusals(record)
 			return
 		}
 		if file, ok := answer.(*attachments.File); ok {
@@ -81,7 +82,7 @@ func readBody(w http.ResponseWriter, r *http.Request, kind body) ([]byte, error)
 	if r.ContentLength > maxBody {
 		return nil, fault.New(fault.PayloadTooLarge)
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	raw, err := io.ReadAll(http.MaxBytesReader(unobserved(w), r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

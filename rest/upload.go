@@ -12,6 +12,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/fault"
+	"stoa/graph/tracing"
 )
 
 const (
@@ -109,7 +110,10 @@ func upload(files *attachments.API) operation {
 		if err != nil {
 			return nil, err
 		}
-		return files.UploadAttachment(ctx, in)
+		ctx, end := tracing.Operation(ctx, "attachments.UploadAttachment")
+		done, err := files.UploadAttachment(ctx, in)
+		end(err)
+		return done, err
 	}
 }
 

@@ -15,13 +15,15 @@ func (p *process) openOperator(domains *graph.Graph, token string) error {
 		return err
 	}
 	p.dashboard = dashboard
-	p.operator.serve(endpoint.New(endpoint.Config{Graph: domains, Logger: p.log, OperatorToken: token, Mounts: p.mounts()}))
+	p.operator.serve(endpoint.New(endpoint.Config{
+		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token, Mounts: p.mounts(),
+	}))
 	return nil
 }
 
 // mounts are what the operator listener carries beside GraphQL, in the order of its index page.
 func (p *process) mounts() []endpoint.Mount {
-	return []endpoint.Mount{
+	return append([]endpoint.Mount{
 		{
 			Path: playground.Path, Title: "Playground", About: "Questions and procedures in GraphQL, with the schema at hand.",
 			Policy: playground.Policy, Handler: playground.New(),
@@ -31,5 +33,5 @@ func (p *process) mounts() []endpoint.Mount {
 			Policy: jobs.DashboardPolicy, Handler: p.dashboard,
 		},
 		{Path: docs.Path, Title: "Documentation", About: "Of this version, from the binary itself.", Handler: docs.New()},
-	}
+	}, p.figures()...)
 }

@@ -12,6 +12,7 @@ import (
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph"
 	"stoa/graph/db"
+	"stoa/graph/metrics"
 	"stoa/jobs"
 	"stoa/rest"
 )
@@ -22,6 +23,9 @@ type process struct {
 	settings *settings
 	log      *slog.Logger
 	draining atomic.Bool
+
+	metrics *metrics.Metrics
+	traces  *traces
 
 	public, operator *listener
 	private          *cluster.Cluster
@@ -43,11 +47,14 @@ func (p *process) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.openTelemetry(ctx); err != nil {
+		return err
+	}
 	starting := rest.New(p.starting())
 	if p.public, err = p.listen(ctx, "public", p.settings.Listen, starting); err != nil {
 		return err
 	}
-	if p.operator, err = p.listen(ctx, "operator", p.settings.OperatorListen, starting); err != nil {
+	if p.operator, err = p.listen(ctx, "operator", p.settings.OperatorListen, p.early(starting)); err != nil {
 		return err
 	}
 	if p.files, err = p.openFiles(ctx); err != nil {
@@ -61,7 +68,7 @@ func (p *process) start(ctx context.Context) error {
 	if err := migrated(ctx, address, p.log); err != nil {
 		return err
 	}
-	if p.db, err = db.Open(address, db.Options{}); err != nil {
+	if p.db, err = db.Open(address, db.Options{Traced: p.traces != nil}); err != nil {
 		return err
 	}
 	domains, err := p.domains()
@@ -70,10 +77,13 @@ func (p *process) start(ctx context.Context) error {
 	}
 	p.sockets = p.openSockets(domains, address)
 	if p.settings.has("jobs") {
-		if p.jobs, err = jobs.Start(ctx, jobs.Config{Graph: domains, DB: p.db, URL: address, Logger: p.log, BackUp: p.backUpDaily}); err != nil {
+		if p.jobs, err = jobs.Start(ctx, jobs.Config{
+			Graph: domains, DB: p.db, URL: address, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), BackUp: p.backUpDaily,
+		}); err != nil {
 			return err
 		}
 	}
+	p.measure(domains)
 	p.public.serve(rest.New(p.serving(domains)))
 	if err := p.openOperator(domains, token); err != nil {
 		return err

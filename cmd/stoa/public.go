@@ -22,7 +22,7 @@ func (p *process) starting() rest.Config {
 // serving is the public listener of the roles of this process.
 func (p *process) serving(domains *graph.Graph) rest.Config {
 	c := p.listening()
-	c.Checks = map[string]rest.Check{"database": p.db.Ping, "migrations": p.migrations(), "jobs": p.working, "storage": p.storage}
+	c.Checks = p.checks()
 	if p.settings.has("api") {
 		c.Graph = domains
 	}
@@ -33,9 +33,16 @@ func (p *process) serving(domains *graph.Graph) rest.Config {
 }
 
 func (p *process) listening() rest.Config {
+// checks are what makes this process ready.
+func (p *process) checks() map[string]rest.Check {
+	return map[string]rest.Check{"database": p.db.Ping, "migrations": p.migrations(), "jobs": p.working, "storage": p.storage}
+}
+
 	return rest.Config{
 		Logger:                      p.log,
 		Draining:                    &p.draining,
+		Metrics:                     p.metrics,
+		Tracer:                      p.traces.tracer(),
 		TrustedProxies:              p.settings.TrustedProxies,
 		AllowedOrigins:              p.settings.AllowedOrigins,
 		RequestsPerAddressPerSecond: p.settings.Limit.RequestsPerAddressPerSecond,

@@ -16,6 +16,8 @@ const (
 	socketsLeave = 3 * time.Second
 	// inHand is what requests and jobs may take from then on.
 	inHand = 8 * time.Second
+	// tracesLeave is what sending the last spans may take.
+	tracesLeave = time.Second
 	// clusterStops is left for the private cluster.
 	clusterStops = 5 * time.Second
 )
@@ -47,6 +49,11 @@ func (p *process) stop(ctx context.Context) error {
 	}
 	if p.files != nil {
 		failed = append(failed, p.files.Close())
+	}
+	if p.traces != nil {
+		if err := within(ctx, tracesLeave, p.traces.finish); err != nil {
+			p.log.Warn("the last spans are lost", "error", err)
+		}
 	}
 	if p.private != nil {
 		failed = append(failed, within(ctx, clusterStops, p.private.Stop))

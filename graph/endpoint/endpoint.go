@@ -27,16 +27,22 @@ import (
 
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
 	"stoa/graph/endpoint/session"
 	"stoa/graph/exec"
+	"stoa/graph/metrics"
 )
 
 // Config is what the endpoint serves.
 type Config struct {
 	Graph  *graph.Graph
 	Logger *slog.Logger
+	// Metrics counts GraphQL requests; nil counts nothing.
+	Metrics *metrics.Metrics
+	// Tracer makes a trace of each GraphQL request; nil for none.
+	Tracer trace.Tracer
 	// OperatorToken is the bearer token of the operators; while it is empty nobody is one.
 	OperatorToken string
 	// Mounts are what else the listener carries.
@@ -54,6 +60,9 @@ type server struct {
 
 // New builds the handler of the operator listener. It is safe for concurrent use.
 func New(c Config) http.Handler {
+	if c.Metrics == nil {
+		c.Metrics = new(metrics.Metrics)
+	}
 	s := &server{Config: c, sessions: session.New(c.OperatorToken), guesses: newGuesses()}
 	s.byPath = s.paths()
 	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
@@ -70,5 +79,8 @@ func (s *server) newExecutor() *executor.Executor {
 	e.SetErrorPresenter(s.present)
 	e.SetRecoverFunc(s.recovered)
 	e.Use(extension.FixedComplexityLimit(maxComplexity))
+	if s.Tracer != nil {
+		e.AroundRootFields(traceRoots)
+	}
 	return e
 }

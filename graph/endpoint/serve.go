@@ -10,7 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"stoa/graph/fault"
-	"stoa/graph/limits"
+	"stoa/graph/metrics"
 	"stoa/graph/viewer"
 )
 
@@ -50,7 +50,7 @@ func (s *server) wrongMethod(w http.ResponseWriter, r *http.Request, known metho
 // paths is the table of what this package answers itself.
 func (s *server) paths() map[string]methods {
 	return map[string]methods{
-		Path: {http.MethodPost: s.serve},
+		Path: {http.MethodPost: s.observe},
 		"/healthz": {http.MethodGet: func(w http.ResponseWriter, _ *http.Request) {
 			write(w, http.StatusOK, map[string]string{"status": "ok"})
 		}},
@@ -83,15 +83,19 @@ func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve is the life of one GraphQL request.
-func (s *server) serve(w http.ResponseWriter, r *http.Request) {
-	ctx, _ := limits.WithRecord(r.Context())
-	r = r.WithContext(ctx)
+func (s *server) serve(w http.ResponseWriter, r *http.Request) outcome {
+	operation := metrics.NoOperation
+	failed := func(err error) outcome {
+		s.fail(w, r, err)
+		known := faultOf(r.Context(), err)
+		return outcome{operation, known.Status(), known.Code}
+	}
 	params, err := readRequest(w, r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return failed(err)
 	}
 	asked, unfit := measure(params.Query, params.OperationName)
+	operation = operationOf(asked.mutating)
 	v, err := s.admit(w, r, asked.mutating)
 	if err == nil {
 		err = unfit
@@ -100,14 +104,14 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		err = fault.New(fault.Unauthorized).Say("Introspection needs the operator's token.")
 	}
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return failed(err)
 	}
-	status, answer := s.run(viewer.With(ctx, v), v, params)
+	status, answer := s.run(viewer.With(r.Context(), v), v, params)
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	write(w, status, answer)
+	return outcome{operation, status, codeOf(answer)}
 }
 
 // run executes an admitted document.

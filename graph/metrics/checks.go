@@ -7,11 +7,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// Check tells why something is not as it should be.
+type Check func(context.Context) error
+
 // checks shows what /readyz would say.
 type checks map[string]*probe
 
 // Checks adds the findings of checks, by name. One that takes longer than 2 s has failed.
-func (m *Metrics) Checks(byName map[string]func(context.Context) error) {
+func (m *Metrics) Checks(byName map[string]Check) {
 	all := make(checks, len(byName))
 	for name, check := range byName {
 		all[name] = newProbe(probePeriod, []Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }})

@@ -94,7 +94,7 @@ func TestOtherCounts(t *testing.T) {
 	m.Sockets(func() metrics.Sockets {
 		return metrics.Sockets{Open: 2, Limit: 32, Closed: map[int]int64{4429: 3}, Linked: true}
 	})
-	m.Checks(map[string]func(context.Context) error{
+	m.Checks(map[string]metrics.Check{
 		"storage":  func(context.Context) error { return errors.New("full") },
 		"database": func(context.Context) error { return nil },
 	})
