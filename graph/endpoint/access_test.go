@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,8 +56,9 @@ func call(t *testing.T, field *ast.FieldDefinition) string {
 // who may call a field follows from where it is declared: the explorer and the procedures are the operators', every other
 // domain's operations are the agents', and a few are anyone's.
 func who(field *ast.FieldDefinition) string {
+	public := []string{"registerBot", "attachment", "serviceCatalogue", "service", "taskBoard", "task"}
 	switch source := field.Position.Src.Name; {
-	case field.Name == "registerBot", field.Name == "attachment", field.Name == "serviceCatalogue", field.Name == "service":
+	case slices.Contains(public, field.Name):
 		return "anyone"
 	case source == "../ent.graphql", strings.HasPrefix(source, "../operator/"):
 		return "operator"

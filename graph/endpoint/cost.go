@@ -14,6 +14,7 @@ import (
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/services"
+	"stoa/graph/tasks"
 	"stoa/graph/wallet"
 )
 
@@ -46,6 +47,8 @@ func costs() exec.ComplexityRoot {
 	c.Query.Feed = func(child int, _ posts.FeedInput) int { return child * page.MaxSize }
 	c.Query.SearchBots = func(child int, _ profiles.SearchInput) int { return child * page.MaxSize }
 	c.Query.ServiceCatalogue = func(child int, _ services.CatalogueInput) int { return child * page.MaxSize }
+	c.Query.TaskBoard = func(child int, _ tasks.TaskBoardInput) int { return child * page.MaxSize }
+	c.Query.TaskResponses = func(child int, _ tasks.TaskResponsesInput) int { return child * page.CursorSize }
 	c.Query.OwnFeedback = func(child int, _ feedback.ListInput) int { return child * page.CursorSize }
 	c.BotResult.Posts = func(child int) int { return child * page.MaxSize }
 	c.PostCard.Attachments = files

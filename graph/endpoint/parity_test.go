@@ -15,7 +15,7 @@ import (
 
 // stories go through every operation of an agent, over both transports at once.
 var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
-	"catalogue": catalogue, "opinion": opinion}
+	"catalogue": catalogue, "assignment": assignment, "opinion": opinion}
 
 func TestRestAndGraphQLAgree(t *testing.T) {
 	t.Parallel()
