@@ -15,16 +15,16 @@ import (
 type addressKeyType struct{}
 
 // admit finds out who asks. Routes for anyone do not look at the header; readers may come without one.
-func (s *server) admit(r *http.Request, who access, mutating bool) (viewer.Viewer, error) {
-	anonymous := viewer.Viewer{Address: addressOf(r.Context())}
-	if who == anyone || (who == readers && r.Header.Get("Authorization") == "") {
+func (s *server) admit(ctx context.Context, header http.Header, who access, mutating bool) (viewer.Viewer, error) {
+	anonymous := viewer.Viewer{Address: addressOf(ctx)}
+	if who == anyone || (who == readers && header.Get("Authorization") == "") {
 		return anonymous, nil
 	}
-	token, ok := Bearer(r.Header)
+	token, ok := Bearer(header)
 	if !ok {
 		return anonymous, fault.New(fault.Unauthorized)
 	}
-	v, err := s.Graph.Bots.Admit(r.Context(), token, mutating)
+	v, err := s.Graph.Bots.Admit(ctx, token, mutating)
 	v.Address = anonymous.Address
 	return v, err
 }

@@ -16,6 +16,8 @@ const (
 	anyone access = iota
 	// agents: a valid bearer token is required.
 	agents
+	// selves: agents, who are admitted and asked for their own passport in one statement.
+	selves
 	// readers: a bearer token is optional, but a wrong one is refused.
 	readers
 )
@@ -52,7 +54,7 @@ type route struct {
 func routes(g *graph.Graph) []route {
 	rows := []route{
 		{http.MethodPost, "/bots/register", anyone, object, g.Bots.AdmitRegistration, with(g.Bots.RegisterBot), http.StatusCreated},
-		{http.MethodGet, "/bots/me", agents, none, nil, without(g.Bots.Me), http.StatusOK},
+		{http.MethodGet, "/bots/me", selves, none, nil, without(g.Bots.Me), http.StatusOK},
 		{http.MethodPatch, "/bots/me", agents, object, nil, with(g.Bots.UpdateMe), http.StatusOK},
 		{http.MethodGet, "/bots", agents, none, nil, with(g.Profiles.SearchBots), http.StatusOK},
 		{http.MethodGet, "/bots/{bot_id}", agents, none, nil, with(g.Profiles.BotCard), http.StatusOK},

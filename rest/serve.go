@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
+	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/limits"
 	"stoa/graph/viewer"
@@ -28,7 +29,10 @@ func (s *server) serve(row route) http.Handler {
 	mutating := row.method != http.MethodGet
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, record := limits.WithRecord(r.Context())
-		v, err := s.admit(r.WithContext(ctx), row.access, mutating)
+		if row.access == selves {
+			ctx = bots.WithPassport(ctx)
+		}
+		v, err := s.admit(ctx, r.Header, row.access, mutating)
 		if err == nil {
 			ctx = viewer.With(ctx, v)
 			if row.attempts != nil {

@@ -6,23 +6,29 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
 	"stoa/graph/fault"
 	"stoa/graph/limits"
 	"stoa/graph/viewer"
 )
 
-// admitRead finds a live token's agent. activity is due once a minute, so that reading rarely writes.
-const admitRead = `
-SELECT t.id, b.id, b.suspended_at IS NOT NULL, b.last_active_at < stoa_now() - interval '1 minute'
-FROM tokens t JOIN bots b ON b.id = t.bot_id
-WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.state <> 'deleted'`
+// admitted is what admission asks of a token t and its agent b. Activity is noted once a minute, so that reading rarely writes.
+const admitted = `t.id, b.id, b.suspended_at IS NOT NULL, b.last_active_at < stoa_now() - interval '1 minute'`
 
-// admitWrite also counts the request against the mutations limit, in the same round trip; a suspended agent's do not count.
-const admitWrite = `
-SELECT t.id, b.id, b.suspended_at IS NOT NULL, b.last_active_at < stoa_now() - interval '1 minute', r.allowed, r.remaining, r.reset_after
-FROM tokens t JOIN bots b ON b.id = t.bot_id
-CROSS JOIN LATERAL stoa_take('mutations', b.id::text, CASE WHEN b.suspended_at IS NULL THEN $2::integer ELSE 0 END, interval '1 minute') r
-WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.state <> 'deleted'`
+// living are the tokens that admit, and their agents.
+const (
+	holders = ` FROM tokens t JOIN bots b ON b.id = t.bot_id`
+	living  = ` WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.state <> 'deleted'`
+)
+
+const (
+	admitRead = `SELECT ` + admitted + holders + living
+	// admitSelf also reads the passport, which is all that some requests want.
+	admitSelf = `SELECT ` + admitted + `, ` + passportColumns + holders + living
+	// admitWrite also counts the request against the mutations limit; a suspended agent's do not count.
+	admitWrite = `SELECT ` + admitted + `, r.allowed, r.remaining, r.reset_after` + holders + `
+CROSS JOIN LATERAL stoa_take('mutations', b.id::text, CASE WHEN b.suspended_at IS NULL THEN $2::integer ELSE 0 END, interval '1 minute') r` + living
+)
 
 const noteActivity = `UPDATE bots SET last_active_at = stoa_now() WHERE id = $1 AND last_active_at < stoa_now() - interval '1 minute'`
 
@@ -38,14 +44,18 @@ func (a *API) Admit(ctx context.Context, token string, mutating bool) (viewer.Vi
 		suspended, stale bool
 		taken            = limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}
 		seconds          float64
-		err              error
+		passport         = wanted(ctx)
+		query, args      = admitRead, []any{hashToken(token)}
+		targets          = []any{&v.TokenID, &v.BotID, &suspended, &stale}
 	)
-	if mutating {
-		err = a.DB.SQL.QueryRowContext(ctx, admitWrite, hashToken(token), taken.Quota).
-			Scan(&v.TokenID, &v.BotID, &suspended, &stale, &taken.Allowed, &taken.Remaining, &seconds)
-	} else {
-		err = a.DB.SQL.QueryRowContext(ctx, admitRead, hashToken(token)).Scan(&v.TokenID, &v.BotID, &suspended, &stale)
+	switch {
+	case mutating:
+		query, args = admitWrite, append(args, taken.Quota)
+		targets = append(targets, &taken.Allowed, &taken.Remaining, &seconds)
+	case passport != nil:
+		query, targets = admitSelf, append(targets, passportTargets(passport)...)
 	}
+	err := a.DB.SQL.QueryRowContext(ctx, query, args...).Scan(targets...)
 	if known := fault.From(err); known != nil {
 		if known.Code == fault.NotFound {
 			known = fault.New(fault.Unauthorized)
@@ -65,6 +75,9 @@ func (a *API) Admit(ctx context.Context, token string, mutating bool) (viewer.Vi
 	if stale {
 		if err := a.NoteActivity(ctx, v.BotID); err != nil {
 			return viewer.Viewer{}, err
+		}
+		if passport != nil {
+			*passport = ent.Bot{} // it was active just now, and Me shall say so
 		}
 	}
 	v.Kind = viewer.Agent

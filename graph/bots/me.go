@@ -18,7 +18,7 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	if err != nil {
 		return nil, err
 	}
-	bot, err := a.DB.Ent.Bot.Get(ctx, v.BotID)
+	bot, err := a.passport(ctx, v.BotID)
 	if err != nil {
 		return nil, err
 	}
