@@ -125,7 +125,7 @@ func TestRequestsThatAreNoneOfGraphQL(t *testing.T) {
 	for _, body := range []string{"", "{}", "null", `"{}"`, `{"query": 5}`, `{"query": null}`, `{"query": "{ a }", "query": "{ b }"}`, query + query, `{"query": "{ settings { feeBps } }", "variables": []}`, `{"query": "{ settings { feeBps } }", "colour": 1}`} {
 		s.post(operatorToken, body).fault(400, fault.InvalidInput)
 	}
-	s.post(operatorToken, `{"query": "`+strings.Repeat("#", 300<<10)+`"}`).fault(413, fault.PayloadTooLarge)
+	s.post(operatorToken, `{"query": "`+strings.Repeat("#", 3<<20)+`"}`).fault(413, fault.PayloadTooLarge)
 	s.post(operatorToken, query, "Content-Type", "text/plain").fault(415, fault.UnsupportedMediaType)
 	s.post(operatorToken, query, "Content-Type", "application/x-www-form-urlencoded").fault(415, fault.UnsupportedMediaType)
 	s.post(operatorToken, query, "Content-Encoding", "gzip").fault(415, fault.UnsupportedMediaType)

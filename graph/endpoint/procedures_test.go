@@ -1,6 +1,7 @@
 package endpoint_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -108,6 +109,47 @@ func TestModeration(t *testing.T) {
 	require.Equal(t, []any{"removeAttachment", file.String()}, []any{s.lastEntry()["procedure"], s.lastEntry()["target"]})
 	require.Equal(t, map[string]any{"available": false}, s.ask(author.Token, available, variables{"id": file}).ok("attachment")["attachment"])
 	require.Empty(t, s.log.String())
+}
+
+func TestDocumentsFeedbackAndTheCatalogue(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	const publish = `mutation ($in: DocumentInput!) { publishDocument(input: $in, reason: "a new year") { id key version url text sha256 withdrawnAt } }`
+	longest := strings.Repeat("\U0001F600", 200_000)
+	in := variables{"key": "terms", "title": "Terms", "version": "1", "text": longest}
+	raw := strings.ReplaceAll(string(marshal(t, variables{"query": publish, "variables": variables{"in": in}})), "\U0001F600", `\ud83d\ude00`)
+	made := s.post(operatorToken, raw).ok("publishDocument")
+	require.Equal(t, longest, made["text"])
+	require.Equal(t, "", made["url"])
+	require.Nil(t, made["withdrawnAt"])
+	require.Equal(t, []any{"publishDocument", made["id"]}, []any{s.lastEntry()["procedure"], s.lastEntry()["target"]})
+	require.Contains(t, s.ask(operatorToken, publish, variables{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
+	gone := s.ask(operatorToken, `mutation ($id: ID!) { withdrawDocument(id: $id, reason: "a mistake") { withdrawnAt } }`, variables{"id": made["id"]}).ok("withdrawDocument")
+	require.NotNil(t, gone["withdrawnAt"])
+
+	sent := s.ask(agent.Token, `mutation { sendFeedback(input: {kind: "bug", text: "It hums."}) { feedback { id } } }`, nil).ok("sendFeedback")["feedback"].(map[string]any)
+	const answer = `mutation ($id: ID!, $answer: String!) { answerFeedback(id: $id, answer: $answer, reason: "as promised") { state answer bot { id } } }`
+	answered := s.ask(operatorToken, answer, variables{"id": sent["id"], "answer": "It is meant to."}).ok("answerFeedback")
+	require.Equal(t, map[string]any{"state": "answered", "answer": "It is meant to.", "bot": map[string]any{"id": agent.ID.String()}}, answered)
+	require.Contains(t, s.ask(operatorToken, answer, variables{"id": sent["id"], "answer": ""}).fault(200, fault.InvalidInput).Extensions.Fields, "answer")
+	read := s.ask(agent.Token, `{ ownFeedback { feedback { answer } } }`, nil).ok("ownFeedback")["feedback"].([]any)
+	require.Equal(t, "It is meant to.", read[0].(map[string]any)["answer"])
+
+	service := s.ask(agent.Token, `mutation { createService(input: {title: "t", description: "d"}) { service { id } } }`, nil).ok("createService")["service"].(map[string]any)
+	require.NotNil(t, s.ask(operatorToken, `mutation ($id: ID!) { removeService(id: $id, reason: "spam") { deletedAt bot { id } } }`, variables{"id": service["id"]}).ok("removeService")["deletedAt"])
+	task := s.ask(agent.Token, `mutation { createTask(input: {title: "t", description: "d", amountMinor: 100, deadline: "2999-01-01T00:00:00Z"}) { task { id } } }`, nil).ok("createTask")["task"].(map[string]any)
+	require.NotNil(t, s.ask(operatorToken, `mutation ($id: ID!) { removeTask(id: $id, reason: "spam") { removedAt customer { id } } }`, variables{"id": task["id"]}).ok("removeTask")["removedAt"])
+	require.Equal(t, []any{"removeTask", task["id"]}, []any{s.lastEntry()["procedure"], s.lastEntry()["target"]})
+	require.Empty(t, s.ask("", `{ serviceCatalogue { services { id } } }`, nil).ok("serviceCatalogue")["services"])
+	require.Empty(t, s.log.String())
+}
+
+func marshal(t *testing.T, value any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	require.NoError(t, err)
+	return raw
 }
 
 func TestANameForTheAuditLogIsALine(t *testing.T) {

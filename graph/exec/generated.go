@@ -525,6 +525,7 @@ type ComplexityRoot struct {
 		AcceptContact            func(childComplexity int, input contacts.ActInput) int
 		ActivateEmailRequirement func(childComplexity int, reason string) int
 		ActivateLifecycle        func(childComplexity int, reason string) int
+		AnswerFeedback           func(childComplexity int, id uuid.UUID, answer string, reason string) int
 		BlockContact             func(childComplexity int, input contacts.ActInput) int
 		CloseTask                func(childComplexity int, input tasks.TaskInput) int
 		CreateInvitation         func(childComplexity int, input operator.InvitationInput, reason string) int
@@ -535,11 +536,14 @@ type ComplexityRoot struct {
 		DeletePost               func(childComplexity int, input posts.PostInput) int
 		DeleteService            func(childComplexity int, input services.ServiceInput) int
 		OrderAct                 func(childComplexity int, input orders.ActInput) int
+		PublishDocument          func(childComplexity int, input operator.DocumentInput, reason string) int
 		RegisterBot              func(childComplexity int, input bots.RegisterInput) int
 		ReinstateBot             func(childComplexity int, botID uuid.UUID, reason string) int
 		ReissueToken             func(childComplexity int, botID uuid.UUID, reason string) int
 		RemoveAttachment         func(childComplexity int, id uuid.UUID, reason string) int
 		RemovePost               func(childComplexity int, id uuid.UUID, reason string) int
+		RemoveService            func(childComplexity int, id uuid.UUID, reason string) int
+		RemoveTask               func(childComplexity int, id uuid.UUID, reason string) int
 		RequestContact           func(childComplexity int, input contacts.RequestInput) int
 		RespondToTask            func(childComplexity int, input tasks.RespondInput) int
 		ReviewOrder              func(childComplexity int, orderID uuid.UUID, reason string) int
@@ -556,6 +560,7 @@ type ComplexityRoot struct {
 		UpdatePost               func(childComplexity int, input posts.UpdatePostInput) int
 		UpdateService            func(childComplexity int, input services.UpdateServiceInput) int
 		UpdateSettings           func(childComplexity int, input operator.SettingsInput, reason string) int
+		WithdrawDocument         func(childComplexity int, id uuid.UUID, reason string) int
 	}
 
 	NewInvitation struct {
@@ -1077,6 +1082,8 @@ type MutationResolver interface {
 	UpdateSettings(ctx context.Context, input operator.SettingsInput, reason string) (*ent.Setting, error)
 	ActivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error)
 	ActivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error)
+	PublishDocument(ctx context.Context, input operator.DocumentInput, reason string) (*ent.Document, error)
+	WithdrawDocument(ctx context.Context, id uuid.UUID, reason string) (*ent.Document, error)
 	CreateInvitation(ctx context.Context, input operator.InvitationInput, reason string) (*operator.NewInvitation, error)
 	RevokeInvitation(ctx context.Context, id uuid.UUID, reason string) (*ent.Invitation, error)
 	TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) (*operator.TopUp, error)
@@ -1085,6 +1092,9 @@ type MutationResolver interface {
 	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*bots.TokenGrant, error)
 	RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error)
 	RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error)
+	RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error)
+	RemoveService(ctx context.Context, id uuid.UUID, reason string) (*ent.Service, error)
+	AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, reason string) (*ent.Feedback, error)
 	ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*operator.OrderReview, error)
 	RunMaintenance(ctx context.Context, task operator.Task, reason string) (*operator.Maintenance, error)
 	CreateOrder(ctx context.Context, input orders.CreateInput) (*orders.OrderResult, error)
@@ -2943,6 +2953,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ActivateLifecycle(childComplexity, args["reason"].(string)), true
+	case "Mutation.answerFeedback":
+		if e.ComplexityRoot.Mutation.AnswerFeedback == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_answerFeedback_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AnswerFeedback(childComplexity, args["id"].(uuid.UUID), args["answer"].(string), args["reason"].(string)), true
 	case "Mutation.blockContact":
 		if e.ComplexityRoot.Mutation.BlockContact == nil {
 			break
@@ -3053,6 +3074,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.OrderAct(childComplexity, args["input"].(orders.ActInput)), true
+	case "Mutation.publishDocument":
+		if e.ComplexityRoot.Mutation.PublishDocument == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_publishDocument_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PublishDocument(childComplexity, args["input"].(operator.DocumentInput), args["reason"].(string)), true
 	case "Mutation.registerBot":
 		if e.ComplexityRoot.Mutation.RegisterBot == nil {
 			break
@@ -3108,6 +3140,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemovePost(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.removeService":
+		if e.ComplexityRoot.Mutation.RemoveService == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeService_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveService(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.removeTask":
+		if e.ComplexityRoot.Mutation.RemoveTask == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeTask_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveTask(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
 	case "Mutation.requestContact":
 		if e.ComplexityRoot.Mutation.RequestContact == nil {
 			break
@@ -3274,6 +3328,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdateSettings(childComplexity, args["input"].(operator.SettingsInput), args["reason"].(string)), true
+	case "Mutation.withdrawDocument":
+		if e.ComplexityRoot.Mutation.WithdrawDocument == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_withdrawDocument_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WithdrawDocument(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
 
 	case "NewInvitation.code":
 		if e.ComplexityRoot.NewInvitation.Code == nil {
@@ -5523,6 +5588,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateServiceInput,
 		ec.unmarshalInputCreateTaskInput,
 		ec.unmarshalInputDialogInput,
+		ec.unmarshalInputDocumentInput,
 		ec.unmarshalInputDocumentOrder,
 		ec.unmarshalInputDocumentWhereInput,
 		ec.unmarshalInputEventOrder,
@@ -10014,6 +10080,10 @@ extend type Mutation {
   activateLifecycle(reason: String!): Settings!
   "Restricts agents without a verified owner email, 14 days from the first activation on."
   activateEmailRequirement(reason: String!): Settings!
+  "Puts a version of a document in force, in the place of the one that was."
+  publishDocument(input: DocumentInput!, reason: String!): Document!
+  "Takes a version of a document out of force. It stays on record."
+  withdrawDocument(id: ID!, reason: String!): Document!
   "Makes an invitation and shows its code once."
   createInvitation(input: InvitationInput!, reason: String!): NewInvitation!
   "Ends an invitation. Who registered with it stays."
@@ -10037,6 +10107,17 @@ extend type Mutation {
   removePost(id: ID!, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
   removeAttachment(id: ID!, reason: String!): Attachment!
+  "Takes a task off the board for good. An order that came of it goes on."
+  removeTask(id: ID!, reason: String!): Task!
+  "Takes a service off the catalogue for good, in the place of its agent."
+  removeService(id: ID!, reason: String!): Service!
+  "Answers what an agent has sent, in the place of any answer before."
+  answerFeedback(
+    id: ID!
+    "1 to 4000 characters, which the agent reads."
+    answer: String!
+    reason: String!
+  ): Feedback!
   "Shows the texts, files, reasons and history of an order."
   reviewOrder(orderId: ID!, reason: String!): OrderReview!
   "Runs a periodic task now and waits for it."
@@ -10080,6 +10161,19 @@ input SettingsInput @goModel(model: "stoa/graph/operator.SettingsInput") {
   operatorName: String
   operatorContactEmail: String
   operatorWebsite: String
+}
+
+input DocumentInput @goModel(model: "stoa/graph/operator.DocumentInput") {
+  "Names the document through all its versions, such as terms: a lower-case letter, then up to 39 letters, digits and hyphens."
+  key: String!
+  "1 to 160 characters on one line."
+  title: String!
+  "1 to 40 characters on one line; a published version never changes."
+  version: String!
+  "An absolute http or https address where it can be read, too; empty for none."
+  url: String! = ""
+  "1 to 200000 characters."
+  text: String!
 }
 
 input InvitationInput @goModel(model: "stoa/graph/operator.InvitationInput") {
@@ -12715,6 +12809,36 @@ func (ec *executionContext) field_Mutation_activateLifecycle_args(ctx context.Co
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_answerFeedback_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "answer",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["answer"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg2
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_blockContact_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -12863,6 +12987,28 @@ func (ec *executionContext) field_Mutation_orderAct_args(ctx context.Context, ra
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_publishDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (operator.DocumentInput, error) {
+			return ec.unmarshalNDocumentInput2stoaᚋgraphᚋoperatorᚐDocumentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_registerBot_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -12944,6 +13090,50 @@ func (ec *executionContext) field_Mutation_removeAttachment_args(ctx context.Con
 }
 
 func (ec *executionContext) field_Mutation_removePost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeService_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeTask_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
@@ -13214,6 +13404,28 @@ func (ec *executionContext) field_Mutation_updateSettings_args(ctx context.Conte
 		return nil, err
 	}
 	args["input"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_withdrawDocument_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
@@ -21977,6 +22189,94 @@ func (ec *executionContext) fieldContext_Mutation_activateEmailRequirement(ctx c
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_publishDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_publishDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PublishDocument(ctx, fc.Args["input"].(operator.DocumentInput), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖstoaᚋentᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_publishDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_publishDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_withdrawDocument(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_withdrawDocument(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().WithdrawDocument(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Document) graphql.Marshaler {
+			return ec.marshalNDocument2ᚖstoaᚋentᚐDocument(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_withdrawDocument(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Document(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_withdrawDocument_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createInvitation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22323,6 +22623,138 @@ func (ec *executionContext) fieldContext_Mutation_removeAttachment(ctx context.C
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_removeAttachment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeTask(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeTask(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveTask(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Task) graphql.Marshaler {
+			return ec.marshalNTask2ᚖstoaᚋentᚐTask(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeTask(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Task(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeTask_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeService(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeService(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveService(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Service) graphql.Marshaler {
+			return ec.marshalNService2ᚖstoaᚋentᚐService(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeService(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Service(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeService_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_answerFeedback(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_answerFeedback(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AnswerFeedback(ctx, fc.Args["id"].(uuid.UUID), fc.Args["answer"].(string), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Feedback) graphql.Marshaler {
+			return ec.marshalNFeedback2ᚖstoaᚋentᚐFeedback(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_answerFeedback(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Feedback(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_answerFeedback_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -37385,6 +37817,68 @@ func (ec *executionContext) unmarshalInputDialogInput(ctx context.Context, obj a
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDocumentInput(ctx context.Context, obj any) (operator.DocumentInput, error) {
+	var it operator.DocumentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["url"]; !present {
+		asMap["url"] = ""
+	}
+
+	fieldsInOrder := [...]string{"key", "title", "version", "url", "text"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "title":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Title = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "url":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("url"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.URL = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDocumentOrder(ctx context.Context, obj any) (ent.DocumentOrder, error) {
 	var it ent.DocumentOrder
 	if obj == nil {
@@ -50093,6 +50587,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "publishDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_publishDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "withdrawDocument":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_withdrawDocument(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createInvitation":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createInvitation(ctx, field)
@@ -50145,6 +50653,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "removeAttachment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_removeAttachment(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeTask":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeTask(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeService":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeService(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "answerFeedback":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_answerFeedback(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -55746,6 +56275,16 @@ func (ec *executionContext) marshalNDiscrepancy2ᚕstoaᚋgraphᚋwalletᚐDiscr
 	return ret
 }
 
+func (ec *executionContext) marshalNDocument2ᚖstoaᚋentᚐDocument(ctx context.Context, sel ast.SelectionSet, v *ent.Document) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Document(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNDocumentConnection2ᚖstoaᚋentᚐDocumentConnection(ctx context.Context, sel ast.SelectionSet, v *ent.DocumentConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -55754,6 +56293,11 @@ func (ec *executionContext) marshalNDocumentConnection2ᚖstoaᚋentᚐDocumentC
 		return graphql.Null
 	}
 	return ec._DocumentConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNDocumentInput2stoaᚋgraphᚋoperatorᚐDocumentInput(ctx context.Context, v any) (operator.DocumentInput, error) {
+	res, err := ec.unmarshalInputDocumentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNDocumentOrder2ᚖstoaᚋentᚐDocumentOrder(ctx context.Context, v any) (*ent.DocumentOrder, error) {
@@ -55847,6 +56391,16 @@ func (ec *executionContext) unmarshalNEventWhereInput2ᚖstoaᚋentᚐEventWhere
 func (ec *executionContext) unmarshalNFeedInput2stoaᚋgraphᚋpostsᚐFeedInput(ctx context.Context, v any) (posts.FeedInput, error) {
 	res, err := ec.unmarshalInputFeedInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFeedback2ᚖstoaᚋentᚐFeedback(ctx context.Context, sel ast.SelectionSet, v *ent.Feedback) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Feedback(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNFeedbackCard2ᚕᚖstoaᚋgraphᚋfeedbackᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*feedback.Card) graphql.Marshaler {
@@ -56935,6 +57489,16 @@ func (ec *executionContext) marshalNSendResult2ᚖstoaᚋgraphᚋmessagesᚐSend
 		return graphql.Null
 	}
 	return ec._SendResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNService2ᚖstoaᚋentᚐService(ctx context.Context, sel ast.SelectionSet, v *ent.Service) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Service(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNServiceCard2ᚕᚖstoaᚋgraphᚋservicesᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*services.Card) graphql.Marshaler {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/mail"
 	"net/url"
+	"regexp"
 
 	"stoa/graph/fault"
 	"stoa/graph/text"
@@ -16,6 +17,10 @@ const (
 	maxEmail        = 254
 	maxWebsite      = 2000
 	maxNote         = 500
+	maxTitle        = 160
+	maxVersion      = 40
+	maxDocument     = 200_000
+	maxAnswer       = 4000
 	maxUses         = 1_000_000
 	maxTopUpMinor   = 1_000_000_000_000
 )
@@ -25,6 +30,7 @@ var (
 	errFeeBps  = errors.New("must be from 0 to 10000 basis points")
 	errEmail   = errors.New("must be one plain email address, or empty")
 	errWebsite = errors.New("must be an http or https URL with a host, or empty")
+	errKey     = errors.New("must be a lower-case letter and up to 39 lower-case letters, digits and hyphens")
 	errUses    = errors.New("must be from 1 to 1000000")
 	errTask    = errors.New("must be one of the tasks")
 	errTopUp   = errors.New("must be from 1 to 1000000000000 minor units")
@@ -45,11 +51,8 @@ func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 		}
 	}
 	in.OperatorWebsite = line(wrong, "operatorWebsite", in.OperatorWebsite, maxWebsite)
-	if website := in.OperatorWebsite; website != nil && *website != "" {
-		parsed, err := url.Parse(*website)
-		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-			wrong.Add("operatorWebsite", errWebsite)
-		}
+	if website := in.OperatorWebsite; website != nil && !webAddress(*website) {
+		wrong.Add("operatorWebsite", errWebsite)
 	}
 	note(changes, "registrationMode", in.RegistrationMode)
 	note(changes, "emailGateEnabled", in.EmailGateEnabled)
@@ -77,6 +80,36 @@ func (in InvitationInput) check() (uses int, kept string, wrong fault.Fields) {
 		kept = *sent
 	}
 	return uses, kept, wrong
+}
+
+// documentKey is the form of a document's key.
+var documentKey = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
+
+// check returns a document as it is kept, and what is wrong.
+func (in DocumentInput) check() (DocumentInput, fault.Fields) {
+	wrong := fault.Fields{}
+	if !documentKey.MatchString(in.Key) {
+		wrong.Add("key", errKey)
+	}
+	var err error
+	in.Title, err = text.Line(in.Title, 1, maxTitle)
+	wrong.Add("title", err)
+	in.Version, err = text.Line(in.Version, 1, maxVersion)
+	wrong.Add("version", err)
+	in.URL, err = text.Line(in.URL, 0, maxWebsite)
+	if err == nil && !webAddress(in.URL) {
+		err = errWebsite
+	}
+	wrong.Add("url", err)
+	_, err = text.Multi(in.Text, 1, maxDocument)
+	wrong.Add("text", err)
+	return in, wrong
+}
+
+// webAddress tells whether s is an http or https URL with a host, or empty.
+func webAddress(s string) bool {
+	parsed, err := url.Parse(s)
+	return s == "" || (err == nil && parsed.Host != "" && (parsed.Scheme == "http" || parsed.Scheme == "https"))
 }
 
 func line(wrong fault.Fields, field string, sent *string, longest int) *string {

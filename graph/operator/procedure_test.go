@@ -44,6 +44,20 @@ var acts = map[string]func(*office) act{
 			return err
 		}}
 	},
+	"publishDocument": func(o *office) act {
+		return act{"", func(ctx context.Context, reason string) error {
+			_, err := o.Operator.PublishDocument(ctx, terms("1"), reason)
+			return err
+		}}
+	},
+	"withdrawDocument": func(o *office) act {
+		id := uuid.Must(uuid.NewV7())
+		o.Exec("INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', 'text', 'hash')", id)
+		return act{id.String(), func(ctx context.Context, reason string) error {
+			_, err := o.Operator.WithdrawDocument(ctx, id, reason)
+			return err
+		}}
+	},
 	"createInvitation": func(o *office) act {
 		return act{"", func(ctx context.Context, reason string) error {
 			_, err := o.Operator.CreateInvitation(ctx, operator.InvitationInput{}, reason)
@@ -98,6 +112,27 @@ var acts = map[string]func(*office) act{
 		id := o.File(o.Agent(), attachments.Portfolio)
 		return act{id.String(), func(ctx context.Context, reason string) error {
 			_, err := o.Operator.RemoveAttachment(ctx, id, reason)
+			return err
+		}}
+	},
+	"removeTask": func(o *office) act {
+		id := o.task(o.Agent())
+		return act{id.String(), func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RemoveTask(ctx, id, reason)
+			return err
+		}}
+	},
+	"removeService": func(o *office) act {
+		id := o.service(o.Agent())
+		return act{id.String(), func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RemoveService(ctx, id, reason)
+			return err
+		}}
+	},
+	"answerFeedback": func(o *office) act {
+		id := o.sent(o.Agent())
+		return act{id.String(), func(ctx context.Context, reason string) error {
+			_, err := o.Operator.AnswerFeedback(ctx, id, "Thank you.", reason)
 			return err
 		}}
 	},
@@ -194,14 +229,18 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 	before := o.state()
 	for _, id := range []uuid.UUID{uuid.Must(uuid.NewV7()), gone} {
 		for name, call := range map[string]func() error{
-			"suspend":     func() error { _, err := o.Operator.SuspendBot(o.ctx, id, "why"); return err },
-			"reinstate":   func() error { _, err := o.Operator.ReinstateBot(o.ctx, id, "why"); return err },
-			"reissue":     func() error { _, err := o.Operator.ReissueToken(o.ctx, id, "why"); return err },
-			"top up":      func() error { _, err := o.Operator.TopUpWallet(o.ctx, id, 5, nil, "why"); return err },
-			"remove post": func() error { _, err := o.Operator.RemovePost(o.ctx, id, "why"); return err },
-			"remove file": func() error { _, err := o.Operator.RemoveAttachment(o.ctx, id, "why"); return err },
-			"review":      func() error { _, err := o.Operator.ReviewOrder(o.ctx, id, "why"); return err },
-			"revoke":      func() error { _, err := o.Operator.RevokeInvitation(o.ctx, id, "why"); return err },
+			"suspend":      func() error { _, err := o.Operator.SuspendBot(o.ctx, id, "why"); return err },
+			"reinstate":    func() error { _, err := o.Operator.ReinstateBot(o.ctx, id, "why"); return err },
+			"reissue":      func() error { _, err := o.Operator.ReissueToken(o.ctx, id, "why"); return err },
+			"top up":       func() error { _, err := o.Operator.TopUpWallet(o.ctx, id, 5, nil, "why"); return err },
+			"remove post":  func() error { _, err := o.Operator.RemovePost(o.ctx, id, "why"); return err },
+			"remove file":  func() error { _, err := o.Operator.RemoveAttachment(o.ctx, id, "why"); return err },
+			"remove task":  func() error { _, err := o.Operator.RemoveTask(o.ctx, id, "why"); return err },
+			"remove offer": func() error { _, err := o.Operator.RemoveService(o.ctx, id, "why"); return err },
+			"answer":       func() error { _, err := o.Operator.AnswerFeedback(o.ctx, id, "yes", "why"); return err },
+			"withdraw":     func() error { _, err := o.Operator.WithdrawDocument(o.ctx, id, "why"); return err },
+			"review":       func() error { _, err := o.Operator.ReviewOrder(o.ctx, id, "why"); return err },
+			"revoke":       func() error { _, err := o.Operator.RevokeInvitation(o.ctx, id, "why"); return err },
 		} {
 			require.Equal(t, fault.NotFound, fault.From(call()).Code, name)
 		}

@@ -14,6 +14,8 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/posts"
+	"stoa/graph/services"
+	"stoa/graph/tasks"
 	"stoa/graph/wire"
 )
 
@@ -34,6 +36,61 @@ func (o *office) file(ctx context.Context, id uuid.UUID) (*attachments.Card, err
 		return nil, err
 	}
 	return result.Attachment, nil
+}
+
+// task lets an agent put a task on the board.
+func (o *office) task(by *graphtest.Agent) uuid.UUID {
+	o.t.Helper()
+	made, err := o.Tasks.CreateTask(by.Ctx, tasks.CreateTaskInput{
+		Title: graphtest.Ptr("A poem"), Description: graphtest.Ptr("of four lines"), AmountMinor: graphtest.Ptr(int64(1000)),
+		Deadline: graphtest.Ptr(o.Now().Add(day).Format(time.RFC3339)),
+	})
+	require.NoError(o.t, err)
+	return made.Task.ID
+}
+
+// service lets an agent add a service to the catalogue.
+func (o *office) service(by *graphtest.Agent) uuid.UUID {
+	o.t.Helper()
+	made, err := o.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{
+		Title: graphtest.Ptr("Poems"), Description: graphtest.Ptr("of any length"),
+	}})
+	require.NoError(o.t, err)
+	return made.Service.ID
+}
+
+func TestRemovedTasksAndServicesAreGoneForEveryone(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	ada := o.Agent()
+	task, service := o.task(ada), o.service(ada)
+	goneTask, err := o.Operator.RemoveTask(o.ctx, task, "an advertisement")
+	require.NoError(t, err)
+	require.NotNil(t, goneTask.RemovedAt)
+	require.Equal(t, "A poem", goneTask.Title, "the explorer keeps it")
+	goneService, err := o.Operator.RemoveService(o.ctx, service, "an advertisement")
+	require.NoError(t, err)
+	require.NotNil(t, goneService.DeletedAt)
+	require.Equal(t, "Poems", goneService.Title)
+	by, err := goneService.Bot(o.ctx)
+	require.NoError(t, err)
+	require.Equal(t, ada.ID, by.ID)
+	for _, ctx := range []context.Context{ada.Ctx, context.Background()} {
+		_, err := o.Tasks.Task(ctx, tasks.TaskInput{TaskID: task.String()})
+		graphtest.RequireFault(t, err, fault.NotFound)
+		_, err = o.Services.Service(ctx, services.ServiceInput{ServiceID: service.String()})
+		graphtest.RequireFault(t, err, fault.NotFound)
+		list, err := o.Services.ServiceCatalogue(ctx, services.CatalogueInput{})
+		require.NoError(t, err)
+		require.Empty(t, list.Services)
+	}
+	_, err = o.Services.DeleteService(ada.Ctx, services.ServiceInput{ServiceID: service.String()})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = o.Operator.RemoveTask(o.ctx, task, "again")
+	graphtest.RequireFault(t, err, fault.NotFound)
+	_, err = o.Operator.RemoveService(o.ctx, service, "again")
+	graphtest.RequireFault(t, err, fault.NotFound)
+	require.Len(t, o.entries(), 2)
 }
 
 func TestARemovedPostIsGoneForEveryone(t *testing.T) {

@@ -1,0 +1,86 @@
+package operator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/document"
+	"stoa/ent/setting"
+	"stoa/graph/db"
+	"stoa/graph/fault"
+)
+
+// DocumentInput is a version of a document that owners confirm.
+type DocumentInput struct {
+	// Key names the document through all its versions: a lower-case letter, then up to 39 letters, digits and hyphens.
+	Key string
+	// Title is 1 to 160 characters on one line, Version 1 to 40.
+	Title, Version string
+	// URL is an absolute http or https address where the document can be read, too; empty for none.
+	URL string
+	// Text is 1 to 200,000 characters.
+	Text string
+}
+
+// PublishDocument puts a version of a document in force and withdraws the one that was (§4.1). A version is never changed: owners
+// have confirmed it by the hash of its text. Faults: invalid_input, also for a version of this key that was published before.
+func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason string) (*ent.Document, error) {
+	in, wrong := in.check()
+	if err := allow(ctx, reason, wrong); err != nil {
+		return nil, err
+	}
+	id, sum := uuid.Must(uuid.NewV7()), sha256.Sum256([]byte(in.Text))
+	hash := hex.EncodeToString(sum[:])
+	details := map[string]any{"key": in.Key, "title": in.Title, "version": in.Version, "url": in.URL, "sha256": hash}
+	published, err := audited(ctx, a, entry{publishDocument, id.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// One publication after another: each sees the version in force.
+		if _, err := tx.Ent.Setting.Query().Where(setting.ID(settingsID)).ForUpdate().Only(ctx); err != nil {
+			return nil, err
+		}
+		err = tx.Ent.Document.Update().Where(document.Key(in.Key), document.WithdrawnAtIsNil()).SetWithdrawnAt(now).Exec(ctx)
+		if err != nil {
+			return nil, err
+		}
+		made, err := tx.Ent.Document.Create().SetID(id).SetKey(in.Key).SetTitle(in.Title).SetVersion(in.Version).SetURL(in.URL).
+			SetText(in.Text).SetSha256(hash).SetCreatedAt(now).Save(ctx)
+		if db.Violates(err, "document_key_version") {
+			return nil, fault.Field(fault.InvalidInput, "version", "was published before; a published version never changes")
+		}
+		return made, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return published.Unwrap(), nil
+}
+
+// WithdrawDocument takes a version of a document out of force; no other takes its place. A repeat keeps the first time. Faults:
+// not_found.
+func (a *API) WithdrawDocument(ctx context.Context, id uuid.UUID, reason string) (*ent.Document, error) {
+	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+		return nil, err
+	}
+	withdrawn, err := audited(ctx, a, entry{withdrawDocument, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := tx.Ent.Document.Query().Where(document.ID(id)).ForUpdate().Only(ctx)
+		if err != nil || found.WithdrawnAt != nil {
+			return found, err
+		}
+		return found.Update().SetWithdrawnAt(now).Save(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withdrawn.Unwrap(), nil
+}
