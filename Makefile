@@ -46,9 +46,10 @@ lint: ## Run the linters
 fmt: ## Format the code
 	@gofmt -l -w .
 
-generate: ## Generate code again: ent from its schema, then the GraphQL layer
+generate: ## Generate code again: ent from its schema, the GraphQL layer, its client
 	@cd ent && $(GO) run -mod=readonly entc.go
 	@$(GO) tool gqlgen generate
+	@$(GO) tool genqlient cmd/stoa/console/client/genqlient.yaml
 
 migration: build ## Write a migration from the schema's changes: make migration name=add_something
 	@$(CLUSTER) .ci/migration '$(name)'

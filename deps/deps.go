@@ -2,11 +2,9 @@
 package deps
 
 import (
-	_ "github.com/Khan/genqlient/graphql"
 	_ "github.com/XSAM/otelsql"
 	_ "github.com/getkin/kin-openapi/openapi3"
 	_ "github.com/goccy/go-yaml"
-	_ "github.com/jotaen/kong-completion"
 	_ "github.com/prometheus/client_golang/prometheus/promhttp"
 	_ "github.com/prometheus/client_golang/prometheus/testutil"
 	_ "github.com/prometheus/common/expfmt"
@@ -18,5 +16,4 @@ import (
 	_ "go.opentelemetry.io/otel/sdk/trace/tracetest"
 	_ "golang.org/x/perf/benchfmt"
 	_ "golang.org/x/perf/benchmath"
-	_ "riverqueue.com/riverui"
 )

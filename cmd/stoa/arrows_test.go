@@ -45,6 +45,7 @@ var never = []struct{ folder, imported, reason string }{
 	{"jobs", "rest", "jobs do not know transports"},
 	{"graph", "rest", "what must hold for REST is in the method"},
 	{"cmd/stoa/demo", "graph", "the demo knows the server from outside only"},
+	{"cmd/stoa/console", "graph", "the console knows the server from outside only"},
 }
 
 // placeOf finds the storey of a package: the longest row that is it or a folder above it.

@@ -4,12 +4,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 
+	"stoa/cmd/stoa/console"
 	"stoa/jobs/inspection"
 )
 
@@ -21,6 +24,9 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`
+	Completion kongcompletion.Completion `cmd:"" help:"Say how a shell completes these commands: bash, zsh or fish."`
 
 	TestCluster testClusterCommand `cmd:"" hidden:"" help:"Run a command beside a throw-away database."`
 }
@@ -45,6 +51,7 @@ func run(args []string, out, complaints io.Writer) int {
 	if err != nil {
 		return complain(complaints, err, exitFailure)
 	}
+	kongcompletion.Register(parser) // a shell that asks gets its answer here, and the program ends
 	chosen, err := parser.Parse(args)
 	if err != nil {
 		return complain(complaints, fmt.Errorf("%w (see stoa --help)", err), exitSettings)
@@ -53,6 +60,9 @@ func run(args []string, out, complaints io.Writer) int {
 	if err := chosen.Run(); err != nil {
 		if code, ok := exitCode(err); ok {
 			return code
+		}
+		if misuse := new(console.Misuse); errors.As(err, &misuse) {
+			return complain(complaints, err, exitSettings)
 		}
 		return complain(complaints, err, exitFailure)
 	}

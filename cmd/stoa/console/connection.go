@@ -1,0 +1,96 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/Khan/genqlient/graphql"
+)
+
+// tokenFile is where a server keeps the token that it made.
+const tokenFile = "operator.token"
+
+// patience is what an answer may take; maintenance takes the longest.
+const patience = 2 * time.Minute
+
+// Connection says which server, and who speaks. Its variables are the server's own, so that a console beside the server needs
+// none of the flags.
+type Connection struct {
+	Address string `default:"127.0.0.1:8081" env:"STOA_OPERATOR_LISTEN" help:"Operator listener: an address or a URL."`
+	Token   string `env:"STOA_OPERATOR_TOKEN" help:"The operators' bearer token; empty: the one in the data folder."`
+	DataDir string `default:"./data" env:"STOA_DATA_DIR" help:"Data folder of the server, for the token."`
+	As      string `env:"-" placeholder:"NAME" help:"Your name, for the audit log."`
+}
+
+// origin is where to ask. A listener on every interface answers on the loopback one.
+func (c Connection) origin() (string, error) {
+	if strings.Contains(c.Address, "://") {
+		parsed, err := url.Parse(c.Address)
+		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+			return "", &Misuse{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
+		}
+		return strings.TrimSuffix(c.Address, "/"), nil
+	}
+	host, port, err := net.SplitHostPort(c.Address)
+	if err != nil {
+		return "", &Misuse{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
+	}
+	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port), nil
+}
+
+// credential returns the token and where it came from.
+func (c Connection) credential() (token, source string, err error) {
+	if c.Token != "" {
+		return c.Token, "--token or STOA_OPERATOR_TOKEN", nil
+	}
+	path := filepath.Join(c.DataDir, tokenFile)
+	kept, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", &Misuse{fmt.Sprintf("no token: set --token or STOA_OPERATOR_TOKEN, or name the server's data folder with --data-dir (there is no %s)", path)}
+	case err != nil:
+		return "", "", fmt.Errorf("the token: %w", err)
+	}
+	return strings.TrimSpace(string(kept)), path, nil
+}
+
+// dial prepares the client; nothing is connected yet.
+func (c Connection) dial() (graphql.Client, error) {
+	origin, err := c.origin()
+	if err != nil {
+		return nil, err
+	}
+	token, source, err := c.credential()
+	if err != nil {
+		return nil, err
+	}
+	caller := &caller{client: &http.Client{Timeout: patience}, token: token, name: c.As}
+	return &explaining{graphql.NewClient(origin+"/graphql", caller), cmp.Or(c.Address, origin), source}, nil
+}
+
+// caller puts the token and the name on every request.
+type caller struct {
+	client      *http.Client
+	token, name string
+}
+
+// Do is genqlient's to call.
+func (c *caller) Do(request *http.Request) (*http.Response, error) {
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if c.name != "" {
+		request.Header.Set("X-Stoa-Operator", c.name)
+	}
+	return c.client.Do(request)
+}

@@ -1,0 +1,43 @@
+package console
+
+import (
+	"context"
+
+	"stoa/cmd/stoa/console/client"
+)
+
+type feedbackCommand struct {
+	List listFeedback `cmd:"" default:"withargs" help:"List what agents said, newest first."`
+}
+
+type listFeedback struct {
+	paging
+
+	State string `enum:"open,answered," default:"" env:"-" placeholder:"STATE" help:"open or answered."`
+}
+
+var feedbackColumns = []column[client.FeedbackRow]{
+	{"id", func(f client.FeedbackRow) string { return f.Id }},
+	{"state", func(f client.FeedbackRow) string { return string(f.State) }},
+	{"kind", func(f client.FeedbackRow) string { return string(f.Kind) }},
+	{"by", func(f client.FeedbackRow) string { return f.Bot.Handle }},
+	{"age", func(f client.FeedbackRow) string { return ago(f.CreatedAt) }},
+	{"text", func(f client.FeedbackRow) string { return f.Text }},
+	{"answer", func(f client.FeedbackRow) string { return text(f.Answer) }},
+}
+
+// Run is kong's to call.
+func (c listFeedback) Run(d *desk) error {
+	type edge = *client.ListFeedbackFeedbacksFeedbackConnectionEdgesFeedbackEdge
+	rows, err := collect[client.FeedbackRow](c.paging, func(first int, after *string) (connection[edge], error) {
+		got, err := client.ListFeedback(context.Background(), d.client, first, after, given[client.FeedbackState](c.State))
+		if err != nil {
+			return connection[edge]{}, err
+		}
+		return connection[edge]{got.Feedbacks.Edges, got.Feedbacks.PageInfo}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return table(d, rows, feedbackColumns)
+}

@@ -1,0 +1,92 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+)
+
+// maxCell is how many characters of a text a table shows.
+const maxCell = 60
+
+// column is one of a table's.
+type column[Row any] struct {
+	title string
+	cell  func(Row) string
+}
+
+// table prints rows for people, or as a JSON array.
+func table[Row any](d *desk, rows []Row, columns []column[Row]) error {
+	if d.json {
+		return d.printJSON(rows)
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(d.out, "Nothing there.")
+		return nil
+	}
+	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+	for i, c := range columns {
+		fmt.Fprint(w, separator(i), strings.ToUpper(c.title))
+	}
+	fmt.Fprintln(w)
+	for _, row := range rows {
+		for i, c := range columns {
+			fmt.Fprint(w, separator(i), short(c.cell(row)))
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}
+
+func separator(i int) string {
+	if i == 0 {
+		return ""
+	}
+	return "\t"
+}
+
+// line is one of a single thing's.
+type line struct{ title, text string }
+
+// detail prints one thing for people, without the lines that are empty, or as JSON.
+func (d *desk) detail(value any, lines ...line) error {
+	if d.json {
+		return d.printJSON(value)
+	}
+	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+	for _, l := range lines {
+		if l.text != "" {
+			fmt.Fprintf(w, "%s\t%s\n", l.title, strings.ReplaceAll(plain(l.text), "\n", "\n\t"))
+		}
+	}
+	return w.Flush()
+}
+
+// printJSON is stable: names are GraphQL's, times RFC 3339, amounts minor units.
+func (d *desk) printJSON(value any) error {
+	encoder := json.NewEncoder(d.out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// plain takes from a text what a terminal would obey.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// short makes a text fit into a cell.
+func short(text string) string {
+	text = strings.ReplaceAll(plain(text), "\n", " ")
+	if runes := []rune(text); len(runes) > maxCell {
+		return string(runes[:maxCell-1]) + "…"
+	}
+	return text
+}

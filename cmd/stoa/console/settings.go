@@ -1,0 +1,113 @@
+package console
+
+import (
+	"context"
+	"fmt"
+
+	"stoa/cmd/stoa/console/client"
+)
+
+type settingsCommand struct {
+	Show                     showSettings             `cmd:"" default:"1" help:"Show the settings."`
+	Set                      setSettings              `cmd:"" help:"Change those that are named."`
+	ActivateLifecycle        activateLifecycle        `cmd:"" help:"Begin to count agents' inactivity."`
+	ActivateEmailRequirement activateEmailRequirement `cmd:"" help:"Restrict agents without a verified owner email, 14 days from now on."`
+}
+
+type showSettings struct{}
+
+// Run is kong's to call.
+func (showSettings) Run(d *desk) error {
+	got, err := client.GetSettings(context.Background(), d.client)
+	if err != nil {
+		return err
+	}
+	return d.settings(got.Settings)
+}
+
+type setSettings struct {
+	reason
+
+	RegistrationMode string  `enum:"open,invitation,closed," default:"" env:"-" placeholder:"MODE" help:"open, invitation or closed."`
+	EmailGate        *bool   `negatable:"" env:"-" help:"Whether registration needs an owner's verified email."`
+	Rewards          *bool   `negatable:"" env:"-" help:"Whether activity is rewarded."`
+	Restore          *bool   `negatable:"" env:"-" help:"Whether an owner's email can restore access."`
+	FeeBps           *int    `env:"-" help:"Fee on new orders in basis points, 0 to 10000."`
+	OperatorName     *string `env:"-" help:"Who runs this."`
+	ContactEmail     *string `env:"-" help:"How to reach them."`
+	Website          *string `env:"-" help:"Their page."`
+}
+
+// modes are the registration modes as they are typed.
+var modes = map[string]client.RegistrationMode{
+	"open": client.RegistrationModeOpen, "invitation": client.RegistrationModeInvitation, "closed": client.RegistrationModeClosed,
+}
+
+// Run is kong's to call.
+func (c setSettings) Run(d *desk) error {
+	input := client.SettingsInput{
+		EmailGateEnabled: c.EmailGate, RewardsEnabled: c.Rewards, RestoreEnabled: c.Restore, FeeBps: c.FeeBps,
+		OperatorName: c.OperatorName, OperatorContactEmail: c.ContactEmail, OperatorWebsite: c.Website,
+	}
+	if mode, ok := modes[c.RegistrationMode]; ok {
+		input.RegistrationMode = &mode
+	}
+	if input == (client.SettingsInput{}) {
+		return &Misuse{"nothing to set: name at least one setting"}
+	}
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.UpdateSettings(context.Background(), d.client, input, why)
+	if err != nil {
+		return err
+	}
+	return d.settings(got.UpdateSettings)
+}
+
+type activateLifecycle struct{ reason }
+
+// Run is kong's to call.
+func (c activateLifecycle) Run(d *desk) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.ActivateLifecycle(context.Background(), d.client, why)
+	if err != nil {
+		return err
+	}
+	return d.settings(got.ActivateLifecycle)
+}
+
+type activateEmailRequirement struct{ reason }
+
+// Run is kong's to call.
+func (c activateEmailRequirement) Run(d *desk) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.ActivateEmailRequirement(context.Background(), d.client, why)
+	if err != nil {
+		return err
+	}
+	return d.settings(got.ActivateEmailRequirement)
+}
+
+func (d *desk) settings(s client.Setup) error {
+	return d.detail(s,
+		line{"Registration", string(s.RegistrationMode)},
+		line{"Email gate", yes(s.EmailGateEnabled)},
+		line{"Rewards", yes(s.RewardsEnabled)},
+		line{"Restore", yes(s.RestoreEnabled)},
+		line{"Fee", fmt.Sprintf("%d basis points", s.FeeBps)},
+		line{"Operator", s.OperatorName},
+		line{"Contact", s.OperatorContactEmail},
+		line{"Website", s.OperatorWebsite},
+		line{"Lifecycle since", local(s.LifecycleActivatedAt)},
+		line{"Emails needed since", local(s.EmailRequirementActivatedAt)},
+		line{"Changed", local(&s.UpdatedAt)},
+	)
+}

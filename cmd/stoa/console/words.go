@@ -1,0 +1,113 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// credits writes minor units as test credits, of which one is 100.
+func credits(minor int64) string {
+	sign := ""
+	if minor < 0 {
+		sign, minor = "-", -minor
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
+}
+
+// minor reads test credits such as 12, 12.5 and 12.34.
+func minor(text string) (int64, error) {
+	whole, part, pointed := strings.Cut(text, ".")
+	part += strings.Repeat("0", max(0, 2-len(part)))
+	sum, err := strconv.ParseUint(whole+part, 10, 63)
+	if err != nil || len(part) > 2 || whole == "" || (pointed && strings.HasSuffix(text, ".")) {
+		return 0, &Misuse{fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
+	}
+	return int64(sum), nil
+}
+
+// age says in one unit how long ago a time is, or how far off.
+func age(now, then time.Time) string {
+	d, ahead := now.Sub(then), ""
+	if d < 0 {
+		d, ahead = -d, "in "
+	}
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}} {
+		if d >= unit.size {
+			return fmt.Sprintf("%s%d%s", ahead, d/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%s%ds", ahead, d/time.Second)
+}
+
+// ago is age from now.
+func ago(then time.Time) string { return age(time.Now(), then) }
+
+// local writes a time as the clock on this machine's wall shows it, or nothing for none.
+func local(then *time.Time) string {
+	if then == nil {
+		return ""
+	}
+	return then.Local().Format("2006-01-02 15:04:05 MST")
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+func text[Text ~string](of *Text) string {
+	if of == nil {
+		return ""
+	}
+	return string(*of)
+}
+
+// given is nil for a flag that was not used.
+func given[Text ~string](flag string) *Text {
+	if flag == "" {
+		return nil
+	}
+	value := Text(flag)
+	return &value
+}
+
+// moment reads a time: RFC 3339, a date, or a duration back from now such as 36h or 7d.
+func moment(text string, now time.Time) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
+		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			found = found.UTC()
+			return &found, nil
+		}
+	}
+	back, err := span(text)
+	if err != nil {
+		return nil, &Misuse{fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a while such as 36h or 7d", text)}
+	}
+	found := now.Add(-back).UTC().Truncate(time.Second)
+	return &found, nil
+}
+
+// span reads a while such as 90m, 36h or 7d.
+func span(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = strconv.ErrRange
+	}
+	return d, err
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// browser is signed in on the operator listener of a server.
+type browser struct {
+	*server
+
+	client *http.Client
+}
+
+func signIn(t testing.TB, s *server, token string) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	b := &browser{s, &http.Client{Jar: jar}}
+	answer, text := b.send(http.MethodPost, "/sign-in", url.Values{"token": {token}, "name": {"Ada"}}.Encode(), "application/x-www-form-urlencoded")
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Contains(t, text, "Signed in as Ada")
+	return b
+}
+
+// send does what a page of the listener makes a browser do; redirects are followed.
+func (b *browser) send(method, path, body, media string) (*http.Response, string) {
+	b.t.Helper()
+	request, err := http.NewRequestWithContext(b.t.Context(), method, b.operator+path, strings.NewReader(body))
+	require.NoError(b.t, err)
+	request.Header.Set("Sec-Fetch-Site", "same-origin")
+	request.Header.Set("Accept", "text/html,*/*")
+	if media != "" {
+		request.Header.Set("Content-Type", media)
+	}
+	answer, err := b.client.Do(request)
+	require.NoError(b.t, err)
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	require.NoError(b.t, err)
+	return answer, string(raw)
+}
+
+var (
+	references = regexp.MustCompile(`<(?:script|link|a|img|form)\b[^>]*\b(?:src|href|action)="([^"]*)"`)
+	inline     = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script>|javascript:`)
+)
+
+// Every page that can be reached from the index stands on this listener alone, and keeps to its own policy.
+func TestPagesOfTheOperatorListener(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN=given")
+	b := signIn(t, s, "given")
+	seen, next := map[string]bool{"/sign-out": true}, []string{"/", "/sign-in", "/jobs/"}
+	for len(next) > 0 {
+		path := next[0]
+		next = next[1:]
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		answer, text := b.send(http.MethodGet, path, "", "")
+		require.Equal(t, http.StatusOK, answer.StatusCode, path)
+		require.Equal(t, s.operator, "http://"+answer.Request.URL.Host)
+		if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+			continue
+		}
+		policy := answer.Header.Get("Content-Security-Policy")
+		for _, rule := range []string{"default-src 'none'", "script-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"} {
+			require.Contains(t, policy, rule, path)
+		}
+		require.NotContains(t, policy, "unsafe-eval")
+		if !strings.Contains(policy, "'unsafe-inline'") {
+			require.NotRegexp(t, inline, text, path)
+		}
+		for _, found := range references.FindAllStringSubmatch(text, -1) {
+			to, err := answer.Request.URL.Parse(found[1])
+			require.NoError(t, err)
+			require.Equal(t, strings.TrimPrefix(s.operator, "http://"), to.Host, "%s refers to another origin: %s", path, to)
+			if !strings.HasPrefix(to.Path, "/debug/") { // what profiles run for seconds is not a page
+				next = append(next, to.RequestURI())
+			}
+		}
+	}
+	for _, path := range []string{"/playground", "/jobs", "/docs", "/docs/running.md"} {
+		require.True(t, seen[path], "the index leads to %s", path)
+	}
+}
+
+// What is done on the jobs dashboard is in the audit log.
+func TestJobsDashboard(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN=given")
+	require.Equal(t, http.StatusUnauthorized, s.fetch(s.operator+"/jobs/api/jobs").status)
+	b := signIn(t, s, "given")
+	answer, text := b.send(http.MethodGet, "/jobs/api/queues", "", "")
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.Contains(t, text, "maintenance")
+	answer, text = b.send(http.MethodPut, "/jobs/api/queues/maintenance/pause", "{}", "application/json")
+	require.Equal(t, http.StatusOK, answer.StatusCode, text)
+	_, text = b.send(http.MethodGet, "/jobs/api/queues/maintenance", "", "")
+	require.NotContains(t, text, `"paused_at":null`)
+	answer, text = b.send(http.MethodPut, "/jobs/api/queues/maintenance/resume", "", "")
+	require.Equal(t, http.StatusOK, answer.StatusCode, text)
+	answer, _ = b.send(http.MethodPost, "/jobs/api/jobs/cancel", `{"ids":["4611686018427387904"]}`, "application/json")
+	require.Equal(t, http.StatusNotFound, answer.StatusCode)
+	for _, body := range []string{"[]", "{", strings.Repeat(" ", 100<<10)} {
+		answer, _ = b.send(http.MethodPost, "/jobs/api/jobs/retry", body, "application/json")
+		require.Equal(t, http.StatusBadRequest, answer.StatusCode)
+	}
+	for _, unknown := range []string{"/jobs/api/jobs/forget", "/jobs/", "/jobs/api/queues"} {
+		answer, _ = b.send(http.MethodPost, unknown, "{}", "application/json")
+		require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode, unknown)
+	}
+
+	o := &office{s, []string{"STOA_OPERATOR_LISTEN=" + strings.TrimPrefix(s.operator, "http://"), "STOA_OPERATOR_TOKEN=given"}}
+	trail := o.trail()
+	require.Len(t, trail, 3)
+	for i, want := range []row{
+		{"procedure": "jobs.cancel", "target": "", "details": map[string]any{"ids": []any{"4611686018427387904"}}},
+		{"procedure": "jobs.resumeQueue", "target": "maintenance", "details": map[string]any{}},
+		{"procedure": "jobs.pauseQueue", "target": "maintenance", "details": map[string]any{}},
+	} {
+		require.Equal(t, "Ada", trail[i]["operator"])
+		require.Equal(t, "from the jobs dashboard", trail[i]["reason"])
+		for field, value := range want {
+			require.Equal(t, value, trail[i][field])
+		}
+	}
+}
