@@ -53,10 +53,10 @@ const SocketPath = "/ws/v1/events/"
 
 type server struct {
 	Config
-}
-
 	// patterns count the requests of each route.
 	patterns map[string]*metrics.Pattern
+}
+
 // New builds the public listener's handler. It is safe for concurrent use.
 func New(c Config) http.Handler {
 	if c.Metrics == nil {
@@ -79,9 +79,9 @@ func New(c Config) http.Handler {
 		mux.Use(httprate.LimitBy(c.RequestsPerAddressPerSecond, time.Second, addressKey,
 			httprate.WithResponseHeaders(httprate.ResponseHeaders{}),
 			httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
+				s.Metrics.Limits.Refused(metrics.RequestsPerAddress)
 				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
 			})))
-				s.Metrics.Limits.Refused(metrics.RequestsPerAddress)
 	}
 	missing := fault.NotFound
 	if c.Starting {
@@ -105,11 +105,12 @@ func New(c Config) http.Handler {
 			methods[path] = make(map[string]http.Handler)
 		}
 		methods[path][row.method] = s.serve(row)
+		s.Metrics.HTTP.Pattern(path).Expect(row.method, row.status)
+		s.Metrics.HTTP.Pattern(path).Expect(row.method, http.StatusServiceUnavailable)
 	}
 	for path, byMethod := range methods {
+		s.patterns[path] = s.Metrics.HTTP.Pattern(path)
 		mux.Handle(path, s.byMethod(byMethod))
 	}
 	return mux
 }
-		s.Metrics.HTTP.Pattern(path).Expect(row.method, row.status)
-		s.patterns[path] = s.Metrics.HTTP.Pattern(path)

@@ -48,11 +48,11 @@ func (s *server) serve(row route) http.Handler {
 		}
 		rateLimitHeaders(w.Header(), record)
 		if err != nil {
+			s.countRefusals(record)
 			if row.body == parts {
 				linger(w, r)
 			}
 			s.fail(w, r, err)
-			s.countRefusals(record)
 			return
 		}
 		if file, ok := answer.(*attachments.File); ok {

@@ -32,17 +32,17 @@ func (p *process) serving(domains *graph.Graph) rest.Config {
 	return c
 }
 
-func (p *process) listening() rest.Config {
 // checks are what makes this process ready.
 func (p *process) checks() map[string]rest.Check {
 	return map[string]rest.Check{"database": p.db.Ping, "migrations": p.migrations(), "jobs": p.working, "storage": p.storage}
 }
 
+func (p *process) listening() rest.Config {
 	return rest.Config{
 		Logger:                      p.log,
-		Draining:                    &p.draining,
 		Metrics:                     p.metrics,
 		Tracer:                      p.traces.tracer(),
+		Draining:                    &p.draining,
 		TrustedProxies:              p.settings.TrustedProxies,
 		AllowedOrigins:              p.settings.AllowedOrigins,
 		RequestsPerAddressPerSecond: p.settings.Limit.RequestsPerAddressPerSecond,
