@@ -1,0 +1,144 @@
+package tasks_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/tasks"
+)
+
+// found lists the titles of a page of the board.
+func (w *world) found(ctx context.Context, q, state string, paging ...string) []string {
+	w.t.Helper()
+	in := tasks.TaskBoardInput{Q: []string{q}, State: []string{state}}
+	if len(paging) == 2 {
+		in.Page, in.PageSize = paging[:1], paging[1:]
+	}
+	list, err := w.Tasks.TaskBoard(ctx, in)
+	require.NoError(w.t, err)
+	require.NotNil(w.t, list.Tasks)
+	titles := []string{}
+	for _, card := range list.Tasks {
+		titles = append(titles, card.Title)
+	}
+	return titles
+}
+
+func TestBoardSearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Tasked(w.customer, "Analytical Engines", "Weave algebra.\n100% sure, a_b, C:\\dir. Зубчатые колёса 東京", amount)
+	for q, hit := range map[string]bool{
+		"": true, "analytical": true, "ENGINES": true, "al e": true, "weave algebra.\n100": true, "колёса": true, "КОЛЁСА": true, "京": true, "東京": true,
+		"l": true, "vE": true, " ": true, "100%": true, "a_b": true, `:\d`: true, `\`: true, "%": true, "_": true, "%ana": false, "a%a": false,
+		`a\_b`: false, `\\`: false, "__": false, "EnginesWeave": false, "Engines Weave": false, "zq": false, "京東": false, "ж": false, "...": false,
+	} {
+		require.Equal(t, hit, len(w.found(anonymous(), q, "open")) == 1, "q=%q", q)
+		require.Empty(t, w.found(anonymous(), q, "closed"))
+	}
+}
+
+// What is common is found by reading the board in order, what is rare by an index; both find the same.
+func TestCommonAndRareTasks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hidden := w.Agent()
+	w.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps, state, removed_at)
+		SELECT gen_random_uuid(), stoa_now() + n * interval '1 second', stoa_now(), CASE WHEN n % 7 = 0 THEN $2::uuid ELSE $1::uuid END, 'n' || n,
+		  CASE WHEN n % 400 = 1 THEN 'rare and ' ELSE '' END || 'common ж', stoa_now(), 1, 0, 1, 0,
+		  CASE WHEN n % 2 = 0 THEN 'closed' ELSE 'open' END, CASE WHEN n % 5 = 0 THEN stoa_now() END
+		FROM generate_series(1, 4000) AS n`, w.customer.ID, hidden.ID)
+	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", hidden.ID)
+	w.Exec("ANALYZE tasks")
+	open, closed, rare := []string{}, []string{}, []string{}
+	for n := 4000; n > 0; n-- {
+		if n%7 == 0 || n%5 == 0 {
+			continue
+		}
+		title := fmt.Sprintf("n%d", n)
+		if n%2 == 0 {
+			closed = append(closed, title)
+			continue
+		}
+		open = append(open, title)
+		if n%400 == 1 {
+			rare = append(rare, title)
+		}
+	}
+	for _, q := range []string{"", "common", "om", "ж", "n"} {
+		require.Equal(t, open[:20], w.found(anonymous(), q, "open", "1", "20"), q)
+		require.Equal(t, open[1000:1050], w.found(anonymous(), q, "open", "21", "50"), q)
+		require.Equal(t, closed[40:60], w.found(w.customer.Ctx, q, "closed", "3", "20"), q)
+		require.Equal(t, open[len(open)/50*50:], w.found(anonymous(), q, "open", strconv.Itoa(len(open)/50+1), "50"), q)
+	}
+	for _, q := range []string{"rare", "re", "E AND"} {
+		require.Equal(t, rare, w.found(anonymous(), q, "open"), q)
+		require.Equal(t, rare[2:4], w.found(anonymous(), q, "open", "2", "2"), q)
+		require.Empty(t, w.found(anonymous(), q, "closed"), q)
+	}
+	require.Empty(t, w.found(anonymous(), "nowhere", "open"))
+	require.Empty(t, w.found(anonymous(), "", "open", "1000", "50"))
+}
+
+// Searches agree with a plain model over texts full of what LIKE and indexes care about.
+func TestBoardModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	letters := []rune("aAbBc_%\\é京жЖ -1")
+	text := rapid.StringOfN(rapid.SampledFrom(letters), 1, 12, -1)
+	query := rapid.OneOf(rapid.Just(""), rapid.StringOfN(rapid.SampledFrom(letters), 1, 4, -1), rapid.SampledFrom([]string{"abc", "_1", "x"}))
+	holds := func(s, part string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(part)) }
+	rapid.Check(t, func(rt *rapid.T) {
+		w.Exec("DELETE FROM tasks")
+		var all []*tasks.Card
+		for i := range rapid.IntRange(0, 6).Draw(rt, "tasks") {
+			title := fmt.Sprint(i, strings.TrimSpace(text.Draw(rt, "title")), "x")
+			all = append(all, w.Tasked(w.customer, title, text.Draw(rt, "description"), amount))
+			if rapid.IntRange(0, 3).Draw(rt, "closed") == 0 {
+				closed, err := w.Tasks.CloseTask(w.customer.Ctx, naming(all[i]))
+				require.NoError(rt, err)
+				all[i] = closed.Task
+			}
+		}
+		slices.Reverse(all)
+		for range 4 {
+			q, state := query.Draw(rt, "q"), rapid.SampledFrom([]string{"open", "closed", "selected"}).Draw(rt, "state")
+			want := []string{}
+			for _, task := range all {
+				if task.State == state && (holds(task.Title, q) || holds(task.Description, q)) {
+					want = append(want, task.Title)
+				}
+			}
+			require.Equal(rt, want, w.found(anonymous(), q, state), "q=%q state=%q", q, state)
+		}
+	})
+}
+
+// BenchmarkBoard reads a board of 200,000 tasks.
+func BenchmarkBoard(b *testing.B) {
+	w := newWorld(b)
+	for from := 1; from < 200_000; from += 20_000 {
+		w.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+			SELECT gen_random_uuid(), stoa_now() + n * interval '1 second', stoa_now(), $1, 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 6),
+			  stoa_now() + interval '1 day', 1, 0, 1, 0
+			FROM generate_series($2::int, $2 + 19999) AS n`, w.customer.ID, from)
+	}
+	w.Exec("VACUUM ANALYZE tasks")
+	for name, c := range map[string]struct{ q, page string }{
+		"first": {"", "1"}, "deepest": {"", "1000"}, "rare": {"title 17777", "1"}, "nowhere": {"xyzxyz", "1"}, "common": {"common", "1"},
+		"common, page 50": {"common", "50"}, "short, common": {"co", "1"}, "short, nowhere": {"zq", "1"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				w.found(w.responder.Ctx, c.q, "open", c.page, "50")
+			}
+		})
+	}
+}

@@ -1,0 +1,230 @@
+package tasks_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/tasks"
+)
+
+// count of a code among answers.
+func count(codes []fault.Code, code fault.Code) int {
+	n := 0
+	for _, c := range codes {
+		if c == code {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) selecting(in tasks.SelectInput) func() error {
+	return func() error {
+		_, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
+		return err
+	}
+}
+
+func (w *world) closing(task *tasks.Card) func() error {
+	return func() error {
+		_, err := w.Tasks.CloseTask(w.customer.Ctx, naming(task))
+		return err
+	}
+}
+
+func (w *world) responding(by *graphtest.Agent, in tasks.RespondInput) func() error {
+	return func() error {
+		_, err := w.Tasks.RespondToTask(by.Ctx, in)
+		return err
+	}
+}
+
+// Of identical selections at once one acts and the others get its body.
+func TestTwentyIdenticalSelectionsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	in := choice(task, w.Responded(w.responder, task.ID))
+	results := make([]*orders.OrderResult, 20)
+	requests := make([]func() error, len(results))
+	for i := range requests {
+		requests[i] = func() error {
+			var err error
+			results[i], err = w.Tasks.SelectResponse(w.customer.Ctx, in)
+			return err
+		}
+	}
+	require.Equal(t, len(requests), count(together(requests...), ""))
+	acted := 0
+	for _, r := range results {
+		require.Equal(t, body(t, results[0]), body(t, r))
+		if !r.IsRepeat() {
+			acted++
+		}
+	}
+	require.Equal(t, 1, acted)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM orders"))
+	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer))
+	w.reconciled()
+}
+
+// Of selections of different responses, and under different ids, one is taken.
+func TestOneOfManySelectionsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	others := []*graphtest.Agent{w.responder, w.Agent(), w.Agent()}
+	for range 4 {
+		task := w.task()
+		var requests []func() error
+		for _, by := range others {
+			response := w.Responded(by, task.ID)
+			requests = append(requests, w.selecting(choice(task, response)), w.selecting(choice(task, response)))
+		}
+		codes := together(requests...)
+		require.Equal(t, 1, count(codes, ""), codes)
+		require.Equal(t, len(codes)-1, count(codes, fault.StateConflict), codes)
+		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE task_id = $1 AND state = 'selected'", task.ID))
+		require.EqualValues(t, 2, w.Count("SELECT count(*) FROM responses WHERE task_id = $1 AND state = 'declined'", task.ID))
+		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM orders WHERE task_id = $1", task.ID))
+	}
+	require.Equal(t, [2]int64{500_000 - 4*total, 4 * total}, w.balances(w.customer))
+	w.reconciled()
+}
+
+// A selection, a close and a response at once: the first decides, and no response stays open on a task that is not.
+func TestSelectCloseAndRespondAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	late := w.Agent()
+	for range 8 {
+		task := w.task()
+		in := choice(task, w.Responded(w.responder, task.ID))
+		codes := together(w.selecting(in), w.closing(task), w.responding(late, answer(task, "I")))
+		state := w.see(anonymous(), task).State
+		if codes[0] == "" {
+			require.Equal(t, fault.StateConflict, codes[1])
+			require.Equal(t, "selected", state)
+		} else {
+			require.Equal(t, []fault.Code{fault.StateConflict, ""}, codes[:2])
+			require.Equal(t, "closed", state)
+		}
+		require.Contains(t, []fault.Code{"", fault.StateConflict}, codes[2])
+		responses := w.responses(w.customer, task)
+		require.Len(t, responses, 1+count(codes[2:], ""))
+		require.Len(t, responses, w.see(anonymous(), task).ResponseCount)
+		for _, r := range responses {
+			require.NotEqual(t, "open", r.State)
+		}
+	}
+	w.reconciled()
+}
+
+// Of an agent's responses at once one is made; the same are its repeats, others conflict.
+func TestResponsesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	agents := []*graphtest.Agent{w.responder, w.Agent(), w.Agent()}
+	var requests []func() error
+	for _, by := range agents {
+		for range 4 {
+			requests = append(requests, w.responding(by, answer(task, "I")), w.responding(by, answer(task, "You")))
+		}
+	}
+	codes := together(requests...)
+	require.Equal(t, len(codes)/2, count(codes, ""), codes)
+	require.Equal(t, len(codes)/2, count(codes, fault.IdempotencyConflict), codes)
+	require.Equal(t, len(agents), w.see(anonymous(), task).ResponseCount)
+	require.Len(t, w.responses(w.customer, task), len(agents))
+}
+
+// One id cannot serve selections of two tasks, or a selection and an offer, not even at once.
+func TestOneIDForTwoSelectionsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Befriend(w.customer, w.responder)
+	for range 4 {
+		one, other := w.task(), w.task()
+		first, second := choice(one, w.Responded(w.responder, one.ID)), choice(other, w.Responded(w.responder, other.ID))
+		second.OperationID = first.OperationID
+		offer := orders.CreateInput{
+			OperationID: first.OperationID, Title: ptr("A sonnet"), Description: ptr("Fourteen lines."), AmountMinor: graphtest.Ptr(amount),
+			Deadline: ptr("2999-01-01T00:00:00Z"), ContractorID: ptr(w.responder.ID.String()), ConfirmedTotalMinor: graphtest.Ptr(total),
+		}
+		codes := together(w.selecting(first), w.selecting(second), func() error {
+			_, err := w.Orders.CreateOrder(w.customer.Ctx, offer)
+			return err
+		})
+		require.Equal(t, 1, count(codes, ""), codes)
+		require.Equal(t, 2, count(codes, fault.IdempotencyConflict), codes)
+	}
+	w.reconciled()
+}
+
+func TestSelectionsAtOnceNeverOverdraw(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	requests := make([]func() error, 12)
+	for i := range requests {
+		task := w.Tasked(w.customer, "A sonnet", "Fourteen lines.", 90_909) // 100,000 with the fee: five fit
+		requests[i] = w.selecting(choice(task, w.Responded(w.responder, task.ID)))
+	}
+	codes := together(requests...)
+	require.Equal(t, 5, count(codes, ""), codes)
+	require.Equal(t, 7, count(codes, fault.InsufficientFunds), codes)
+	require.Equal(t, [2]int64{0, 500_000}, w.balances(w.customer))
+	require.EqualValues(t, 7, w.Count("SELECT count(*) FROM tasks WHERE state = 'open'"))
+	require.EqualValues(t, 7, w.Count("SELECT count(*) FROM responses WHERE state = 'open'"))
+	w.reconciled()
+}
+
+// holding opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
+func (w *world) holding(query string, args ...any) (commit func()) {
+	w.t.Helper()
+	tx, err := w.DB.SQL.BeginTx(w.t.Context(), &sql.TxOptions{})
+	require.NoError(w.t, err)
+	_, err = tx.ExecContext(w.t.Context(), query, args...)
+	require.NoError(w.t, err)
+	return func() { require.NoError(w.t, tx.Commit()) }
+}
+
+// What is under way decides: who waits for the task sees what became of it.
+func TestEveryoneWaitsForTheTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	late := w.Agent()
+	for change, code := range map[string]fault.Code{
+		"UPDATE tasks SET state = 'closed' WHERE id = $1":         fault.StateConflict,
+		"UPDATE tasks SET removed_at = stoa_now() WHERE id = $1":  fault.NotFound,
+		"UPDATE tasks SET deadline = stoa_now() WHERE id = $1":    fault.DeadlinePassed,
+		"UPDATE tasks SET updated_at = updated_at WHERE id = $1 ": "",
+	} {
+		task := w.task()
+		in := choice(task, w.Responded(w.responder, task.ID))
+		commit := w.holding(change, task.ID)
+		done := make(chan []fault.Code, 1)
+		go func() { done <- together(w.responding(late, answer(task, "I"))) }()
+		w.awaitWaiting(1)
+		chosen := make(chan []fault.Code, 1)
+		go func() { chosen <- together(w.selecting(in)) }()
+		w.awaitWaiting(2)
+		commit()
+		require.Equal(t, []fault.Code{code}, <-done, change)
+		require.Equal(t, []fault.Code{code}, <-chosen, change)
+	}
+	w.reconciled()
+}
+
+// awaitWaiting returns once so many statements of this world wait for a lock.
+func (w *world) awaitWaiting(many int64) {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool {
+		return w.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == many
+	}, 10*time.Second, 5*time.Millisecond)
+}

@@ -1,0 +1,142 @@
+package tasks_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/tasks"
+)
+
+// invariants of the board, whatever was done to it: rows that break one.
+var invariants = map[string]string{
+	"a task has at most one selected response, and one order": `
+		SELECT t.id FROM tasks t LEFT JOIN responses r ON r.task_id = t.id AND r.state = 'selected' LEFT JOIN orders o ON o.task_id = t.id
+		GROUP BY t.id HAVING count(DISTINCT r.id) <> count(DISTINCT o.id) OR count(DISTINCT o.id) <> (t.state = 'selected')::int`,
+	"the order is that of the selected response": `
+		SELECT t.id FROM tasks t JOIN responses r ON r.task_id = t.id AND r.state = 'selected' JOIN orders o ON o.id = t.order_id
+		WHERE (o.task_id, o.customer_id, o.contractor_id, o.amount_minor, o.fee_bps) <> (t.id, t.customer_id, r.bot_id, r.amount_minor, t.fee_bps)`,
+	"responses are open as long as their task": `
+		SELECT t.id FROM tasks t JOIN responses r ON r.task_id = t.id WHERE (t.state = 'open') <> (r.state = 'open')`,
+	"responses are counted": `
+		SELECT t.id FROM tasks t LEFT JOIN responses r ON r.task_id = t.id GROUP BY t.id HAVING t.response_count <> count(r.id)`,
+	"nobody responds to its own task": `
+		SELECT t.id FROM tasks t JOIN responses r ON r.task_id = t.id AND r.bot_id = t.customer_id`,
+	"both are told of every step": `
+		SELECT o.id FROM orders o LEFT JOIN events e ON e.kind = 'order.changed' AND convert_from(e.payload, 'UTF8') LIKE '%' || o.id || '%'
+		GROUP BY o.id HAVING count(e.id) <> 2 * o.version`,
+}
+
+// Random batches of requests at once, on a few tasks of a few agents, keep the board and the books in order, and no request gets
+// a fault that no order of the requests explains.
+func TestRandomRequestsKeepTheBoardInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agents := []*graphtest.Agent{w.customer, w.responder, w.Agent(), w.Agent()}
+	expected := []fault.Code{
+		"", fault.StateConflict, fault.NotFound, fault.Forbidden, fault.PriceChanged, fault.InsufficientFunds, fault.IdempotencyConflict, fault.VersionConflict,
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		pick := func(name string) *graphtest.Agent { return rapid.SampledFrom(agents).Draw(rt, name) }
+		var board []*tasks.Card
+		for range rapid.IntRange(1, 3).Draw(rt, "tasks") {
+			board = append(board, w.Tasked(pick("customer"), "A sonnet", "Fourteen lines.", rapid.SampledFrom([]int64{1, 1005, 60_000, 400_000}).Draw(rt, "reward")))
+		}
+		var made []*tasks.ResponseCard
+		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
+			var requests []func() error
+			for range rapid.IntRange(1, 8).Draw(rt, "requests") {
+				by, task := pick("by"), rapid.SampledFrom(board).Draw(rt, "task")
+				switch rapid.IntRange(0, 6).Draw(rt, "what") {
+				case 0, 1, 2:
+					in := answer(task, rapid.SampledFrom([]string{"I", "You"}).Draw(rt, "text"))
+					if rapid.Bool().Draw(rt, "asks") {
+						in.AmountMinor = graphtest.Ptr(rapid.SampledFrom([]int64{1, 1004, 70_000}).Draw(rt, "asked"))
+					}
+					requests = append(requests, w.responding(by, in))
+				case 3, 4, 5:
+					if len(made) == 0 {
+						continue
+					}
+					in := choice(task, rapid.SampledFrom(made).Draw(rt, "response"))
+					price, err := orders.Price(rapid.SampledFrom(made).Draw(rt, "priced").AmountMinor, task.FeeBps)
+					require.NoError(rt, err)
+					in.ConfirmedTotalMinor = &price.TotalMinor
+					choosing := func() error {
+						_, err := w.Tasks.SelectResponse(by.Ctx, in)
+						return err
+					}
+					requests = append(requests, choosing)
+					if rapid.Bool().Draw(rt, "twice") {
+						requests = append(requests, choosing)
+					}
+				default:
+					requests = append(requests, func() error {
+						_, err := w.Tasks.CloseTask(by.Ctx, naming(task))
+						return err
+					})
+				}
+			}
+			for _, code := range together(requests...) {
+				require.Contains(rt, expected, code)
+			}
+			made = made[:0]
+			for _, task := range board {
+				for _, customer := range agents {
+					if customer.ID == task.Customer.ID {
+						made = append(made, w.responses(customer, task)...)
+					}
+				}
+			}
+		}
+		for what, query := range invariants {
+			require.Zero(rt, w.Count("SELECT count(*) FROM ("+query+") AS broken"), what)
+		}
+		found, err := w.Wallet.Reconcile(t.Context())
+		require.NoError(rt, err)
+		require.Empty(rt, found)
+		require.EqualValues(rt, int64(len(agents))*500_000, w.money(), "what the agents and the platform have is what was granted")
+		w.finish(agents, board, rapid.Bool().Draw(rt, "completed"))
+		require.EqualValues(rt, int64(len(agents))*500_000, w.money(), "also when the orders are closed")
+	})
+}
+
+// money is what agents have and what the platform has earned.
+func (w *world) money() int64 {
+	w.t.Helper()
+	return w.Count("SELECT (SELECT sum(available_minor + reserved_minor) FROM accounts) + (SELECT coalesce(sum(delta_minor), 0) FROM ledger_entries WHERE account_kind = 'fees')")
+}
+
+// finish closes the orders that came of tasks, as every order is closed: completed or refunded.
+func (w *world) finish(agents []*graphtest.Agent, board []*tasks.Card, completed bool) {
+	w.t.Helper()
+	agent := map[uuid.UUID]*graphtest.Agent{}
+	for _, a := range agents {
+		agent[a.ID] = a
+	}
+	for _, task := range board {
+		customer := agent[task.Customer.ID]
+		id := w.see(customer.Ctx, task).OrderID()
+		if id == nil {
+			continue
+		}
+		detail, err := w.Orders.Order(customer.Ctx, orders.OrderInput{OrderID: id.String()})
+		require.NoError(w.t, err)
+		order, contractor := detail.Order, agent[detail.Order.ContractorID]
+		steps := []orders.Action{orders.ProposeRefund, orders.ApproveRefund}
+		by := []*graphtest.Agent{contractor, customer}
+		if completed {
+			steps, by = []orders.Action{orders.Start, orders.Deliver, orders.Complete}, []*graphtest.Agent{contractor, contractor, customer}
+		}
+		for i, step := range steps {
+			order = w.act(by[i], order, step)
+		}
+		require.Equal(w.t, "closed", order.State)
+	}
+	w.reconciled()
+}

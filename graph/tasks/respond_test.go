@@ -1,0 +1,167 @@
+package tasks_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/page"
+	"stoa/graph/tasks"
+)
+
+func TestRespondChecksInOrder(t *testing.T) {
+	t.Parallel()
+	for name, disable := range inactive {
+		for _, who := range []string{"customer", "responder"} {
+			t.Run(name+" "+who, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				task := w.task()
+				in := answer(task, "")
+				in.TaskID, in.AmountMinor = "x", graphtest.Ptr[int64](909_090_909_092)
+				respond := func(by *graphtest.Agent) error {
+					_, err := w.Tasks.RespondToTask(by.Ctx, in)
+					return err
+				}
+				// Everything is wrong at first and is put right one by one.
+				w.Exec(disable, map[string]uuid.UUID{"customer": w.customer.ID, "responder": w.responder.ID}[who])
+				w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
+				graphtest.RequireFault(t, respond(w.responder), fault.InvalidID)
+				in.TaskID = task.ID.String()
+				require.Contains(t, graphtest.RequireFault(t, respond(w.responder), fault.InvalidInput).Fields, "text")
+				in.Text = ptr("I")
+				graphtest.RequireFault(t, respond(w.responder), fault.NotFound)
+				w.Exec("UPDATE tasks SET removed_at = NULL")
+				require.Contains(t, graphtest.RequireFault(t, respond(w.customer), fault.InvalidInput).Fields, "amount_minor")
+				*in.AmountMinor = 909_090_909_091
+				graphtest.RequireFault(t, respond(w.customer), fault.Forbidden)
+				graphtest.RequireFault(t, respond(w.responder), fault.StateConflict)
+				w.Exec("UPDATE tasks SET state = 'open'")
+				graphtest.RequireFault(t, respond(w.responder), fault.ParticipantInactive)
+				w.Exec("UPDATE bots SET state = 'active', suspended_at = NULL, email_verified_at = stoa_now()")
+				graphtest.RequireFault(t, respond(w.responder), fault.DeadlinePassed)
+				require.Zero(t, w.Count("SELECT count(*) + (SELECT response_count FROM tasks) FROM responses"))
+				w.Exec("UPDATE tasks SET deadline = $1", w.Now().Add(time.Hour))
+				require.NoError(t, respond(w.responder))
+				require.EqualValues(t, 1, w.see(anonymous(), task).ResponseCount)
+			})
+		}
+	}
+}
+
+// A repeat gets the response that there is, whatever has become of the task and of its participants; anything else conflicts.
+func TestRespondingAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	in := answer(task, "I")
+	in.AmountMinor = graphtest.Ptr(amount)
+	first, err := w.Tasks.RespondToTask(w.responder.Ctx, in)
+	require.NoError(t, err)
+	require.False(t, first.IsRepeat())
+	again := func(state string) {
+		t.Helper()
+		for _, sent := range []tasks.RespondInput{in, answer(task, "I")} {
+			repeat, err := w.Tasks.RespondToTask(w.responder.Ctx, sent)
+			require.NoError(t, err)
+			require.True(t, repeat.IsRepeat())
+			expected := *first.Response
+			expected.State = state
+			require.Equal(t, &expected, repeat.Response)
+		}
+		changed := answer(task, "i")
+		_, err := w.Tasks.RespondToTask(w.responder.Ctx, changed)
+		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+		changed = in
+		changed.AmountMinor = graphtest.Ptr(amount + 1)
+		_, err = w.Tasks.RespondToTask(w.responder.Ctx, changed)
+		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	}
+	again("open")
+	w.Shift(48 * time.Hour)
+	again("open")
+	w.Shift(-48 * time.Hour)
+	w.Selected(w.customer, task, first.Response.ID)
+	again("selected")
+	w.Exec("UPDATE bots SET state = 'trash'")
+	again("selected")
+	require.NoError(t, w.remove(task.ID))
+	again("selected")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses"))
+	require.EqualValues(t, 1, w.Count("SELECT response_count FROM tasks"))
+}
+
+func TestResponsesArePrivate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other, outsider := w.Agent(), w.Agent()
+	task, another := w.task(), w.task()
+	mine, theirs, elsewhere := w.Responded(w.responder, task.ID), w.Responded(other, task.ID), w.Responded(other, another.ID)
+	require.Equal(t, []*tasks.ResponseCard{theirs, mine}, w.responses(w.customer, task))
+	require.Equal(t, []*tasks.ResponseCard{mine}, w.responses(w.responder, task))
+	require.Equal(t, []*tasks.ResponseCard{theirs}, w.responses(other, task))
+	list := func(by *graphtest.Agent, task, before string) ([]*tasks.ResponseCard, error) {
+		found, err := w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task, Before: page.Param{before}})
+		if err != nil {
+			return nil, err
+		}
+		return found.Responses, nil
+	}
+	for _, c := range []struct {
+		by           *graphtest.Agent
+		task, before string
+		code         fault.Code
+	}{
+		{outsider, task.ID.String(), mine.ID.String(), fault.NotFound},
+		{w.responder, another.ID.String(), elsewhere.ID.String(), fault.NotFound},
+		{w.responder, task.ID.String(), theirs.ID.String(), fault.NotFound},
+		{w.customer, task.ID.String(), elsewhere.ID.String(), fault.NotFound},
+		{w.customer, task.ID.String(), uuid.NewString(), fault.NotFound},
+		{w.customer, uuid.NewString(), mine.ID.String(), fault.NotFound},
+		{w.customer, "x", mine.ID.String(), fault.InvalidID},
+		{w.customer, task.ID.String(), "x", fault.InvalidID},
+	} {
+		_, err := list(c.by, c.task, c.before)
+		graphtest.RequireFault(t, err, c.code)
+	}
+	older, err := list(w.customer, task.ID.String(), theirs.ID.String())
+	require.NoError(t, err)
+	require.Equal(t, []*tasks.ResponseCard{mine}, older)
+	older, err = list(w.responder, task.ID.String(), mine.ID.String())
+	require.NoError(t, err)
+	require.Empty(t, older)
+}
+
+func TestResponsesPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	w.Exec(`WITH made AS (
+		INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, encryption_public_key)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, 'Bot', '', '', sha256(n::text::bytea) FROM generate_series(1, 250) AS n
+		RETURNING id, handle)
+		INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor)
+		SELECT gen_random_uuid(), stoa_now() + substr(handle, 5)::int / 3 * interval '1 second', $1, id, handle, 1 FROM made`, task.ID)
+	seen := map[uuid.UUID]bool{}
+	in := tasks.TaskResponsesInput{TaskID: task.ID.String()}
+	var last time.Time
+	for _, size := range []int{100, 100, 50} {
+		list, err := w.Tasks.TaskResponses(w.customer.Ctx, in)
+		require.NoError(t, err)
+		require.Len(t, list.Responses, size)
+		for _, r := range list.Responses {
+			require.False(t, seen[r.ID])
+			require.False(t, !last.IsZero() && r.CreatedAt.After(last), "newest first")
+			seen[r.ID], last = true, r.CreatedAt
+		}
+		require.Equal(t, size < 100, list.NextBefore == nil)
+		if list.NextBefore != nil {
+			in.Before = page.Param{list.NextBefore.String()}
+		}
+	}
+	require.Len(t, seen, 250)
+}

@@ -1,0 +1,213 @@
+package tasks_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/tasks"
+	"stoa/graph/wire"
+)
+
+func TestSelectChecksInOrder(t *testing.T) {
+	t.Parallel()
+	for name, disable := range inactive {
+		for _, who := range []string{"customer", "responder"} {
+			t.Run(name+" "+who, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				dear := w.Tasked(w.customer, "An epic", "In twelve books.", 454_546)
+				response := w.Responded(w.responder, dear.ID)
+				in := choice(dear, response)
+				in.TaskID, in.ConfirmedTotalMinor, in.ResponseID = "x", nil, ptr(uuid.NewString())
+				choose := func(by *graphtest.Agent) error {
+					_, err := w.Tasks.SelectResponse(by.Ctx, in)
+					return err
+				}
+				// Everything is wrong at first and is put right one by one.
+				w.Exec(disable, map[string]uuid.UUID{"customer": w.customer.ID, "responder": w.responder.ID}[who])
+				w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
+				graphtest.RequireFault(t, choose(w.responder), fault.InvalidID)
+				in.TaskID = dear.ID.String()
+				graphtest.RequireFault(t, choose(w.responder), fault.InvalidInput)
+				in.ConfirmedTotalMinor = graphtest.Ptr[int64](1)
+				graphtest.RequireFault(t, choose(w.customer), fault.NotFound)
+				w.Exec("UPDATE tasks SET removed_at = NULL")
+				graphtest.RequireFault(t, choose(w.responder), fault.NotFound)
+				graphtest.RequireFault(t, choose(w.customer), fault.NotFound)
+				in.ResponseID = ptr(response.ID.String())
+				graphtest.RequireFault(t, choose(w.responder), fault.NotFound)
+				graphtest.RequireFault(t, choose(w.customer), fault.StateConflict)
+				w.Exec("UPDATE tasks SET state = 'open'")
+				graphtest.RequireFault(t, choose(w.customer), fault.ParticipantInactive)
+				w.Exec("UPDATE bots SET state = 'active', suspended_at = NULL, email_verified_at = stoa_now()")
+				graphtest.RequireFault(t, choose(w.customer), fault.DeadlinePassed)
+				w.Exec("UPDATE tasks SET deadline = $1", w.Now().Add(time.Hour))
+				graphtest.RequireFault(t, choose(w.customer), fault.PriceChanged)
+				in.ConfirmedTotalMinor = graphtest.Ptr[int64](500_001)
+				graphtest.RequireFault(t, choose(w.customer), fault.InsufficientFunds)
+				require.Zero(t, w.Count("SELECT count(*) FROM orders"))
+				require.Zero(t, w.Count("SELECT count(*) FROM operations"))
+				require.Zero(t, w.Count("SELECT count(*) FROM events"))
+				require.Equal(t, "open", w.see(anonymous(), dear).State)
+				w.Exec("UPDATE responses SET amount_minor = 454545")
+				*in.ConfirmedTotalMinor = 500_000
+				require.NoError(t, choose(w.customer))
+				require.Equal(t, [2]int64{0, 500_000}, w.balances(w.customer))
+				w.reconciled()
+			})
+		}
+	}
+}
+
+// A selection reserves the total, tells both, and leaves an order like any other.
+func TestSelectionIsAnOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task, other := w.task(), w.Agent()
+	mine, theirs := w.Responded(w.responder, task.ID), w.Responded(other, task.ID)
+	in := choice(task, mine)
+	made, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
+	require.NoError(t, err)
+	order := made.Order
+	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer))
+	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.responder))
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'reserve' AND order_id = $1 AND operation_id = $2", order.ID, *in.OperationID))
+	require.Equal(t, &task.ID, order.TaskID)
+	require.Equal(t, order.CreatedAt, *order.FundedAt)
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events WHERE kind = 'order.changed'"))
+	for _, recipient := range []*graphtest.Agent{w.customer, w.responder} {
+		require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND convert_from(payload, 'UTF8') = $2`,
+			recipient.ID, fmt.Sprintf(`{"order_id":"%s","status":"funded","version":1}`, order.ID)))
+	}
+	detail, err := w.Orders.Order(w.customer.Ctx, orders.OrderInput{OrderID: order.ID.String()})
+	require.NoError(t, err)
+	require.Equal(t, []*orders.Event{
+		{Action: "select", ParticipantID: w.customer.ID, State: "funded", Version: 1, CreatedAt: order.CreatedAt},
+	}, detail.Events)
+	require.Equal(t, order, detail.Order)
+
+	seen := w.see(w.customer.Ctx, task)
+	require.Equal(t, "selected", seen.State)
+	require.Equal(t, order.CreatedAt, seen.UpdatedAt)
+	require.Equal(t, &order.ID, seen.OrderID())
+	require.Equal(t, &order.ID, w.see(w.responder.Ctx, task).OrderID())
+	require.Nil(t, w.see(other.Ctx, task).OrderID())
+	require.Nil(t, w.see(anonymous(), task).OrderID())
+	mine.State, theirs.State = "selected", "declined"
+	require.Equal(t, []*tasks.ResponseCard{theirs, mine}, w.responses(w.customer, task))
+
+	// They are still strangers, and the order goes on all the same; so it does without the task.
+	order = w.act(w.responder, order, orders.Start)
+	require.NoError(t, w.remove(task.ID))
+	order = w.act(w.responder, order, orders.Deliver)
+	order = w.act(w.customer, order, orders.Complete)
+	require.Equal(t, 4, order.Version)
+	require.Equal(t, &task.ID, order.TaskID)
+	require.Equal(t, [2]int64{500_000 - total, 0}, w.balances(w.customer))
+	require.Equal(t, [2]int64{500_000 + amount, 0}, w.balances(w.responder))
+	w.reconciled()
+}
+
+func TestASelectionMayBeRefunded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	order := w.Selected(w.customer, task, w.Responded(w.responder, task.ID).ID)
+	order = w.act(w.responder, order, orders.ProposeRefund)
+	w.act(w.customer, order, orders.ApproveRefund)
+	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.customer))
+	require.Equal(t, "selected", w.see(anonymous(), task).State, "the task stays given away")
+	w.reconciled()
+}
+
+func TestRefusedFriendsMayTrade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Block(w.responder, w.Asked(w.customer, w.responder))
+	task := w.task()
+	w.Selected(w.customer, task, w.Responded(w.responder, task.ID).ID)
+	_, err := w.Contacts.RequestContact(w.customer.Ctx, contacts.RequestInput{RecipientID: ptr(w.responder.ID.String())})
+	graphtest.RequireFault(t, err, fault.ContactBlocked)
+}
+
+// body is an answer as it goes over the wire.
+func body(t *testing.T, answer *orders.OrderResult) string {
+	t.Helper()
+	raw, err := wire.Marshal(answer)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+// A repeat gets the exact earlier body, however far the order has come, and whatever has become of the task and the agents.
+func TestSelectingAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	response := w.Responded(w.responder, task.ID)
+	in := choice(task, response)
+	made, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
+	require.NoError(t, err)
+	require.False(t, made.IsRepeat())
+	w.act(w.responder, made.Order, orders.Start)
+	w.Shift(100 * 24 * time.Hour)
+	w.Exec("UPDATE bots SET state = 'trash'")
+	require.NoError(t, w.remove(task.ID))
+	entries := w.Count("SELECT count(*) FROM ledger_entries")
+	again, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
+	require.NoError(t, err)
+	require.True(t, again.IsRepeat())
+	require.Equal(t, body(t, made), body(t, again))
+	require.Equal(t, made.Order.ID, again.Order.ID)
+	for name, change := range map[string]func(*tasks.SelectInput){
+		"total":           func(in *tasks.SelectInput) { in.ConfirmedTotalMinor = graphtest.Ptr[int64](1) },
+		"response":        func(in *tasks.SelectInput) { in.ResponseID = ptr(uuid.NewString()) },
+		"spelling of ids": func(in *tasks.SelectInput) { in.ResponseID = ptr(strings.ToUpper(*in.ResponseID)) },
+		"task":            func(in *tasks.SelectInput) { in.TaskID = uuid.NewString() },
+	} {
+		changed := in
+		change(&changed)
+		_, err := w.Tasks.SelectResponse(w.customer.Ctx, changed)
+		require.Equal(t, fault.IdempotencyConflict, codeOf(err), "%s: %v", name, err)
+	}
+	require.Equal(t, entries, w.Count("SELECT count(*) FROM ledger_entries"))
+	_, err = w.Tasks.SelectResponse(w.responder.Ctx, in)
+	graphtest.RequireFault(t, err, fault.NotFound)
+}
+
+// The id is of one space with those of offers and actions.
+func TestOperationIDsAreShared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Befriend(w.customer, w.responder)
+	offer := orders.CreateInput{
+		OperationID: ptr(uuid.NewString()), Title: ptr("A sonnet"), Description: ptr("Fourteen lines."), AmountMinor: graphtest.Ptr(amount),
+		Deadline: ptr("2999-01-01T00:00:00Z"), ContractorID: ptr(w.responder.ID.String()), ConfirmedTotalMinor: graphtest.Ptr(total),
+	}
+	_, err := w.Orders.CreateOrder(w.customer.Ctx, offer)
+	require.NoError(t, err)
+	task := w.task()
+	in := choice(task, w.Responded(w.responder, task.ID))
+	fresh := in.OperationID
+	in.OperationID = offer.OperationID
+	_, err = w.Tasks.SelectResponse(w.customer.Ctx, in)
+	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	in.OperationID = fresh
+	made, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
+	require.NoError(t, err)
+	offer.OperationID = fresh
+	_, err = w.Orders.CreateOrder(w.customer.Ctx, offer)
+	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	_, err = w.Orders.OrderAct(w.customer.Ctx, orders.ActInput{
+		OrderID: made.Order.ID.String(), Action: orders.Dispute, OperationID: fresh, ExpectedVersion: graphtest.Ptr[int64](1), Reason: ptr("No."),
+	})
+	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+}

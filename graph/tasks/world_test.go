@@ -1,0 +1,154 @@
+package tasks_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/db"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/tasks"
+	"stoa/graph/viewer"
+)
+
+// The reward of a test task; at 10 % the customer pays 1100.
+const (
+	amount int64 = 1000
+	total  int64 = 1100
+)
+
+var ptr = graphtest.Ptr[string]
+
+// world has a customer and a responder who do not know each other.
+type world struct {
+	*graphtest.World
+	t                   testing.TB
+	customer, responder *graphtest.Agent
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := graphtest.New(t)
+	return &world{w, t, w.Agent(), w.Agent()}
+}
+
+// task puts a task of the customer's on the board.
+func (w *world) task() *tasks.Card {
+	w.t.Helper()
+	return w.Tasked(w.customer, "A sonnet", "Fourteen lines.", amount)
+}
+
+// answer is the body of a response.
+func answer(task *tasks.Card, text string) tasks.RespondInput {
+	return tasks.RespondInput{TaskID: task.ID.String(), Text: &text}
+}
+
+// choice is the body of a selection of a response that asks for the task's reward.
+func choice(task *tasks.Card, response *tasks.ResponseCard) tasks.SelectInput {
+	return tasks.SelectInput{
+		TaskID: task.ID.String(), OperationID: ptr(uuid.NewString()), ResponseID: ptr(response.ID.String()), ConfirmedTotalMinor: &task.TotalMinor,
+	}
+}
+
+func naming(task *tasks.Card) tasks.TaskInput { return tasks.TaskInput{TaskID: task.ID.String()} }
+
+// see reads a task as the caller of a context.
+func (w *world) see(ctx context.Context, task *tasks.Card) *tasks.Card {
+	w.t.Helper()
+	found, err := w.Tasks.Task(ctx, naming(task))
+	require.NoError(w.t, err)
+	return found.Task
+}
+
+// responses lists those to a task that an agent sees, of the first page.
+func (w *world) responses(by *graphtest.Agent, task *tasks.Card) []*tasks.ResponseCard {
+	w.t.Helper()
+	list, err := w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()})
+	require.NoError(w.t, err)
+	return list.Responses
+}
+
+// remove takes a task off the board as operators do.
+func (w *world) remove(id uuid.UUID) error {
+	return w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) error { return tasks.Remove(ctx, tx, id) })
+}
+
+// balances of an agent: available and reserved.
+func (w *world) balances(of *graphtest.Agent) [2]int64 {
+	w.t.Helper()
+	own, err := w.Wallet.MyWallet(of.Ctx)
+	require.NoError(w.t, err)
+	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
+}
+
+// reconciled requires books without a discrepancy.
+func (w *world) reconciled() {
+	w.t.Helper()
+	found, err := w.Wallet.Reconcile(w.t.Context())
+	require.NoError(w.t, err)
+	require.Empty(w.t, found)
+}
+
+// names of the actions that a card offers.
+func names(card *tasks.Card) []string {
+	all := []string{}
+	for _, a := range card.Actions {
+		all = append(all, a.Name)
+	}
+	return all
+}
+
+// act takes a valid step of an order.
+func (w *world) act(by *graphtest.Agent, card *orders.Card, action orders.Action) *orders.Card {
+	w.t.Helper()
+	in := orders.ActInput{
+		OrderID: card.ID.String(), Action: action, OperationID: ptr(uuid.NewString()), ExpectedVersion: graphtest.Ptr(int64(card.Version)),
+	}
+	switch action {
+	case orders.Deliver:
+		in.ResultText = ptr("Shall I compare thee …")
+	case orders.ProposeRefund:
+		in.Reason = ptr("It does not scan.")
+	}
+	done, err := w.Orders.OrderAct(by.Ctx, in)
+	require.NoError(w.t, err)
+	return done.Order
+}
+
+// codeOf an error, empty for none.
+func codeOf(err error) fault.Code {
+	if err == nil {
+		return ""
+	}
+	return fault.From(err).Code
+}
+
+// together runs requests at once and returns the codes of their faults, in order.
+func together(requests ...func() error) []fault.Code {
+	var (
+		group sync.WaitGroup
+		start = make(chan struct{})
+		codes = make([]fault.Code, len(requests))
+	)
+	for i, request := range requests {
+		group.Go(func() {
+			<-start
+			codes[i] = codeOf(request())
+		})
+	}
+	close(start)
+	group.Wait()
+	return codes
+}
+
+// anonymous is the context of nobody, and operator that of an operator.
+func anonymous() context.Context { return context.Background() }
+
+func operator() context.Context {
+	return viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator})
+}
