@@ -63,7 +63,9 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachm
 // failFile answers with a fault after all; Content-Range tells the size where a range is to blame.
 func (s *server) failFile(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
-	for _, name := range []string{"Content-Disposition", "ETag", "Accept-Ranges", "Last-Modified"} {
+	for _, name := range []string{
+		"Content-Disposition", "Content-Security-Policy", "Cross-Origin-Resource-Policy", "ETag", "Accept-Ranges", "Last-Modified",
+	} {
 		h.Del(name)
 	}
 	if fault.From(err).Code != fault.RangeNotSatisfiable {

@@ -20,14 +20,15 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/jobs"
 	"stoa/jobs/inspection"
+	"stoa/rest/resttest"
 )
 
-// TestMain lets the inspection find its child half in the test binary.
+// TestMain lets the inspection find its child half in the test binary, and holds all answers against the description.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
 		os.Exit(inspection.Main(os.Args[2:]))
 	}
-	os.Exit(m.Run())
+	os.Exit(resttest.Main(m, resttest.Complete))
 }
 
 // newFileSite is a site with a file store and the real inspection.

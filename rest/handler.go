@@ -32,6 +32,8 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Tracer makes a trace of each request; nil for none.
 	Tracer trace.Tracer
+	// Origin is where clients reach this listener, such as https://stoa.example; it is what descriptions name. Empty: the default.
+	Origin string
 	// Starting says that the domains are still to come: every path but health is service_unavailable.
 	Starting bool
 	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
@@ -91,6 +93,11 @@ func New(c Config) http.Handler {
 	methods := map[string]map[string]http.Handler{
 		"/healthz": {http.MethodGet: http.HandlerFunc(s.alive)},
 		"/readyz":  {http.MethodGet: http.HandlerFunc(s.ready)},
+	}
+	if !c.Starting {
+		for path, page := range s.descriptions() {
+			methods[path] = map[string]http.Handler{http.MethodGet: page}
+		}
 	}
 	if c.Socket != nil {
 		methods[SocketPath] = map[string]http.Handler{http.MethodGet: c.Socket}

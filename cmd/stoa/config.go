@@ -27,6 +27,7 @@ type settings struct {
 	logSettings
 
 	Listen         string         `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
+	BaseURL        string         `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
 	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does; several processes may share one database."`
 	TrustedProxies []netip.Prefix `help:"CIDRs whose X-Forwarded-For is believed."`
 	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
@@ -69,6 +70,9 @@ func (s *settings) Validate() error {
 	checks := []error{s.databaseSettings.Validate(), s.fileSettings.Validate(), s.Limit.validate(), checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen)}
 	for _, origin := range s.AllowedOrigins {
 		checks = append(checks, checkOrigin(origin))
+	}
+	if s.BaseURL != "" {
+		checks = append(checks, checkBaseURL(s.BaseURL))
 	}
 	if len(s.Roles) == 0 {
 		checks = append(checks, errors.New("--roles must name at least one of api, events and jobs"))

@@ -23,6 +23,7 @@ type commands struct {
 	Backup  backupCommand  `cmd:"" help:"Make, list and restore backups of the database and the files."`
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
+	Openapi openapiCommand `cmd:"" help:"Print the description of the API."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`

@@ -22,6 +22,7 @@ func (p *process) starting() rest.Config {
 // serving is the public listener of the roles of this process.
 func (p *process) serving(domains *graph.Graph) rest.Config {
 	c := p.listening()
+	c.Origin = p.origin()
 	c.Checks = p.checks()
 	if p.settings.has("api") {
 		c.Graph = domains

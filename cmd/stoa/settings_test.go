@@ -24,6 +24,7 @@ func TestSettingsThatCannotBeUnderstood(t *testing.T) {
 		"a port":            "STOA_OPERATOR_LISTEN=127.0.0.1:http",
 		"a network":         "STOA_TRUSTED_PROXIES=10.0.0.0",
 		"an origin":         "STOA_ALLOWED_ORIGINS=https://example.org/path",
+		"a base URL":        "STOA_BASE_URL=https://stoa.example/",
 		"a format":          "STOA_LOG_FORMAT=xml",
 		"a level":           "STOA_LOG_LEVEL=loud",
 		"a URL":             "STOA_DATABASE_URL=postgres://u:hunter2@h:port/db",

@@ -1,0 +1,98 @@
+package rest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+)
+
+// localOrigin stands in the descriptions where the origin of a server belongs; it is right for one with default settings.
+const localOrigin = "http://127.0.0.1:8080"
+
+var (
+	//go:embed openapi.yaml
+	openAPI string
+	//go:embed skill.md
+	skill string
+	//go:embed llms.txt
+	index string
+)
+
+// OpenAPIYAML is the description of the whole public listener (§9), with origin in servers; it may be empty.
+func OpenAPIYAML(origin string) []byte { return told(openAPI, origin) }
+
+// OpenAPI is OpenAPIYAML as JSON, its members in the same order.
+func OpenAPI(origin string) ([]byte, error) {
+	raw, err := yaml.YAMLToJSON([]byte(openAPI))
+	if err != nil {
+		return nil, err
+	}
+	quoted, err := json.Marshal(origin)
+	if err != nil {
+		return nil, err
+	}
+	return told(string(bytes.TrimSpace(raw)), string(bytes.Trim(quoted, `"`))), nil
+}
+
+// told puts the origin of the server into a description.
+func told(text, origin string) []byte {
+	if origin == "" {
+		origin = localOrigin
+	}
+	return []byte(strings.ReplaceAll(text, localOrigin, origin))
+}
+
+// descriptions are the paths that tell how to use all others. They need neither database nor token.
+func (s *server) descriptions() map[string]http.Handler {
+	told := func(text string) func() ([]byte, error) {
+		return func() ([]byte, error) { return told(text, s.Origin), nil }
+	}
+	return map[string]http.Handler{
+		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
+		"/skill.md":            s.page("text/markdown; charset=utf-8", told(skill)),
+		"/llms.txt":            s.page("text/plain; charset=utf-8", told(index)),
+	}
+}
+
+// page serves a text that is made when it is first asked for and does not change while the process lives.
+func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handler {
+	once := sync.OnceValues(text)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := once()
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		sum := sha256.Sum256(raw)
+		tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+		h := w.Header()
+		h.Set("Cache-Control", "public, max-age=300")
+		h.Set("ETag", tag)
+		if known(r.Header.Values("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		h.Set("Content-Type", mediaType)
+		h.Set("Content-Length", strconv.Itoa(len(raw)))
+		_, _ = w.Write(raw) // a client that has gone away needs no answer
+	})
+}
+
+// known tells whether a client has what the tag names already.
+func known(sent []string, tag string) bool {
+	for one := range strings.SplitSeq(strings.Join(sent, ","), ",") {
+		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
+		if one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}

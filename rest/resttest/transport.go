@@ -1,0 +1,114 @@
+package resttest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Transport checks what passes through it.
+type Transport struct {
+	// Next makes the requests.
+	Next http.RoundTripper
+	// Description is what answers are held against.
+	Description *Description
+	// Everything says that all requests go to public listeners; otherwise only those under a described path, /api/ or /ws/ are
+	// looked at.
+	Everything bool
+
+	mu         sync.Mutex
+	deviations []string
+	seen       map[Answered]int
+}
+
+// Answered is a kind of answer: an operation and a status.
+type Answered struct {
+	Operation string
+	Status    int
+}
+
+// RoundTrip makes a request. An answer that is not as described is closed and becomes an error.
+func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := t.Next.RoundTrip(request)
+	if err != nil || !t.concerns(request) {
+		return answer, err
+	}
+	e := Exchange{Request: request, Sent: sentBody(request), Status: answer.StatusCode, Header: answer.Header}
+	if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media == jsonType {
+		raw, err := io.ReadAll(answer.Body)
+		if err != nil {
+			answer.Body = broken{bytes.NewReader(raw), answer.Body, err}
+			return answer, nil
+		}
+		_ = answer.Body.Close() // it was read to its end
+		e.Body, answer.Body = raw, io.NopCloser(bytes.NewReader(raw))
+	}
+	if err := t.Description.Check(e); err != nil {
+		return nil, errors.Join(t.deviated(err), answer.Body.Close())
+	}
+	t.count(e)
+	return answer, nil
+}
+
+func (t *Transport) concerns(request *http.Request) bool {
+	path := request.URL.Path
+	_, known := t.Description.Find(request.Method, path)
+	return t.Everything || known || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/ws/")
+}
+
+func (t *Transport) deviated(err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.deviations = append(t.deviations, err.Error())
+	return err
+}
+
+func (t *Transport) count(e Exchange) {
+	operation, _ := t.Description.Find(e.Request.Method, e.Request.URL.Path)
+	if operation == nil || e.Request.Method == http.MethodHead {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.seen == nil {
+		t.seen = make(map[Answered]int)
+	}
+	t.seen[Answered{operation.ID, e.Status}]++
+}
+
+// broken is a body that ends in an error.
+type broken struct {
+	*bytes.Reader
+	io.Closer
+
+	err error
+}
+
+func (b broken) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = b.err
+	}
+	return n, err
+}
+
+// sentBody reads the body of a request once more where it can be had.
+func sentBody(request *http.Request) []byte {
+	if request.GetBody == nil {
+		return nil
+	}
+	body, err := request.GetBody()
+	if err != nil {
+		return nil
+	}
+	defer body.Close()
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
