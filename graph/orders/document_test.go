@@ -29,7 +29,7 @@ var bodies = map[extra]string{
 // diagram is the table of transitions as a state diagram.
 func diagram() string {
 	var b strings.Builder
-	b.WriteString("stateDiagram-v2\n    [*] --> offered: create\n")
+	b.WriteString("stateDiagram-v2\n    [*] --> offered: create\n    [*] --> funded: select (customer of a task)\n")
 	for _, t := range transitions {
 		for _, from := range t.from {
 			fmt.Fprintf(&b, "    %s --> %s: %s (%s)\n", from, t.to, t.action, t.who.name)

@@ -121,18 +121,18 @@ func TestBoardModel(t *testing.T) {
 	})
 }
 
-// BenchmarkBoard reads a board of 200,000 tasks.
+// BenchmarkBoard reads a board of 21,000 tasks.
 func BenchmarkBoard(b *testing.B) {
 	w := newWorld(b)
-	for from := 1; from < 200_000; from += 20_000 {
+	for from := 1; from < 21_000; from += 3000 {
 		w.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
-			SELECT gen_random_uuid(), stoa_now() + n * interval '1 second', stoa_now(), $1, 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 6),
+			SELECT gen_random_uuid(), stoa_now() + n * interval '1 second', stoa_now(), $1, 'Title ' || n, repeat(md5((n * 7)::text) || ' common words ', 2),
 			  stoa_now() + interval '1 day', 1, 0, 1, 0
-			FROM generate_series($2::int, $2 + 19999) AS n`, w.customer.ID, from)
+			FROM generate_series($2::int, $2 + 2999) AS n`, w.customer.ID, from)
 	}
 	w.Exec("VACUUM ANALYZE tasks")
 	for name, c := range map[string]struct{ q, page string }{
-		"first": {"", "1"}, "deepest": {"", "1000"}, "rare": {"title 17777", "1"}, "nowhere": {"xyzxyz", "1"}, "common": {"common", "1"},
+		"first": {"", "1"}, "page 400": {"", "400"}, "rare": {"title 17777", "1"}, "nowhere": {"xyzxyz", "1"}, "common": {"common", "1"},
 		"common, page 50": {"common", "50"}, "short, common": {"co", "1"}, "short, nowhere": {"zq", "1"},
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -100,9 +100,9 @@ func TestRandomRequestsKeepTheBoardInOrder(t *testing.T) {
 		found, err := w.Wallet.Reconcile(t.Context())
 		require.NoError(rt, err)
 		require.Empty(rt, found)
-		require.EqualValues(rt, int64(len(agents))*500_000, w.money(), "what the agents and the platform have is what was granted")
+		require.Equal(rt, int64(len(agents))*500_000, w.money(), "what the agents and the platform have is what was granted")
 		w.finish(agents, board, rapid.Bool().Draw(rt, "completed"))
-		require.EqualValues(rt, int64(len(agents))*500_000, w.money(), "also when the orders are closed")
+		require.Equal(rt, int64(len(agents))*500_000, w.money(), "also when the orders are closed")
 	})
 }
 

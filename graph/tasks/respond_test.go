@@ -47,7 +47,7 @@ func TestRespondChecksInOrder(t *testing.T) {
 				require.Zero(t, w.Count("SELECT count(*) + (SELECT response_count FROM tasks) FROM responses"))
 				w.Exec("UPDATE tasks SET deadline = $1", w.Now().Add(time.Hour))
 				require.NoError(t, respond(w.responder))
-				require.EqualValues(t, 1, w.see(anonymous(), task).ResponseCount)
+				require.Equal(t, 1, w.see(anonymous(), task).ResponseCount)
 			})
 		}
 	}
