@@ -4,13 +4,10 @@ import (
 	"context"
 	"net/http"
 	"regexp"
-	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/fault"
-	"stoa/graph/limits"
 )
 
 const (
@@ -62,19 +59,3 @@ func (s *server) headerSize(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
-
-// rateLimitHeaders tells what is left of the limits a request met, in the form of the IETF draft.
-func rateLimitHeaders(h http.Header, record *limits.Record) {
-	var policies, states []string
-	for _, t := range record.Taken() {
-		name := strconv.Quote(t.Limit.Name)
-		policies = append(policies, name+";q="+strconv.Itoa(t.Quota)+";w="+seconds(t.Limit.Span.Seconds()))
-		states = append(states, name+";r="+strconv.Itoa(t.Remaining)+";t="+seconds(t.Reset.Seconds()))
-	}
-	if len(policies) > 0 {
-		h.Set("RateLimit-Policy", strings.Join(policies, ", "))
-		h.Set("RateLimit", strings.Join(states, ", "))
-	}
-}
-
-func seconds(s float64) string { return strconv.Itoa(int(s)) }

@@ -46,7 +46,7 @@ func (s *server) serve(row route) http.Handler {
 				answer, err = row.run(ctx, r, raw)
 			}
 		}
-		rateLimitHeaders(w.Header(), record)
+		record.Headers(w.Header())
 		if err != nil {
 			s.countRefusals(record)
 			if row.body == parts {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
@@ -96,6 +97,7 @@ func TestLimitsDefaultToTheSpecification(t *testing.T) {
 	_, err = parser.Parse([]string{"serve"})
 	require.NoError(t, err)
 	require.Equal(t, limits.Defaults(), all.Serve.Limit.quotas())
+	require.Equal(t, 30*24*time.Hour, all.Serve.TokenTTL)
 	require.Equal(t, 0, reflect.ValueOf(limitSettings{}).NumField()-reflect.ValueOf(limits.Quotas{}).NumField())
 }
 

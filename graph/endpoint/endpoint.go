@@ -18,7 +18,7 @@
 // Failures come as {"errors": [{message, path, extensions: {code, fields, retryAfter}}]} with the code, the text and the
 // fields of graph/fault; unknown errors are logged under the request id and shown as internal_error. The status is the
 // fault's where nothing was run, and 200 where something was, but 401 where a request without a token met nothing but
-// unauthorized.
+// unauthorized. RateLimit headers tell what is left of the limits that a request met, an agent's mutation and a registration.
 package endpoint
 
 import (

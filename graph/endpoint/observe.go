@@ -37,7 +37,7 @@ func (s *server) observe(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}()
-	done = s.serve(w, r.WithContext(ctx))
+	done = s.serve(w, r.WithContext(ctx), record)
 }
 
 func operationOf(mutating bool) metrics.Operation {

@@ -10,6 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"stoa/graph/fault"
+	"stoa/graph/limits"
 	"stoa/graph/metrics"
 	"stoa/graph/viewer"
 )
@@ -82,10 +83,11 @@ func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 	mount.Handler.ServeHTTP(w, r)
 }
 
-// serve is the life of one GraphQL request.
-func (s *server) serve(w http.ResponseWriter, r *http.Request) outcome {
+// serve is the life of one GraphQL request; record is that of the limits it meets.
+func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Record) outcome {
 	operation := metrics.NoOperation
 	failed := func(err error) outcome {
+		record.Headers(w.Header())
 		s.fail(w, r, err)
 		known := faultOf(r.Context(), err)
 		return outcome{operation, known.Status(), known.Code}
@@ -110,6 +112,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) outcome {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
+	record.Headers(w.Header())
 	write(w, status, answer)
 	return outcome{operation, status, codeOf(answer)}
 }
