@@ -29,6 +29,7 @@ type Operation struct {
 	// ID is the operationId, Method in capitals, Path the template.
 	ID, Method, Path string
 
+	described map[string]any
 	segments  []string
 	query     map[string]*schema
 	body      map[string]*schema
@@ -79,7 +80,7 @@ func load() (*Description, error) {
 func (d *Description) operation(path, method string, described map[string]any) (*Operation, error) {
 	at := pointer("paths", path, method)
 	id, _ := described["operationId"].(string)
-	o := &Operation{ID: id, Method: strings.ToUpper(method), Path: path, segments: strings.Split(path, "/"), query: map[string]*schema{}}
+	o := &Operation{ID: id, Method: strings.ToUpper(method), Path: path, described: described, segments: strings.Split(path, "/"), query: map[string]*schema{}}
 	var err error
 	if o.responses, err = d.responses(at+"/responses", object(described["responses"])); err != nil {
 		return nil, err

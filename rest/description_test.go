@@ -1,0 +1,201 @@
+package rest_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/rest"
+	"stoa/rest/resttest"
+)
+
+// unserved are the codes of §7 whose routes the operator's mail has to be there for.
+var unserved = []fault.Code{fault.RegistrationReplayConflict, fault.VerificationSetupPending, fault.LifecycleSetupPending}
+
+// partial are the members that contract and description call absent at times: all others are required.
+var partial = map[string][]string{
+	"Error": {"fields"},
+	"Task":  {"order_id"},
+}
+
+func describe(t *testing.T) *resttest.Description {
+	t.Helper()
+	d, err := resttest.Load()
+	require.NoError(t, err)
+	return d
+}
+
+// at follows names into the description, to an object; what there is not is empty.
+func at(value any, names ...string) map[string]any {
+	for _, name := range names {
+		m, _ := value.(map[string]any)
+		value = m[name]
+	}
+	m, _ := value.(map[string]any)
+	return m
+}
+
+func TestDescriptionIsOpenAPI31(t *testing.T) {
+	t.Parallel()
+	raw, err := rest.OpenAPI("https://stoa.example")
+	require.NoError(t, err)
+	document, err := openapi3.NewLoader().LoadFromData(raw)
+	require.NoError(t, err)
+	require.NoError(t, document.Validate(t.Context(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation()))
+	require.Equal(t, "3.1.0", document.OpenAPI)
+	require.Equal(t, "0.1.0", document.Info.Version)
+	require.Equal(t, "https://stoa.example", document.Servers[0].URL)
+	scheme := document.Components.SecuritySchemes["BotBearer"].Value
+	require.Equal(t, []string{"http", "bearer"}, []string{scheme.Type, scheme.Scheme})
+}
+
+// Every route is described, and nothing else: method, path, success, who may use it and what it reads.
+func TestEveryRouteIsDescribed(t *testing.T) {
+	t.Parallel()
+	paths := at(describe(t).Document, "paths")
+	described := map[string]bool{}
+	for path, item := range paths {
+		if slices.Contains(rest.Pages(), path) {
+			require.Equal(t, []string{"get"}, slices.Collect(maps.Keys(at(item))), path)
+			continue
+		}
+		for method := range at(item) {
+			described[strings.ToUpper(method)+" "+path] = true
+		}
+	}
+	for _, page := range rest.Pages() {
+		require.Contains(t, paths, page)
+	}
+	for _, row := range rest.Rows(graphtest.New(t).Graph) {
+		route := row.Method + " " + row.Path
+		require.True(t, described[route], "%s is not described", route)
+		delete(described, route)
+		operation := at(paths, row.Path, strings.ToLower(row.Method))
+		responses := at(operation, "responses")
+		require.Contains(t, responses, strconv.Itoa(row.Status), route)
+		require.Equal(t, !row.Anyone, responses["401"] != nil, route)
+		security, own := operation["security"].([]any)
+		require.Equal(t, row.Anyone || row.Readers, own, route)
+		require.Equal(t, row.Readers, len(security) == 2, route)
+		if row.Body == "" {
+			require.NotContains(t, operation, "requestBody", route)
+			continue
+		}
+		require.Contains(t, at(operation, "requestBody", "content"), row.Body, route)
+		require.Equal(t, !row.Empty, at(operation, "requestBody")["required"], route)
+	}
+	require.Empty(t, described, "described, but not served")
+}
+
+// Every code stands where its status is, and every code that there is stands somewhere.
+func TestEveryCodeIsDescribed(t *testing.T) {
+	t.Parallel()
+	d := describe(t)
+	said := map[fault.Code]bool{}
+	responses := func(where string, all map[string]any) {
+		for status, response := range all {
+			for _, code := range codesOf(t, d, response) {
+				require.Equal(t, status, strconv.Itoa(fault.New(code).Status()), "%s: %s", where, code)
+				said[code] = true
+			}
+		}
+	}
+	for path, item := range at(d.Document, "paths") {
+		for method, operation := range at(item) {
+			responses(method+" "+path, at(operation, "responses"))
+		}
+	}
+	responses("x-every-path", at(d.Document, "x-every-path", "responses"))
+	listed, _ := at(d.Document, "components", "schemas", "ErrorCode")["enum"].([]any)
+	var enum []fault.Code
+	for _, code := range listed {
+		enum = append(enum, fault.Code(fmt.Sprint(code)))
+	}
+	require.ElementsMatch(t, enum, slices.Collect(maps.Keys(said)))
+	require.ElementsMatch(t, fault.Codes(), append(enum, unserved...))
+}
+
+// codesOf lists the error codes of a response.
+func codesOf(t *testing.T, d *resttest.Description, response any) []fault.Code {
+	t.Helper()
+	member := at(response)
+	if target, ok := member["$ref"].(string); ok {
+		member = at(d.Document, strings.Split(strings.TrimPrefix(target, "#/"), "/")...)
+	}
+	schema := at(member, "content", "application/json", "schema")
+	if schema["$ref"] != "#/components/schemas/Error" {
+		return nil
+	}
+	listed, _ := at(schema, "properties", "error", "properties", "code")["enum"].([]any)
+	require.NotEmpty(t, listed)
+	codes := make([]fault.Code, len(listed))
+	for i, code := range listed {
+		codes[i] = fault.Code(fmt.Sprint(code))
+	}
+	return codes
+}
+
+// Records are closed, and all that they hold is always there, unless the contract says otherwise. Requests are closed, too.
+func TestSchemasAreClosed(t *testing.T) {
+	t.Parallel()
+	for name, schema := range at(describe(t).Document, "components", "schemas") {
+		requireClosed(t, name, name, at(schema))
+	}
+}
+
+func requireClosed(t *testing.T, name, where string, schema map[string]any) {
+	t.Helper()
+	properties := at(schema, "properties")
+	_, refined := schema["allOf"]
+	if properties != nil && !refined && schema["type"] != nil {
+		require.Equal(t, false, schema["additionalProperties"], where)
+		required, _ := schema["required"].([]any)
+		for property := range properties {
+			if !strings.HasSuffix(name, "Input") && !slices.Contains(partial[name], property) {
+				require.Contains(t, required, property, where)
+			}
+		}
+	}
+	for property, member := range properties {
+		requireClosed(t, name, where+"."+property, at(member))
+	}
+	if items := at(schema, "items"); items != nil {
+		requireClosed(t, name, where+"[]", items)
+	}
+}
+
+// What the pages say is what the server is: its origin, and headers with which they can be kept.
+func TestDescriptionsAreServed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for path, mediaType := range map[string]string{
+		"/api/v1/openapi.json": "application/json", "/skill.md": "text/markdown; charset=utf-8", "/llms.txt": "text/plain; charset=utf-8",
+	} {
+		page := s.send(http.MethodGet, path, "", nil)
+		require.Equal(t, http.StatusOK, page.status)
+		require.Equal(t, mediaType, page.header.Get("Content-Type"))
+		require.Contains(t, string(page.raw), s.url)
+		require.NotContains(t, string(page.raw), "http://127.0.0.1:8080")
+		tag := page.header.Get("ETag")
+		for _, sent := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
+			kept := s.send(http.MethodGet, path, "", nil, "If-None-Match", sent)
+			require.Equal(t, http.StatusNotModified, kept.status, sent)
+			require.Empty(t, kept.raw)
+		}
+		require.Equal(t, http.StatusOK, s.send(http.MethodGet, path, "", nil, "If-None-Match", `"other"`).status)
+		head := s.send(http.MethodHead, path, "", nil)
+		require.Equal(t, strconv.Itoa(len(page.raw)), head.header.Get("Content-Length"))
+		require.Equal(t, tag, head.header.Get("ETag"))
+		require.Equal(t, "GET, HEAD, OPTIONS", s.send(http.MethodOptions, path, "", nil).header.Get("Allow"))
+		s.send(http.MethodPost, path, "", nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	}
+}

@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"stoa/graph"
+)
+
+// Row is what the table says of one route, for tests that hold something else against it.
+type Row struct {
+	Method, Path string
+	Status       int
+	// Anyone and Readers say who may use it; neither means agents.
+	Anyone, Readers bool
+	// Body is the media type of what it reads, empty for nothing; Empty says that no body will do, too.
+	Body  string
+	Empty bool
+}
+
+// Rows is the table of routes, with the paths of the listener.
+func Rows(g *graph.Graph) []Row {
+	media := map[body]string{object: "application/json", objectOrEmpty: "application/json", parts: "multipart/form-data"}
+	var rows []Row
+	for _, r := range routes(g) {
+		rows = append(rows, Row{
+			Method: r.method, Path: "/api/v1" + r.path, Status: r.status,
+			Anyone: r.access == anyone, Readers: r.access == readers,
+			Body: media[r.body], Empty: r.body == objectOrEmpty,
+		})
+	}
+	return rows
+}
+
+// Pages are the paths that New serves besides the table.
+func Pages() []string {
+	s := &server{}
+	paths := []string{"/healthz", "/readyz", SocketPath}
+	for path := range s.descriptions() {
+		paths = append(paths, path)
+	}
+	return paths
+}
