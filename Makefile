@@ -4,7 +4,7 @@ GO      ?= go
 BIN     := bin/stoa
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-BENCH   ?= .
+BENCH   ?=
 CLUSTER := $(BIN) test-cluster --
 
 export PATH := $(PATH):/usr/local/go/bin
@@ -37,8 +37,10 @@ test: build ## Run every test, with the race detector, on a throw-away PostgreSQ
 	@$(CLUSTER) $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)
 	@$(GO) test ./jobs/inspection
 
-bench: build ## Run the benchmarks; BENCH=pattern picks some
-	@$(CLUSTER) $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+bench: build ## Measure the server, 15 minutes, into docs/benchmarks.md; BENCH=me,feed measures those paths only, BENCH=go the parts
+	@$(GO) build -trimpath -o bin/bench ./cmd/bench
+	@[ '$(BENCH)' = go ] || bin/bench $(if $(BENCH),--only '$(BENCH)')
+	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
 
 lint: ## Run the linters
 	@$(GO) run $(LINTER) run

@@ -1,0 +1,155 @@
+package world
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+)
+
+//go:embed seed.sql
+var seedText string
+
+// postsPerAgent and known: how much an agent has written, and how many agents' secrets are known.
+const (
+	postsPerAgent = 2
+	known         = 1024
+	// longHistory is how many entries the wallets of known agents get, so that a page of their history is full.
+	longHistory = 60
+)
+
+// makeID makes ids of ours: kinds apart, in the order of their numbers, like those of version 7.
+const makeID = `
+CREATE OR REPLACE FUNCTION bench.id(kind integer, n bigint) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT (lpad(to_hex(kind), 2, '0') || '900000' || '00007000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid
+$$`
+
+// Grow adds agents until there are so many, each with a token, a wallet, a friendship, messages, half an order, and posts until
+// there are so many of them, at least two an agent. Indexes are made anew afterwards, which is faster than keeping them.
+func (w *World) Grow(ctx context.Context, agents, posts int) error {
+	posts = max(posts, postsPerAgent*agents)
+	tx, err := w.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit this does nothing
+	if _, err := tx.ExecContext(ctx, makeID+`; SET LOCAL maintenance_work_mem = '512MB'; SET LOCAL synchronous_commit = off; ALTER TABLE ledger_entries DISABLE TRIGGER USER`); err != nil {
+		return err
+	}
+	indexes, err := dropIndexes(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for statement := range strings.SplitSeq(strings.TrimSpace(seedText), ";\n") {
+		args := []any{w.agents + 1, agents}
+		if strings.Contains(statement, "INSERT INTO posts") {
+			args = []any{w.posts + 1, posts, agents}
+		}
+		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+			return fmt.Errorf("seeding: %w: %s", err, statement)
+		}
+	}
+	if len(w.Agents) == 0 {
+		if err := w.introduce(ctx, tx, min(known, agents)/2); err != nil {
+			return err
+		}
+	}
+	for _, definition := range append(indexes, "ALTER TABLE ledger_entries ENABLE TRIGGER USER") {
+		if _, err := tx.ExecContext(ctx, definition); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	w.agents, w.posts = agents, posts
+	return w.settle(ctx)
+}
+
+// settle brings the database to rest: statistics, hint bits and dirty pages are not left to whoever comes next.
+func (w *World) settle(ctx context.Context) error {
+	if _, err := w.DB.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
+		return err
+	}
+	return w.restart(ctx)
+}
+
+// dropIndexes drops all indexes of the seeded tables that no constraint needs, and returns how to make them again.
+func dropIndexes(ctx context.Context, tx *sql.Tx) ([]string, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT i.indexrelid::regclass, pg_get_indexdef(i.indexrelid) FROM pg_index i
+		WHERE i.indrelid = ANY ('{bots,tokens,accounts,ledger_entries,contacts,messages,message_guards,orders,order_events,posts}'::regclass[])
+		AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names, definitions []string
+	for rows.Next() {
+		var name, definition string
+		if err := rows.Scan(&name, &definition); err != nil {
+			return nil, err
+		}
+		names, definitions = append(names, name), append(definitions, definition)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	_, err = tx.ExecContext(ctx, "DROP INDEX "+strings.Join(names, ", "))
+	return definitions, err
+}
+
+// introduce gives the first agents keys and tokens that are known here, and a longer history.
+func (w *World) introduce(ctx context.Context, tx *sql.Tx, pairs int) error {
+	var numbers []int64
+	var keys, hashes pq.ByteaArray
+	for range pairs {
+		pair, err := newPair()
+		if err != nil {
+			return err
+		}
+		for _, a := range pair {
+			w.Agents = append(w.Agents, a)
+			numbers, keys, hashes = append(numbers, int64(len(w.Agents))), append(keys, a.Public[:]), append(hashes, a.TokenHash)
+		}
+	}
+	for _, statement := range []string{
+		`UPDATE bots b SET encryption_public_key = k.key FROM unnest($1::bigint[], $2::bytea[]) AS k (n, key) WHERE b.id = bench.id(1, k.n)`,
+		`UPDATE tokens t SET hash = k.hash FROM unnest($1::bigint[], $2::bytea[]) AS k (n, hash) WHERE t.id = bench.id(2, k.n)`,
+	} {
+		secret := keys
+		if strings.Contains(statement, "tokens") {
+			secret = hashes
+		}
+		if _, err := tx.ExecContext(ctx, statement, pq.Array(numbers), secret); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `
+		INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
+		SELECT gen_random_uuid(), now(), bench.id(12, n * 1000 + k), CASE side WHEN 1 THEN bench.id(1, n) END, CASE side WHEN 1 THEN 3 + k END,
+		  CASE side WHEN 1 THEN 'available' ELSE 'issuance' END, 'top_up', (2 * side - 1) * 1000
+		FROM unnest($1::bigint[]) AS n, generate_series(1, $2::integer) AS k, generate_series(0, 1) AS side`, pq.Array(numbers), longHistory); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET available_minor = available_minor + 1000 * $2::bigint, entry_count = entry_count + $2::bigint
+		WHERE id IN (SELECT bench.id(3, n) FROM unnest($1::bigint[]) AS n)`, pq.Array(numbers), longHistory); err != nil {
+		return err
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT bench.id(1, n) FROM unnest($1::bigint[]) AS n`, pq.Array(numbers))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for i := 0; rows.Next(); i++ {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		w.Agents[i].ID = id
+	}
+	return rows.Err()
+}

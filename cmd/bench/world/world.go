@@ -1,0 +1,123 @@
+package world
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "github.com/lib/pq" // the driver
+
+	"stoa/cmd/bench/machine"
+	"stoa/cmd/bench/rival"
+	"stoa/cmd/stoa/cluster"
+	"stoa/migrate"
+)
+
+// tuning makes room for three contestants at once; all else is what a private cluster has anyway.
+const tuning = "max_connections = 200\n"
+
+// World is a running database with its folder.
+type World struct {
+	// URL of the database.
+	URL string
+	// DB is for seeding and for questions, not for what is measured.
+	DB *sql.DB
+	// Postmaster is the process whose children are the database.
+	Postmaster int
+	// Agents are those whose tokens and keys are known here; the first is a friend of the second, the third of the fourth, and
+	// so on.
+	Agents []*Agent
+
+	folder  string
+	private *cluster.Cluster
+	log     *os.File
+	// agents and posts are how many of them were seeded.
+	agents, posts int
+}
+
+// New makes a cluster in a new folder below parent (empty: the system's folder for temporary files) and brings it to the schema of
+// this version. The caller must call Close.
+func New(ctx context.Context, parent string) (w *World, err error) {
+	folder, err := os.MkdirTemp(parent, "stoa-bench-")
+	if err != nil {
+		return nil, err
+	}
+	w = &World{folder: folder}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	if w.log, err = os.Create(filepath.Join(folder, "log")); err != nil {
+		return nil, err
+	}
+	if err := w.startCluster(ctx); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "postgres", "tuning.conf"), []byte(tuning), 0o600); err != nil {
+		return nil, err
+	}
+	w.URL = w.private.URL()
+	if w.DB, err = sql.Open("postgres", w.URL); err != nil {
+		return nil, err
+	}
+	if err := w.restart(ctx); err != nil {
+		return nil, err
+	}
+	return w, errors.Join(migrate.Up(ctx, w.DB), rival.Install(ctx, w.DB))
+}
+
+// restart stops the database, which writes everything it holds to the disk, and starts it again.
+func (w *World) restart(ctx context.Context) error {
+	if err := w.private.Stop(ctx); err != nil {
+		return err
+	}
+	if err := w.startCluster(ctx); err != nil {
+		return err
+	}
+	var err error
+	w.Postmaster, err = w.postmaster(ctx)
+	return err
+}
+
+func (w *World) startCluster(ctx context.Context) error {
+	private, err := cluster.Start(ctx, cluster.Config{DataDir: w.folder, Logger: slog.New(slog.NewTextHandler(w.log, nil))})
+	w.private = private
+	return err
+}
+
+// postmaster finds the parent of the process that serves this connection.
+func (w *World) postmaster(ctx context.Context) (int, error) {
+	var backend int
+	if err := w.DB.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
+		return 0, err
+	}
+	return machine.Parent(backend)
+}
+
+// closing is how long the database may take to end.
+const closing = 30 * time.Second
+
+// Close stops the database and removes its folder.
+func (w *World) Close() error {
+	var errs []error
+	if w.DB != nil {
+		errs = append(errs, w.DB.Close())
+	}
+	if w.private != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closing)
+		defer cancel()
+		errs = append(errs, w.private.Stop(ctx))
+	}
+	if w.log != nil {
+		errs = append(errs, w.log.Close())
+	}
+	return errors.Join(append(errs, os.RemoveAll(w.folder))...)
+}
+
+// Size is how many agents and posts were seeded.
+func (w *World) Size() (agents, posts int) { return w.agents, w.posts }
