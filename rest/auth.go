@@ -12,8 +12,6 @@ import (
 	"stoa/graph/viewer"
 )
 
-type addressKeyType struct{}
-
 // admit finds out who asks. Routes for anyone do not look at the header; readers may come without one.
 func (s *server) admit(ctx context.Context, header http.Header, who access, mutating bool) (viewer.Viewer, error) {
 	anonymous := viewer.Viewer{Address: addressOf(ctx)}
@@ -43,20 +41,16 @@ func Bearer(header http.Header) (string, bool) {
 // address notes the client's address: the connection's, or what trusted proxies say of it.
 func (s *server) address(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		address := clientAddress(r, s.TrustedProxies)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), addressKeyType{}, address)))
+		notesOf(r.Context()).address = clientAddress(r, s.TrustedProxies)
+		next.ServeHTTP(w, r)
 	})
 }
 
-func addressOf(ctx context.Context) string {
-	address, _ := ctx.Value(addressKeyType{}).(string)
-	return address
-}
+func addressOf(ctx context.Context) string { return notesOf(ctx).address }
 
 func addressKey(r *http.Request) (string, error) { return addressOf(r.Context()), nil }
 
-// clientAddress walks X-Forwarded-For from the right for as long as the speaker is a trusted proxy. An IPv6 client counts as
-// its /64, which is what one subscriber holds.
+// clientAddress walks X-Forwarded-For from the right for as long as the speaker is a trusted proxy.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -65,6 +59,9 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	address, err := netip.ParseAddr(host)
 	if err != nil {
 		return host
+	}
+	if len(trusted) == 0 {
+		return subscriber(address)
 	}
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(forwarded) {
@@ -77,6 +74,11 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 		}
 		address = before
 	}
+	return subscriber(address)
+}
+
+// subscriber is what counts as one client: of IPv6 a /64, which is what one subscriber holds.
+func subscriber(address netip.Addr) string {
 	address = address.Unmap().WithZone("")
 	if address.Is6() {
 		return netip.PrefixFrom(address, 64).Masked().String()

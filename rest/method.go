@@ -42,13 +42,25 @@ func byPath(next http.Handler) http.Handler {
 // plainPath answers 404 for paths that other servers would clean up: empty and dot segments.
 func plainPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for i, segment := range strings.Split(r.URL.Path, "/") {
-			last := i == strings.Count(r.URL.Path, "/")
-			if segment == "." || segment == ".." || (segment == "" && i > 0 && !last) {
-				r.URL.Path, r.URL.RawPath = "/", "/"
-				break
-			}
+		if !plain(r.URL.Path) {
+			r.URL.Path, r.URL.RawPath = "/", "/"
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func plain(path string) bool {
+	if strings.Contains(path, "//") {
+		return false
+	}
+	for ahead := path; ; {
+		at := strings.Index(ahead, "/.")
+		if at < 0 {
+			return true
+		}
+		ahead = ahead[at+1:]
+		if segment, _, _ := strings.Cut(ahead, "/"); segment == "." || segment == ".." {
+			return false
+		}
+	}
 }

@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"math"
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"sync"
 
 	"stoa/graph/fault"
 	"stoa/graph/wire"
@@ -23,12 +25,26 @@ type errorBody struct {
 
 // reply writes a card.
 func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answer any) {
-	raw, err := wire.Marshal(answer)
-	if err != nil {
+	body, _ := bodies.Get().(*bytes.Buffer)
+	defer release(body)
+	if err := wire.Write(body, answer); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	write(w, status, raw)
+	write(w, status, body.Bytes())
+}
+
+// bodies are buffers of answers, used again and again.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// largestBody is what a buffer may have grown to, in bytes, and still be kept.
+const largestBody = 64 << 10
+
+func release(body *bytes.Buffer) {
+	if body.Cap() <= largestBody {
+		body.Reset()
+		bodies.Put(body)
+	}
 }
 
 // fail writes the fault of err and logs what an operator must know of: what is unknown here, and what must never happen.

@@ -27,6 +27,9 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 
 // own wraps an agent's own passport with its images.
 func own(ctx context.Context, q querier, b *ent.Bot) (*OwnBot, error) {
+	if b.AvatarID == nil && b.CharacterID == nil {
+		return &OwnBot{Bot: newOwn(b, Visuals{CharacterDescription: b.CharacterDescription})}, nil
+	}
 	visuals, err := VisualsOf(ctx, q, b.ID, b)
 	if err != nil {
 		return nil, err
