@@ -15,7 +15,7 @@ import (
 func FuzzUnmarshal(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"title":"a","amount_minor":1,"attachment_ids":["x"],"avatar":null}`, `{"title":null}`, `{"x":1}`,
-		`{"raw":{"a":[null,1e9]},"note":"n","total":-0}`, `{"amount_minor":1.0}`, `[{}]`, `{"peer":"{}"}`, `{"text":"\ud800"}`,
+		`{"raw":{"a":[null,1e9]},"text":"n","total":-0}`, `{"amount_minor":1.0}`, `[{}]`, `{"peer":"{}"}`, `{"text":"\ud800"}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -5,37 +5,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Int is the type of every integer of an input: a JSON number without fraction or exponent between -2^63 and 2^63-1.
-// `1.0`, `1e2`, `true`, `"1"` and null are refused; `-0` is 0.
-type Int = int64
-
 // Raw is one JSON value as it was spelled, of any type, null included; its syntax has been checked. A map of Raw reads
 // a body whose members are not known beforehand.
 type Raw = jsontext.Value
-
-// Opt is an input field that may be left out. Null is refused unless T itself can hold it. Tag it omitzero where the
-// input is also marshalled.
-type Opt[T any] struct {
-	Set   bool
-	Value T
-}
-
-// Some is a field that was sent.
-func Some[T any](v T) Opt[T] { return Opt[T]{Set: true, Value: v} }
-
-// UnmarshalJSONFrom is called by Unmarshal, for a field that is present.
-func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	o.Set = true
-	return json.UnmarshalDecode(dec, &o.Value)
-}
-
-// MarshalJSONTo is called by Marshal. A field that was not sent is null where it is not left out.
-func (o Opt[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if !o.Set {
-		return enc.WriteToken(jsontext.Null)
-	}
-	return json.MarshalEncode(enc, &o.Value)
-}
 
 // Nullable is an input field that tells left out, null and a value apart: null unbinds an image (§2.1). Tag it
 // omitzero where the input is also marshalled.
