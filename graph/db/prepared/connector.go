@@ -39,6 +39,9 @@ func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepared: %w", err)
 	}
+	if most := silence(cfg.Runtime); most > 0 {
+		plain.Dialer(&dialer{silence: most})
+	}
 	c := &connector{plain: plain, size: DefaultCacheSize}
 	for _, opt := range opts {
 		opt(c)

@@ -41,5 +41,8 @@
 // old type and reads it otherwise (timestamp to timestamptz); the pool's
 // ConnMaxLifetime bounds how long such a statement lives.
 //
-// A lost connection is driver.ErrBadConn exactly where lib/pq says so.
+// A lost connection is driver.ErrBadConn exactly where lib/pq says so. A server
+// that hangs, and says nothing for two seconds longer than the dsn's
+// statement_timeout lets a statement take, counts as lost: the call fails with
+// the *net.OpError of the read, and the connection leaves the pool.
 package prepared
