@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/pprof" //nolint:gosec // it also registers with http.DefaultServeMux, which nothing here serves
 
@@ -21,7 +22,8 @@ const (
 // measure adds to /metrics what is there once the database is.
 func (p *process) measure(domains *graph.Graph) {
 	p.metrics.Pool(p.db.SQL)
-	p.metrics.Probe(domains.Events.OutboxFigures, domains.Attachments.InspectionFigures, jobs.Figures(p.db.SQL), jobs.LedgerFigures(p.db.SQL))
+	p.metrics.Probe(domains.Events.OutboxFigures, domains.Attachments.InspectionFigures, jobs.Figures(p.db.SQL), jobs.LedgerFigures(p.db.SQL),
+		p.backupFigures)
 	p.metrics.Sockets(p.socketFigures)
 	p.metrics.PrivateCluster(p.private != nil)
 	for _, limit := range []limits.Limit{
@@ -34,6 +36,14 @@ func (p *process) measure(domains *graph.Graph) {
 		checks[name] = metrics.Check(check)
 	}
 	p.metrics.Checks(checks)
+}
+
+func (p *process) backupFigures(context.Context) ([]metrics.Value, error) {
+	all, err := p.backups().List()
+	if err != nil || len(all) == 0 {
+		return []metrics.Value{{Row: metrics.BackupMade}}, err
+	}
+	return []metrics.Value{{Row: metrics.BackupMade, Value: float64(all[len(all)-1].MadeAt.Unix())}}, nil
 }
 
 func (p *process) socketFigures() metrics.Sockets {

@@ -36,4 +36,14 @@ var (
 		"Ledger", "Of the cluster, read from the database: what the job reconcile left behind, whichever process ran it.",
 		[]Row{LedgerDiscrepancies, LedgerReconciled},
 	}
+
+	// BackupMade is when the newest backup was begun.
+	BackupMade = Row{
+		"stoa_backup_timestamp_seconds", Gauge, nil,
+		"When the newest complete backup in the data folder of this process was begun, in Unix time; 0 where there is none.",
+	}
+	backupDomain = Domain{
+		"Backups", "Of the data folder of one process.",
+		[]Row{BackupMade},
+	}
 )

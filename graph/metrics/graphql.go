@@ -47,7 +47,9 @@ func newGraphQL(registry *prometheus.Registry) *GraphQL {
 	vec := graphqlDuration.histograms(registry, latencies)
 	for _, operation := range []Operation{NoOperation, Query, Mutation} {
 		g.durations[operation] = vec.WithLabelValues(string(operation))
-		g.requests.WithLabelValues(string(operation), fine)
+		for _, code := range []fault.Code{fine, fault.InternalError, fault.LedgerConflict, fault.ServiceUnavailable} {
+			g.requests.WithLabelValues(string(operation), string(code))
+		}
 	}
 	return g
 }

@@ -16,7 +16,7 @@ const (
 	probePeriod = 5 * time.Second
 )
 
-// Reader reads figures from the database.
+// Reader reads figures from the database, or from what else may not answer.
 type Reader func(ctx context.Context) ([]Value, error)
 
 // probe reads figures when they are asked for and the last ones are old. It never keeps a scrape waiting for longer than its
@@ -50,7 +50,7 @@ func (m *Metrics) Probe(readers ...Reader) {
 func newProbe(period time.Duration, readers []Reader) *probe {
 	rows := []Row{
 		probeFailed, probeSeconds, OutboxDepth, OutboxOldest, OutboxConnectedOldest, JobsWaiting, JobsLag, InspectionsWaiting,
-		InspectionsRunning, InspectionsOldest, LedgerDiscrepancies, LedgerReconciled,
+		InspectionsRunning, InspectionsOldest, LedgerDiscrepancies, LedgerReconciled, BackupMade,
 	}
 	return &probe{rows: rows, readers: readers, period: period}
 }

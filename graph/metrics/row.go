@@ -32,7 +32,10 @@ type Domain struct {
 
 // Domains is every metric of Stoa's own, in the order of docs/metrics.md.
 func Domains() []Domain {
-	return []Domain{httpDomain, graphqlDomain, limitDomain, socketDomain, outboxDomain, jobDomain, inspectionDomain, ledgerDomain, processDomain}
+	return []Domain{
+		httpDomain, graphqlDomain, limitDomain, socketDomain, outboxDomain, jobDomain, inspectionDomain, ledgerDomain, backupDomain,
+		processDomain,
+	}
 }
 
 func (r Row) counters(to prometheus.Registerer) *prometheus.CounterVec {

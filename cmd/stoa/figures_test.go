@@ -1,0 +1,258 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/graph/graphtest"
+	"stoa/graph/metrics"
+)
+
+// exposed are the metrics of a server by name, with their types.
+func (s *server) exposed() map[string]string {
+	s.t.Helper()
+	shown := s.fetch(s.operator + metricsPath)
+	require.Equal(s.t, http.StatusOK, shown.status)
+	types := make(map[string]string)
+	for line := range strings.Lines(string(shown.raw)) {
+		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, kind, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			types[name] = kind
+		}
+	}
+	return types
+}
+
+func (s *server) metric(line string) bool {
+	s.t.Helper()
+	return strings.Contains(string(s.fetch(s.operator+metricsPath).raw), "\n"+line+"\n")
+}
+
+var (
+	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	named    = regexp.MustCompile(`\b(?:stoa|go|process|promhttp)_[a-z0-9_]+\b`)
+	suffixes = regexp.MustCompile(`_(?:bucket|sum|count)$`)
+)
+
+// metricsOf are the metrics that an expression of Prometheus names.
+func metricsOf(expression string) []string {
+	return named.FindAllString(quoted.ReplaceAllString(expression, ""), -1)
+}
+
+// known tells whether a name is one of the metrics, or a part of a histogram or summary.
+func known(types map[string]string, name string) bool {
+	whole := types[suffixes.ReplaceAllString(name, "")]
+	return types[name] != "" || ((whole == "histogram" || whole == "summary") && suffixes.MatchString(name))
+}
+
+type rules struct {
+	Groups []struct {
+		Name  string `yaml:"name"`
+		Rules []struct {
+			Alert       string            `yaml:"alert"`
+			Expr        string            `yaml:"expr"`
+			For         string            `yaml:"for"`
+			Labels      map[string]string `yaml:"labels"`
+			Annotations map[string]string `yaml:"annotations"`
+		} `yaml:"rules"`
+	} `yaml:"groups"`
+}
+
+// /metrics shows what the documentation lists, and the alerts and the dashboard name nothing else.
+func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	require.Eventually(t, func() bool { return s.exposed()[metrics.LedgerReconciled.Name] != "" }, patient, 100*time.Millisecond)
+	types := s.exposed()
+	rows := make(map[string]string)
+	for _, domain := range metrics.Domains() {
+		for _, row := range domain.Rows {
+			rows[row.Name] = string(row.Kind)
+		}
+	}
+	ours := maps.Clone(types)
+	maps.DeleteFunc(ours, func(name, _ string) bool { return !strings.HasPrefix(name, "stoa_") })
+	require.Equal(t, rows, ours)
+
+	var alerts rules
+	raw, err := os.ReadFile("../../docs/alerts.yml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.UnmarshalWithOptions(raw, &alerts, yaml.Strict()))
+	var pages []string
+	for _, rule := range alerts.Groups[0].Rules {
+		pages = append(pages, rule.Alert+".md")
+		if rule.Alert != "StoaDown" {
+			require.NotEmpty(t, metricsOf(rule.Expr), rule.Alert)
+		}
+		for _, name := range metricsOf(rule.Expr) {
+			require.True(t, known(types, name), "%s names %s", rule.Alert, name)
+		}
+		require.Contains(t, []string{"page", "ticket"}, rule.Labels["severity"], rule.Alert)
+		require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
+		require.Equal(t, rule.Alert+".md", filepath.Base(rule.Annotations["runbook_url"]))
+		if rule.For != "" {
+			_, err := time.ParseDuration(rule.For)
+			require.NoError(t, err)
+		}
+		page, err := os.ReadFile("../../docs/runbook/" + rule.Alert + ".md")
+		require.NoError(t, err)
+		for _, part := range []string{"# " + rule.Alert + "\n", "\n## Look\n", "\n## Do\n", "\n## Over\n"} {
+			require.Contains(t, string(page), part)
+		}
+		for _, name := range metricsOf(string(page)) {
+			require.True(t, known(types, name) || name == "stoa_sockets_", "%s names %s", rule.Alert, name)
+		}
+	}
+	there, err := filepath.Glob("../../docs/runbook/*.md")
+	require.NoError(t, err)
+	for i := range there {
+		there[i] = filepath.Base(there[i])
+	}
+	require.ElementsMatch(t, pages, there, "one page for each alert")
+
+	for _, expression := range expressions(t) {
+		for _, name := range metricsOf(expression) {
+			require.True(t, known(types, name), "the dashboard names %s", name)
+		}
+	}
+}
+
+// expressions are those of the dashboard.
+func expressions(t *testing.T) []string {
+	t.Helper()
+	var board struct {
+		UID    string `json:"uid"`
+		Panels []struct {
+			ID      int            `json:"id"`
+			Type    string         `json:"type"`
+			GridPos map[string]int `json:"gridPos"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
+	}
+	raw, err := os.ReadFile("../../docs/dashboards/stoa.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &board))
+	require.NotEmpty(t, board.UID)
+	var ids []int
+	var all []string
+	for _, panel := range board.Panels {
+		ids = append(ids, panel.ID)
+		require.LessOrEqual(t, panel.GridPos["x"]+panel.GridPos["w"], 24)
+		require.Equal(t, panel.Type == "row", len(panel.Targets) == 0)
+		for _, target := range panel.Targets {
+			all = append(all, target.Expr)
+		}
+	}
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(ids))), len(ids))
+	return all
+}
+
+// Requests are counted by the patterns of their routes, whatever clients ask for.
+func TestRequestsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_LIMIT_REGISTRATIONS_PER_HOUR=1")
+	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	require.NoError(t, err)
+	_, err = agent.Register(t.Context(), s.client(), "Bob", "bob")
+	require.Error(t, err)
+	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/bots/0190a5d4-7c1e-7000-8000-0123456789ab").status)
+	require.Equal(t, http.StatusNotFound, s.get("/some/strange/path").status)
+	require.NoError(t, ada.Connect(t.Context()))
+	s.asks("{settings{feeBps}}")
+	for _, line := range []string{
+		`stoa_http_requests_total{code="201",method="POST",route="/api/v1/bots/register"} 1`,
+		`stoa_http_requests_total{code="429",method="POST",route="/api/v1/bots/register"} 1`,
+		`stoa_http_requests_total{code="401",method="GET",route="/api/v1/bots/{bot_id}"} 1`,
+		`stoa_http_requests_total{code="404",method="GET",route="unmatched"} 1`,
+		`stoa_http_requests_total{code="101",method="GET",route="/ws/v1/events/"} 1`,
+		`stoa_http_faults_total{code="unauthorized"} 1`,
+		`stoa_limit_refusals_total{limit="registrations"} 1`,
+		`stoa_sockets_open 1`,
+		`stoa_graphql_requests_total{code="ok",operation="query"} 1`,
+		`stoa_check_passing{check="storage"} 1`,
+		`go_sql_max_open_connections{db_name="stoa"} 24`,
+	} {
+		require.Eventually(t, func() bool { return s.metric(line) }, patient, 10*time.Millisecond, line)
+	}
+	require.NotContains(t, string(s.fetch(s.operator+metricsPath).raw), "strange")
+	require.Equal(t, http.StatusNotFound, s.get(metricsPath).status, "not for the public")
+	ada.Close()
+}
+
+// Metrics are there while the database is not, and say so.
+func TestMetricsWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	waiting := launch(t, "STOA_DATABASE_URL=postgres://stoa@127.0.0.1:1/stoa?sslmode=disable")
+	require.Contains(t, waiting.exposed(), "stoa_build_info")
+
+	w := graphtest.New(t)
+	s := serve(t, "STOA_DATABASE_URL="+w.URL)
+	require.Eventually(t, func() bool { return s.metric("stoa_database_probe_failed 0") }, patient, 100*time.Millisecond)
+	restore := w.Outage()
+	require.Eventually(t, func() bool {
+		return s.metric("stoa_database_probe_failed 1") && s.metric(`stoa_check_passing{check="database"} 0`)
+	},
+		patient, 100*time.Millisecond)
+	require.NotContains(t, s.exposed(), "stoa_outbox_events")
+	restore()
+	require.Eventually(t, func() bool {
+		return s.metric("stoa_database_probe_failed 0") && s.metric(`stoa_check_passing{check="database"} 1`)
+	},
+		patient, 100*time.Millisecond)
+}
+
+// Profiles need the operator's token.
+func TestProfilesAreTheOperators(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN=given")
+	ask := func(path, token string) int {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.operator+path, nil)
+		require.NoError(t, err)
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		response, err := http.DefaultTransport.RoundTrip(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return response.StatusCode
+	}
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/symbol"} {
+		require.Equal(t, http.StatusUnauthorized, ask(path, ""), path)
+		require.Equal(t, http.StatusUnauthorized, ask(path, "wrong"), path)
+		require.Equal(t, http.StatusOK, ask(path, "given"), path)
+	}
+	require.Equal(t, http.StatusFound, ask("/debug/pprof", "given"))
+	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", "given"), "it may hold a password")
+}
+
+// A profile may take longer than the listener lets answers take.
+func TestAProfileOutlastsTheWriteTimeout(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(profiles())
+	server.Config.WriteTimeout = 500 * time.Millisecond
+	server.Start()
+	t.Cleanup(server.Close)
+	response, err := http.Get(server.URL + profilesPath + "/profile?seconds=1")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	magic := make([]byte, 2)
+	_, err = response.Body.Read(magic)
+	require.NoError(t, err)
+	require.Equal(t, []byte{0x1f, 0x8b}, magic, "gzip")
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/graph/graphtest"
+)
+
+// receiver is a collector of traces.
+type receiver struct {
+	mu    sync.Mutex
+	spans []*spans.Span
+	raw   bytes.Buffer
+	// about are the attributes of who sent them.
+	about map[string]string
+}
+
+func newReceiver(t testing.TB) (*receiver, string) {
+	t.Helper()
+	r := &receiver{about: make(map[string]string)}
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	return r, server.URL
+}
+
+// ServeHTTP takes spans as OTLP over HTTP brings them.
+func (r *receiver) ServeHTTP(_ http.ResponseWriter, request *http.Request) {
+	raw, err := io.ReadAll(request.Body)
+	var sent collector.ExportTraceServiceRequest
+	if err != nil || request.URL.Path != "/v1/traces" || proto.Unmarshal(raw, &sent) != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.raw.Write(raw)
+	for _, of := range sent.GetResourceSpans() {
+		for _, a := range of.GetResource().GetAttributes() {
+			r.about[a.GetKey()] = a.GetValue().GetStringValue()
+		}
+		for _, scope := range of.GetScopeSpans() {
+			r.spans = append(r.spans, scope.GetSpans()...)
+		}
+	}
+}
+
+func (r *receiver) all() []*spans.Span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.spans)
+}
+
+// find returns the first span of a name, beneath a parent if one is given.
+func (r *receiver) find(name string, parent *spans.Span) *spans.Span {
+	for _, s := range r.all() {
+		if s.GetName() == name && (parent == nil || bytes.Equal(s.GetParentSpanId(), parent.GetSpanId())) {
+			return s
+		}
+	}
+	return nil
+}
+
+// One upload is one trace: the request, the method, its statements, and the job that it asked for. What is not sent yet when the
+// server is told to go is sent then.
+func TestAnUploadIsOneTrace(t *testing.T) {
+	t.Parallel()
+	collected, endpoint := newReceiver(t)
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint,
+		"OTEL_BSP_SCHEDULE_DELAY=600000", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test")
+	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	require.NoError(t, err)
+	s.uploaded(ada)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/wallet", nil)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+ada.Token)
+	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	request.Header.Set("X-Request-Id", "a-request")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	s.asks("{settings{feeBps}}")
+	require.Empty(t, collected.all(), "spans go in batches")
+	s.signal(syscall.SIGTERM)
+	require.Zero(t, s.wait())
+
+	upload := collected.find("POST /api/v1/attachments", nil)
+	require.NotNil(t, upload)
+	method := collected.find("attachments.UploadAttachment", upload)
+	require.NotNil(t, method)
+	require.NotNil(t, collected.find("SQL INSERT", method))
+	require.NotNil(t, collected.find("SQL COMMIT", method))
+	require.NotNil(t, collected.find("SQL SELECT", upload), "admission")
+	job := collected.find("job inspect", method)
+	require.NotNil(t, job)
+	require.Equal(t, upload.GetTraceId(), job.GetTraceId())
+	require.NotNil(t, collected.find("inspection.Judge", job))
+	require.NotNil(t, collected.find("SQL UPDATE", job))
+	root := collected.find("query settings", collected.find("POST /graphql", nil))
+	require.NotNil(t, root)
+
+	wallet := collected.find("GET /api/v1/wallet", nil)
+	require.Equal(t, "0af7651916cd43dd8448eb211c80319c", hex.EncodeToString(wallet.GetTraceId()))
+	require.Equal(t, "b7ad6b7169203331", hex.EncodeToString(wallet.GetParentSpanId()))
+	for _, a := range wallet.GetAttributes() {
+		if a.GetKey() == "stoa.request_id" {
+			require.Equal(t, "a-request", a.GetValue().GetStringValue())
+		}
+	}
+	require.Nil(t, collected.find("job deliver", nil), "nobody asked for it")
+	require.Equal(t, "stoa", collected.about["service.name"])
+	require.Equal(t, "test", collected.about["deployment.environment"])
+	for _, secret := range []string{ada.Token, ada.Key(), "ada"} {
+		require.NotContains(t, strings.ToLower(collected.raw.String()), `"`+strings.ToLower(secret)+`"`)
+		require.False(t, len(secret) > 5 && strings.Contains(collected.raw.String(), secret))
+	}
+}
+
+// A collector that hangs delays the end by a second at most.
+func TestACollectorThatHangs(t *testing.T) {
+	t.Parallel()
+	hung := make(chan struct{})
+	collecting := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hung }))
+	t.Cleanup(collecting.Close)
+	t.Cleanup(func() { close(hung) })
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
+	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/wallet").status)
+	began := time.Now()
+	s.signal(syscall.SIGTERM)
+	require.Zero(t, s.wait())
+	require.Less(t, time.Since(began), 20*time.Second)
+	s.said("the last spans are lost")
+}
+
+func TestTracesAsked(t *testing.T) { //nolint:paralleltest // it sets the environment
+	for name, c := range map[string]struct {
+		set  map[string]string
+		want bool
+	}{
+		"nothing":         {nil, false},
+		"an endpoint":     {map[string]string{otlpEndpoint: "http://h:4318"}, true},
+		"for traces only": {map[string]string{otlpTracesEndpoint: "http://h:4318/v1/traces"}, true},
+		"disabled":        {map[string]string{otlpEndpoint: "http://h:4318", otelDisabled: "True"}, false},
+		"no exporter":     {map[string]string{otlpEndpoint: "http://h:4318", otelExporter: "none"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{otlpEndpoint, otlpTracesEndpoint, otelDisabled, otelExporter} {
+				t.Setenv(variable, c.set[variable])
+			}
+			require.Equal(t, c.want, tracesAsked())
+			opened, err := openTraces(t.Context(), nil)
+			require.NoError(t, err)
+			require.Equal(t, c.want, opened.tracer() != nil)
+			if opened != nil {
+				require.NoError(t, opened.finish(t.Context()))
+			}
+		})
+	}
+}
