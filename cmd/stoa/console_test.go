@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,9 +105,10 @@ func TestConsole(t *testing.T) {
 
 	done := o.trail()
 	var procedures []string
-	for i := len(done) - 1; i >= 0; i-- {
-		procedures = append(procedures, done[i]["procedure"].(string))
-		require.NotContains(t, done[i]["details"], grant["token"])
+	for _, entry := range slices.Backward(done) {
+		procedures = append(procedures, entry["procedure"].(string))
+		require.NotContains(t, fmt.Sprint(entry), grant["token"])
+		require.NotContains(t, fmt.Sprint(entry), made.Code)
 	}
 	require.Equal(t, []string{
 		"updateSettings", "createInvitation", "revokeInvitation", "topUpWallet", "topUpWallet", "suspendBot", "reinstateBot", "reissueToken", "runMaintenance",
@@ -149,6 +153,48 @@ func TestConsoleOrders(t *testing.T) {
 	looked := o.trail("--procedure=reviewOrder")
 	require.Len(t, looked, 1)
 	require.Equal(t, disputed, looked[0]["target"])
+}
+
+// What agents publish is found, and goes for good; what they say is answered; documents come into force and go out of it.
+func TestConsoleModeration(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	ada, err := agent.Register(t.Context(), o.client(), "Ada", "ada")
+	require.NoError(t, err)
+	for path, sent := range map[string]row{
+		"/posts":    {"text": "Buy now", "title": "An advertisement", "kind": "update", "visibility": "public"},
+		"/tasks":    {"title": "An advertisement", "description": "Buy", "deadline": "2099-01-01T00:00:00Z", "amount_minor": 100},
+		"/services": {"title": "An advertisement", "description": "Buy"},
+		"/feedback": {"kind": "bug", "text": "It is slow\nat night"},
+	} {
+		require.NoError(t, ada.Post(t.Context(), path, sent, http.StatusCreated, new(row)), path)
+	}
+	for _, what := range []string{"posts", "tasks", "services"} {
+		found := tells[[]row](o, what, "--search=ADVERT")
+		require.Len(t, found, 1, what)
+		require.Empty(t, tells[[]row](o, what, "--search=nothing"))
+		id := found[0]["id"].(string)
+		require.Contains(t, o.says(what), ada.Handle)
+		require.Contains(t, o.says(what, "remove", id, "--reason=spam"), id)
+		require.Len(t, o.trail("--target="+id), 1)
+		code, _, complaints := o.run("attachments", "remove", id, "--reason=spam")
+		require.Equal(t, exitFailure, code)
+		require.Contains(t, complaints, "not_found")
+	}
+
+	said := tells[[]row](o, "feedback", "--state=open")
+	require.Len(t, said, 1)
+	require.Contains(t, o.says("feedback"), "It is slow at night")
+	require.Contains(t, o.says("feedback", "answer", said[0]["id"].(string), "We are on it.", "--reason=asked"), "answered")
+	require.Empty(t, tells[[]row](o, "feedback", "--state=open"))
+
+	path := filepath.Join(t.TempDir(), "terms.md")
+	require.NoError(t, os.WriteFile(path, []byte("Be kind."), 0o600))
+	published := tells[[]row](o, "documents", "publish", "terms", path, "--title=Terms", "--version=1", "--reason=launch")
+	require.Len(t, published, 1)
+	require.Contains(t, o.says("documents"), "terms")
+	require.NotEmpty(t, tells[[]row](o, "documents", "withdraw", published[0]["id"].(string), "--reason=a mistake")[0]["withdrawnAt"])
+	require.Len(t, o.trail(), 6)
 }
 
 func TestConsoleComplaints(t *testing.T) {

@@ -62,7 +62,7 @@ func run(args []string, out, complaints io.Writer) int {
 		if code, ok := exitCode(err); ok {
 			return code
 		}
-		if misuse := new(console.Misuse); errors.As(err, &misuse) {
+		if wrong := new(console.UsageError); errors.As(err, &wrong) {
 			return complain(complaints, err, exitSettings)
 		}
 		return complain(complaints, err, exitFailure)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,11 +26,11 @@ const (
 // signedIn finds the operator whose session came with the request. A session of another token, or one that has expired, is
 // none; forbidden if another site made the browser send a change, which every GraphQL request may be.
 func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error) {
-	sent, err := r.Cookie(cookieName)
-	if err != nil {
+	sent := r.CookiesNamed(cookieName)
+	if len(sent) != 1 {
 		return viewer.Viewer{}, false, nil
 	}
-	name, ok := s.sessions.Read(sent.Value, time.Now())
+	name, ok := s.sessions.Read(sent[0].Value, time.Now())
 	if !ok {
 		return viewer.Viewer{}, false, nil
 	}
@@ -57,7 +58,8 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.guesses.check(r); err != nil {
-		s.refuse(w, r, err)
+		w.Header().Set("Retry-After", strconv.Itoa(int(guessWindow.Seconds())))
+		show(w, faultOf(r.Context(), err).Status(), "sign-in.html", signInForm{Complaint: "Too many wrong tokens came from here. Wait a minute."})
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
@@ -100,7 +102,7 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 // setCookie is the one place that says how the session is kept: for this host only, out of reach of scripts, and sent by no
 // other site. Over plain HTTP, as on the loopback interface, it cannot be Secure.
 func setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is Secure where it can be
 		Name: cookieName, Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})

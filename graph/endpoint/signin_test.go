@@ -223,10 +223,13 @@ func TestGuessing(t *testing.T) {
 	for _, refused := range []said{
 		d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken),
 		d.send(http.MethodPost, endpoint.Path, `{"query": "{ settings { feeBps } }"}`, "Content-Type", "application/json", "Authorization", "Bearer "+operatorToken),
-		d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin"),
 	} {
 		require.Equal(t, fault.RateLimited, refused.code(), refused.text)
 		require.NotEmpty(t, refused.Header.Get("Retry-After"))
 	}
+	refused := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	require.Equal(t, http.StatusTooManyRequests, refused.StatusCode)
+	require.Contains(t, refused.text, "Too many wrong tokens")
+	require.Empty(t, refused.Cookies())
 	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", cookie).StatusCode, "who is signed in stays so")
 }

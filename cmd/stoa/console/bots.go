@@ -31,7 +31,7 @@ func (t target) id(d *desk) (string, error) {
 		return "", err
 	}
 	if len(found.Bots.Edges) == 0 {
-		return "", &Misuse{"no agent has the handle " + t.Bot}
+		return "", &UsageError{"no agent has the handle " + t.Bot}
 	}
 	return found.Bots.Edges[0].Node.Id, nil
 }
@@ -93,7 +93,7 @@ func (c showBot) Run(d *desk) error {
 		return err
 	}
 	if len(got.Bots.Edges) == 0 {
-		return &Misuse{"no agent has the id " + id}
+		return &UsageError{"no agent has the id " + id}
 	}
 	shown := struct {
 		*client.BotDetail

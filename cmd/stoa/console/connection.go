@@ -36,13 +36,13 @@ func (c Connection) origin() (string, error) {
 	if strings.Contains(c.Address, "://") {
 		parsed, err := url.Parse(c.Address)
 		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-			return "", &Misuse{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
+			return "", &UsageError{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
 		}
 		return strings.TrimSuffix(c.Address, "/"), nil
 	}
 	host, port, err := net.SplitHostPort(c.Address)
 	if err != nil {
-		return "", &Misuse{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
+		return "", &UsageError{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
 	}
 	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
 		host = "127.0.0.1"
@@ -59,7 +59,7 @@ func (c Connection) credential() (token, source string, err error) {
 	kept, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", "", &Misuse{fmt.Sprintf("no token: set --token or STOA_OPERATOR_TOKEN, or name the server's data folder with --data-dir (there is no %s)", path)}
+		return "", "", &UsageError{fmt.Sprintf("no token: set --token or STOA_OPERATOR_TOKEN, or name the server's data folder with --data-dir (there is no %s)", path)}
 	case err != nil:
 		return "", "", fmt.Errorf("the token: %w", err)
 	}
@@ -92,5 +92,5 @@ func (c *caller) Do(request *http.Request) (*http.Response, error) {
 	if c.name != "" {
 		request.Header.Set("X-Stoa-Operator", c.name)
 	}
-	return c.client.Do(request)
+	return c.client.Do(request) //nolint:gosec // the operator says which server to ask
 }

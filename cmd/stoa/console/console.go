@@ -4,7 +4,7 @@
 // under the names that GraphQL gives them and with amounts in minor units. Whatever changes something, and a look into an order,
 // takes a reason; the server audits it. The console knows the server from outside only.
 //
-// What goes wrong is an error that says what to do about it: *Misuse for what was typed, anything else for what failed.
+// What goes wrong is an error that says what to do about it: *UsageError for what was typed, anything else for what failed.
 package console
 
 import (
@@ -26,7 +26,9 @@ type Command struct {
 	Bots        botsCommand        `cmd:"" help:"Agents: find, suspend, reinstate, give a new token."`
 	TopUp       topUpCommand       `cmd:"" help:"Credit an agent's wallet out of issuance."`
 	Orders      ordersCommand      `cmd:"" help:"Orders: list, find the stuck ones, look into one."`
-	Posts       postsCommand       `cmd:"" help:"Posts: take one back in the place of its author."`
+	Posts       postsCommand       `cmd:"" help:"Posts: find and remove."`
+	Tasks       tasksCommand       `cmd:"" help:"Tasks on the board: find and remove."`
+	Services    servicesCommand    `cmd:"" help:"Services in the catalogue: find and remove."`
 	Attachments attachmentsCommand `cmd:"" help:"Files: take one away from everyone."`
 	Feedback    feedbackCommand    `cmd:"" help:"What agents have to say about the service."`
 	Documents   documentsCommand   `cmd:"" help:"Documents that the service publishes."`
@@ -57,8 +59,8 @@ func (c *Command) AfterApply(parsed *kong.Context) error {
 	return nil
 }
 
-// Misuse is a command line that cannot be carried out as it stands.
-type Misuse struct{ text string }
+// UsageError is a command line that cannot be carried out as it stands.
+type UsageError struct{ text string }
 
 // Error is for whoever typed it.
-func (m *Misuse) Error() string { return m.text }
+func (m *UsageError) Error() string { return m.text }

@@ -7,7 +7,9 @@ import (
 )
 
 type documentsCommand struct {
-	List listDocuments `cmd:"" default:"withargs" help:"List documents, newest first."`
+	List     listDocuments    `cmd:"" default:"withargs" help:"List documents and their versions, newest first."`
+	Publish  publishDocument  `cmd:"" help:"Put a version of a document in force, in the place of the one that was."`
+	Withdraw withdrawDocument `cmd:"" help:"Take a version out of force; it stays on record."`
 }
 
 type listDocuments struct{ paging }
@@ -36,4 +38,48 @@ func (c listDocuments) Run(d *desk) error {
 		return err
 	}
 	return table(d, rows, documentColumns)
+}
+
+type publishDocument struct {
+	reason
+
+	Key     string `arg:"" help:"Names the document through all its versions, such as terms."`
+	File    []byte `arg:"" type:"filecontent" help:"File with the text; - reads standard input."`
+	Title   string `required:"" env:"-" help:"What it is called."`
+	Version string `required:"" env:"-" help:"What this version is called; a published version never changes."`
+	URL     string `env:"-" help:"Where it can be read, too."`
+}
+
+// Run is kong's to call.
+func (c publishDocument) Run(d *desk) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.PublishDocument(context.Background(), d.client, client.DocumentInput{
+		Key: c.Key, Title: c.Title, Version: c.Version, Url: c.URL, Text: string(c.File),
+	}, why)
+	if err != nil {
+		return err
+	}
+	return table(d, []client.DocumentRow{got.PublishDocument}, documentColumns)
+}
+
+type withdrawDocument struct {
+	reason
+
+	ID string `arg:"" help:"Id of the version."`
+}
+
+// Run is kong's to call.
+func (c withdrawDocument) Run(d *desk) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.WithdrawDocument(context.Background(), d.client, c.ID, why)
+	if err != nil {
+		return err
+	}
+	return table(d, []client.DocumentRow{got.WithdrawDocument}, documentColumns)
 }

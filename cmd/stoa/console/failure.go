@@ -13,15 +13,15 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Failure is what the server answered instead of doing what it was asked.
-type Failure struct {
+// RefusedError is what the server answered instead of doing what it was asked.
+type RefusedError struct {
 	// Code of the fault, as in the contract's table.
 	Code string
 	text string
 }
 
 // Error is for whoever typed the command.
-func (f *Failure) Error() string { return f.text }
+func (f *RefusedError) Error() string { return f.text }
 
 // explaining is a client whose errors say what to do about them.
 type explaining struct {
@@ -75,7 +75,7 @@ func (e *explaining) failure(all gqlerror.List) error {
 	if wait, ok := first.Extensions["retryAfter"].(float64); ok {
 		fmt.Fprintf(&said, "\n  try again in %.0f s", wait)
 	}
-	return &Failure{code, said.String()}
+	return &RefusedError{code, said.String()}
 }
 
 // cause leaves out what the message has said already.

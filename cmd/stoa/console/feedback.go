@@ -7,7 +7,8 @@ import (
 )
 
 type feedbackCommand struct {
-	List listFeedback `cmd:"" default:"withargs" help:"List what agents said, newest first."`
+	List   listFeedback   `cmd:"" default:"withargs" help:"List what agents said, newest first."`
+	Answer answerFeedback `cmd:"" help:"Answer an agent, in the place of any answer before."`
 }
 
 type listFeedback struct {
@@ -40,4 +41,24 @@ func (c listFeedback) Run(d *desk) error {
 		return err
 	}
 	return table(d, rows, feedbackColumns)
+}
+
+type answerFeedback struct {
+	reason
+
+	ID   string `arg:"" help:"Id of the feedback."`
+	Text string `arg:"" help:"The answer, which the agent reads."`
+}
+
+// Run is kong's to call.
+func (c answerFeedback) Run(d *desk) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.AnswerFeedback(context.Background(), d.client, c.ID, c.Text, why)
+	if err != nil {
+		return err
+	}
+	return table(d, []client.FeedbackRow{got.AnswerFeedback}, feedbackColumns)
 }

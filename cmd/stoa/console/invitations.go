@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"stoa/cmd/stoa/console/client"
@@ -80,7 +81,7 @@ func (c createInvitation) Run(d *desk) error {
 	return d.detail(made,
 		line{"Code", made.Code + "  (not shown again)"},
 		line{"Id", made.Invitation.Id},
-		line{"Uses", fmt.Sprint(made.Invitation.Uses)},
+		line{"Uses", strconv.Itoa(made.Invitation.Uses)},
 		line{"Expires", local(made.Invitation.ExpiresAt)},
 		line{"Note", made.Invitation.Note},
 	)

@@ -36,6 +36,17 @@ func (c maintenanceCommand) Run(d *desk) error {
 	for _, wrong := range done.Discrepancies {
 		lines = append(lines, line{"Wrong", fmt.Sprintf("%s: %d instead of %d  %s %s", wrong.Check, wrong.Found, wrong.Expected, text(wrong.BotId), text(wrong.TransactionId))})
 	}
+	switch task {
+	case client.MaintenanceTaskReconcile:
+		lines = append(lines, line{"Wrong", fmt.Sprintf("%d discrepancies", len(done.Discrepancies))})
+	case client.MaintenanceTaskLifecycle:
+		lines = append(lines, line{"Trashed", fmt.Sprintf("%d agents", done.Trashed)})
+	case client.MaintenanceTaskRewards:
+		lines = append(lines, line{"Granted", fmt.Sprintf("%d rewards", done.Granted)})
+	}
+	if done.Backup != nil {
+		lines = append(lines, line{"Backup", fmt.Sprintf("%s: %d files, %d bytes", done.Backup.Name, done.Backup.Files, done.Backup.SizeBytes)})
+	}
 	return d.detail(done, lines...)
 }
 
@@ -48,5 +59,5 @@ func known[Word ~string](typed string, all []Word) (Word, error) {
 		}
 		names = append(names, strings.ToLower(string(word)))
 	}
-	return "", &Misuse{fmt.Sprintf("%q is none of %s", typed, strings.Join(names, ", "))}
+	return "", &UsageError{fmt.Sprintf("%q is none of %s", typed, strings.Join(names, ", "))}
 }

@@ -8,10 +8,6 @@ import (
 	"stoa/cmd/stoa/console/client"
 )
 
-type postsCommand struct {
-	Remove removePost `cmd:"" help:"Take a post back for good; its files are free again."`
-}
-
 type attachmentsCommand struct {
 	Remove removeAttachment `cmd:"" help:"Take a file away from everyone, its owner too, for good."`
 }
@@ -25,11 +21,21 @@ type removal struct {
 
 type (
 	removePost       struct{ removal }
+	removeTask       struct{ removal }
+	removeService    struct{ removal }
 	removeAttachment struct{ removal }
 )
 
 // Run is kong's to call.
 func (c removePost) Run(d *desk) error { return remove(d, c.removal, "post", client.RemovePost) }
+
+// Run is kong's to call.
+func (c removeTask) Run(d *desk) error { return remove(d, c.removal, "task", client.RemoveTask) }
+
+// Run is kong's to call.
+func (c removeService) Run(d *desk) error {
+	return remove(d, c.removal, "service", client.RemoveService)
+}
 
 // Run is kong's to call.
 func (c removeAttachment) Run(d *desk) error {

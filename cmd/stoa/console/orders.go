@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"stoa/cmd/stoa/console/client"
@@ -95,7 +96,7 @@ func trouble(o client.OrderRow) string {
 func (c stuckOrders) Run(d *desk) error {
 	idle, err := span(c.Idle)
 	if err != nil {
-		return &Misuse{fmt.Sprintf("--idle: %q is no while such as 36h or 7d", c.Idle)}
+		return &UsageError{fmt.Sprintf("--idle: %q is no while such as 36h or 7d", c.Idle)}
 	}
 	now := time.Now().UTC().Truncate(time.Second)
 	type edge = *client.ListStuckOrdersOrdersOrderConnectionEdgesOrderEdge
@@ -150,7 +151,7 @@ func (c reviewOrder) Run(d *desk) error {
 	}
 	for _, e := range r.Events {
 		who := map[string]string{r.Order.Customer.Id: r.Order.Customer.Handle, r.Order.Contractor.Id: r.Order.Contractor.Handle}[e.ParticipantID]
-		lines = append(lines, line{local(&e.CreatedAt), fmt.Sprintf("%s by %s: %s, version %d  %s", e.Action, who, e.State, e.Version, text(e.Reason))})
+		lines = append(lines, line{local(&e.CreatedAt), strings.TrimSpace(fmt.Sprintf("%s by %s: %s, version %d  %s", e.Action, who, e.State, e.Version, text(e.Reason)))})
 	}
 	return d.detail(r, lines...)
 }

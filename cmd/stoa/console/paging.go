@@ -16,7 +16,7 @@ type paging struct {
 // Validate is kong's to call.
 func (p paging) Validate() error {
 	if p.Limit < 1 {
-		return &Misuse{"--limit must be at least 1"}
+		return &UsageError{"--limit must be at least 1"}
 	}
 	return nil
 }

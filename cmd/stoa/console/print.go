@@ -28,12 +28,12 @@ func table[Row any](d *desk, rows []Row, columns []column[Row]) error {
 	}
 	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 	for i, c := range columns {
-		fmt.Fprint(w, separator(i), strings.ToUpper(c.title))
+		fmt.Fprintf(w, "%s%s", separator(i), strings.ToUpper(c.title))
 	}
 	fmt.Fprintln(w)
 	for _, row := range rows {
 		for i, c := range columns {
-			fmt.Fprint(w, separator(i), short(c.cell(row)))
+			fmt.Fprintf(w, "%s%s", separator(i), short(c.cell(row)))
 		}
 		fmt.Fprintln(w)
 	}

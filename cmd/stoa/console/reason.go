@@ -20,12 +20,12 @@ func (r reason) why(d *desk) (string, error) {
 		return r.Reason, nil
 	}
 	if d.ask == nil {
-		return "", &Misuse{"--reason is needed: it goes into the audit log"}
+		return "", &UsageError{"--reason is needed: it goes into the audit log"}
 	}
 	fmt.Fprint(os.Stderr, "Why? ")
 	line, err := bufio.NewReader(d.ask).ReadString('\n')
 	if strings.TrimSpace(line) == "" {
-		return "", &Misuse{"nothing was done without a reason"}
+		return "", &UsageError{"nothing was done without a reason"}
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the reason: %w", err)

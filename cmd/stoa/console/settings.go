@@ -53,7 +53,7 @@ func (c setSettings) Run(d *desk) error {
 		input.RegistrationMode = &mode
 	}
 	if input == (client.SettingsInput{}) {
-		return &Misuse{"nothing to set: name at least one setting"}
+		return &UsageError{"nothing to set: name at least one setting"}
 	}
 	why, err := c.why(d)
 	if err != nil {

@@ -36,7 +36,7 @@ func (c topUpCommand) Run(d *desk) error {
 		c.OperationID = uuid.NewString()
 	}
 	got, err := client.TopUpWallet(context.Background(), d.client, id, amount, &c.OperationID, why)
-	if refused := new(Failure); err != nil && !errors.As(err, &refused) {
+	if refused := new(RefusedError); err != nil && !errors.As(err, &refused) {
 		return fmt.Errorf("%w\n  to be sure of it, repeat with --operation-id=%s: what was credited is not credited again", err, c.OperationID)
 	}
 	if err != nil {

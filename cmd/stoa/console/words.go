@@ -22,7 +22,7 @@ func minor(text string) (int64, error) {
 	part += strings.Repeat("0", max(0, 2-len(part)))
 	sum, err := strconv.ParseUint(whole+part, 10, 63)
 	if err != nil || len(part) > 2 || whole == "" || (pointed && strings.HasSuffix(text, ".")) {
-		return 0, &Misuse{fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
+		return 0, &UsageError{fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
 	}
 	return int64(sum), nil
 }
@@ -52,7 +52,7 @@ func local(then *time.Time) string {
 	if then == nil {
 		return ""
 	}
-	return then.Local().Format("2006-01-02 15:04:05 MST")
+	return then.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // the operator's own clock
 }
 
 func yes(is bool) string {
@@ -84,14 +84,14 @@ func moment(text string, now time.Time) (*time.Time, error) {
 		return nil, nil
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
-		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // as above
 			found = found.UTC()
 			return &found, nil
 		}
 	}
 	back, err := span(text)
 	if err != nil {
-		return nil, &Misuse{fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a while such as 36h or 7d", text)}
+		return nil, &UsageError{fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a while such as 36h or 7d", text)}
 	}
 	found := now.Add(-back).UTC().Truncate(time.Second)
 	return &found, nil

@@ -14,9 +14,9 @@ import (
 const (
 	// Path of the page; its files lie below.
 	Path = "/playground"
-	// Policy is its Content-Security-Policy: no inline code; but the editor writes style attributes, and its fonts are in its
-	// style sheet.
-	Policy = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; " +
+	// Policy is its Content-Security-Policy: no inline code; but GraphiQL writes style elements, and its fonts are in its style
+	// sheet.
+	Policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 		"font-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 

@@ -29,6 +29,15 @@ type ActivateLifecycleResponse struct {
 // GetActivateLifecycle returns ActivateLifecycleResponse.ActivateLifecycle, and is useful for accessing the field via an interface.
 func (v *ActivateLifecycleResponse) GetActivateLifecycle() Setup { return v.ActivateLifecycle }
 
+// AnswerFeedbackResponse is returned by AnswerFeedback on success.
+type AnswerFeedbackResponse struct {
+	// Answers what an agent has sent, in the place of any answer before.
+	AnswerFeedback FeedbackRow `json:"answerFeedback"`
+}
+
+// GetAnswerFeedback returns AnswerFeedbackResponse.AnswerFeedback, and is useful for accessing the field via an interface.
+func (v *AnswerFeedbackResponse) GetAnswerFeedback() FeedbackRow { return v.AnswerFeedback }
+
 // AuditRow includes the GraphQL fields of AuditEntry requested by the fragment AuditRow.
 type AuditRow struct {
 	Id        string    `json:"id"`
@@ -208,6 +217,34 @@ type CreateInvitationResponse struct {
 func (v *CreateInvitationResponse) GetCreateInvitation() CreateInvitationCreateInvitationNewInvitation {
 	return v.CreateInvitation
 }
+
+type DocumentInput struct {
+	// Names the document through all its versions, such as terms: a lower-case letter, then up to 39 letters, digits and hyphens.
+	Key string `json:"key"`
+	// 1 to 160 characters on one line.
+	Title string `json:"title"`
+	// 1 to 40 characters on one line; a published version never changes.
+	Version string `json:"version"`
+	// An absolute http or https address where it can be read, too; empty for none.
+	Url string `json:"url"`
+	// 1 to 200000 characters.
+	Text string `json:"text"`
+}
+
+// GetKey returns DocumentInput.Key, and is useful for accessing the field via an interface.
+func (v *DocumentInput) GetKey() string { return v.Key }
+
+// GetTitle returns DocumentInput.Title, and is useful for accessing the field via an interface.
+func (v *DocumentInput) GetTitle() string { return v.Title }
+
+// GetVersion returns DocumentInput.Version, and is useful for accessing the field via an interface.
+func (v *DocumentInput) GetVersion() string { return v.Version }
+
+// GetUrl returns DocumentInput.Url, and is useful for accessing the field via an interface.
+func (v *DocumentInput) GetUrl() string { return v.Url }
+
+// GetText returns DocumentInput.Text, and is useful for accessing the field via an interface.
+func (v *DocumentInput) GetText() string { return v.Text }
 
 // DocumentRow includes the GraphQL fields of Document requested by the fragment DocumentRow.
 type DocumentRow struct {
@@ -764,6 +801,84 @@ type ListOrdersResponse struct {
 // GetOrders returns ListOrdersResponse.Orders, and is useful for accessing the field via an interface.
 func (v *ListOrdersResponse) GetOrders() ListOrdersOrdersOrderConnection { return v.Orders }
 
+// ListPostsPostsPostConnection includes the requested fields of the GraphQL type PostConnection.
+// The GraphQL type's documentation follows.
+//
+// A connection to a list of items.
+type ListPostsPostsPostConnection struct {
+	// Information to aid in pagination.
+	PageInfo PageEnd `json:"pageInfo"`
+	// A list of edges.
+	Edges []*ListPostsPostsPostConnectionEdgesPostEdge `json:"edges"`
+}
+
+// GetPageInfo returns ListPostsPostsPostConnection.PageInfo, and is useful for accessing the field via an interface.
+func (v *ListPostsPostsPostConnection) GetPageInfo() PageEnd { return v.PageInfo }
+
+// GetEdges returns ListPostsPostsPostConnection.Edges, and is useful for accessing the field via an interface.
+func (v *ListPostsPostsPostConnection) GetEdges() []*ListPostsPostsPostConnectionEdgesPostEdge {
+	return v.Edges
+}
+
+// ListPostsPostsPostConnectionEdgesPostEdge includes the requested fields of the GraphQL type PostEdge.
+// The GraphQL type's documentation follows.
+//
+// An edge in a connection.
+type ListPostsPostsPostConnectionEdgesPostEdge struct {
+	// The item at the end of the edge.
+	Node *PostRow `json:"node"`
+}
+
+// GetNode returns ListPostsPostsPostConnectionEdgesPostEdge.Node, and is useful for accessing the field via an interface.
+func (v *ListPostsPostsPostConnectionEdgesPostEdge) GetNode() *PostRow { return v.Node }
+
+// ListPostsResponse is returned by ListPosts on success.
+type ListPostsResponse struct {
+	Posts ListPostsPostsPostConnection `json:"posts"`
+}
+
+// GetPosts returns ListPostsResponse.Posts, and is useful for accessing the field via an interface.
+func (v *ListPostsResponse) GetPosts() ListPostsPostsPostConnection { return v.Posts }
+
+// ListServicesResponse is returned by ListServices on success.
+type ListServicesResponse struct {
+	Services ListServicesServicesServiceConnection `json:"services"`
+}
+
+// GetServices returns ListServicesResponse.Services, and is useful for accessing the field via an interface.
+func (v *ListServicesResponse) GetServices() ListServicesServicesServiceConnection { return v.Services }
+
+// ListServicesServicesServiceConnection includes the requested fields of the GraphQL type ServiceConnection.
+// The GraphQL type's documentation follows.
+//
+// A connection to a list of items.
+type ListServicesServicesServiceConnection struct {
+	// Information to aid in pagination.
+	PageInfo PageEnd `json:"pageInfo"`
+	// A list of edges.
+	Edges []*ListServicesServicesServiceConnectionEdgesServiceEdge `json:"edges"`
+}
+
+// GetPageInfo returns ListServicesServicesServiceConnection.PageInfo, and is useful for accessing the field via an interface.
+func (v *ListServicesServicesServiceConnection) GetPageInfo() PageEnd { return v.PageInfo }
+
+// GetEdges returns ListServicesServicesServiceConnection.Edges, and is useful for accessing the field via an interface.
+func (v *ListServicesServicesServiceConnection) GetEdges() []*ListServicesServicesServiceConnectionEdgesServiceEdge {
+	return v.Edges
+}
+
+// ListServicesServicesServiceConnectionEdgesServiceEdge includes the requested fields of the GraphQL type ServiceEdge.
+// The GraphQL type's documentation follows.
+//
+// An edge in a connection.
+type ListServicesServicesServiceConnectionEdgesServiceEdge struct {
+	// The item at the end of the edge.
+	Node *ServiceRow `json:"node"`
+}
+
+// GetNode returns ListServicesServicesServiceConnectionEdgesServiceEdge.Node, and is useful for accessing the field via an interface.
+func (v *ListServicesServicesServiceConnectionEdgesServiceEdge) GetNode() *ServiceRow { return v.Node }
+
 // ListStuckOrdersOrdersOrderConnection includes the requested fields of the GraphQL type OrderConnection.
 // The GraphQL type's documentation follows.
 //
@@ -802,6 +917,45 @@ type ListStuckOrdersResponse struct {
 
 // GetOrders returns ListStuckOrdersResponse.Orders, and is useful for accessing the field via an interface.
 func (v *ListStuckOrdersResponse) GetOrders() ListStuckOrdersOrdersOrderConnection { return v.Orders }
+
+// ListTasksResponse is returned by ListTasks on success.
+type ListTasksResponse struct {
+	Tasks ListTasksTasksTaskConnection `json:"tasks"`
+}
+
+// GetTasks returns ListTasksResponse.Tasks, and is useful for accessing the field via an interface.
+func (v *ListTasksResponse) GetTasks() ListTasksTasksTaskConnection { return v.Tasks }
+
+// ListTasksTasksTaskConnection includes the requested fields of the GraphQL type TaskConnection.
+// The GraphQL type's documentation follows.
+//
+// A connection to a list of items.
+type ListTasksTasksTaskConnection struct {
+	// Information to aid in pagination.
+	PageInfo PageEnd `json:"pageInfo"`
+	// A list of edges.
+	Edges []*ListTasksTasksTaskConnectionEdgesTaskEdge `json:"edges"`
+}
+
+// GetPageInfo returns ListTasksTasksTaskConnection.PageInfo, and is useful for accessing the field via an interface.
+func (v *ListTasksTasksTaskConnection) GetPageInfo() PageEnd { return v.PageInfo }
+
+// GetEdges returns ListTasksTasksTaskConnection.Edges, and is useful for accessing the field via an interface.
+func (v *ListTasksTasksTaskConnection) GetEdges() []*ListTasksTasksTaskConnectionEdgesTaskEdge {
+	return v.Edges
+}
+
+// ListTasksTasksTaskConnectionEdgesTaskEdge includes the requested fields of the GraphQL type TaskEdge.
+// The GraphQL type's documentation follows.
+//
+// An edge in a connection.
+type ListTasksTasksTaskConnectionEdgesTaskEdge struct {
+	// The item at the end of the edge.
+	Node *TaskRow `json:"node"`
+}
+
+// GetNode returns ListTasksTasksTaskConnectionEdgesTaskEdge.Node, and is useful for accessing the field via an interface.
+func (v *ListTasksTasksTaskConnectionEdgesTaskEdge) GetNode() *TaskRow { return v.Node }
 
 type MaintenanceTask string
 
@@ -970,6 +1124,85 @@ func (v *PageEnd) GetHasNextPage() bool { return v.HasNextPage }
 // GetEndCursor returns PageEnd.EndCursor, and is useful for accessing the field via an interface.
 func (v *PageEnd) GetEndCursor() *string { return v.EndCursor }
 
+// PostKind is enum for the field kind
+type PostKind string
+
+const (
+	PostKindUpdate    PostKind = "update"
+	PostKindPortfolio PostKind = "portfolio"
+)
+
+var AllPostKind = []PostKind{
+	PostKindUpdate,
+	PostKindPortfolio,
+}
+
+// PostRow includes the GraphQL fields of Post requested by the fragment PostRow.
+type PostRow struct {
+	Id         string           `json:"id"`
+	CreatedAt  time.Time        `json:"createdAt"`
+	Kind       PostKind         `json:"kind"`
+	Visibility PostVisibility   `json:"visibility"`
+	Title      string           `json:"title"`
+	DeletedAt  *time.Time       `json:"deletedAt"`
+	Author     PostRowAuthorBot `json:"author"`
+}
+
+// GetId returns PostRow.Id, and is useful for accessing the field via an interface.
+func (v *PostRow) GetId() string { return v.Id }
+
+// GetCreatedAt returns PostRow.CreatedAt, and is useful for accessing the field via an interface.
+func (v *PostRow) GetCreatedAt() time.Time { return v.CreatedAt }
+
+// GetKind returns PostRow.Kind, and is useful for accessing the field via an interface.
+func (v *PostRow) GetKind() PostKind { return v.Kind }
+
+// GetVisibility returns PostRow.Visibility, and is useful for accessing the field via an interface.
+func (v *PostRow) GetVisibility() PostVisibility { return v.Visibility }
+
+// GetTitle returns PostRow.Title, and is useful for accessing the field via an interface.
+func (v *PostRow) GetTitle() string { return v.Title }
+
+// GetDeletedAt returns PostRow.DeletedAt, and is useful for accessing the field via an interface.
+func (v *PostRow) GetDeletedAt() *time.Time { return v.DeletedAt }
+
+// GetAuthor returns PostRow.Author, and is useful for accessing the field via an interface.
+func (v *PostRow) GetAuthor() PostRowAuthorBot { return v.Author }
+
+// PostRowAuthorBot includes the requested fields of the GraphQL type Bot.
+type PostRowAuthorBot struct {
+	Id     string `json:"id"`
+	Handle string `json:"handle"`
+}
+
+// GetId returns PostRowAuthorBot.Id, and is useful for accessing the field via an interface.
+func (v *PostRowAuthorBot) GetId() string { return v.Id }
+
+// GetHandle returns PostRowAuthorBot.Handle, and is useful for accessing the field via an interface.
+func (v *PostRowAuthorBot) GetHandle() string { return v.Handle }
+
+// PostVisibility is enum for the field visibility
+type PostVisibility string
+
+const (
+	PostVisibilityPrivate PostVisibility = "private"
+	PostVisibilityPublic  PostVisibility = "public"
+)
+
+var AllPostVisibility = []PostVisibility{
+	PostVisibilityPrivate,
+	PostVisibilityPublic,
+}
+
+// PublishDocumentResponse is returned by PublishDocument on success.
+type PublishDocumentResponse struct {
+	// Puts a version of a document in force, in the place of the one that was.
+	PublishDocument DocumentRow `json:"publishDocument"`
+}
+
+// GetPublishDocument returns PublishDocumentResponse.PublishDocument, and is useful for accessing the field via an interface.
+func (v *PublishDocumentResponse) GetPublishDocument() DocumentRow { return v.PublishDocument }
+
 // Who may register.
 type RegistrationMode string
 
@@ -1055,6 +1288,40 @@ type RemovePostResponse struct {
 
 // GetRemovePost returns RemovePostResponse.RemovePost, and is useful for accessing the field via an interface.
 func (v *RemovePostResponse) GetRemovePost() RemovePostRemovePost { return v.RemovePost }
+
+// RemoveServiceRemoveService includes the requested fields of the GraphQL type Service.
+type RemoveServiceRemoveService struct {
+	Id string `json:"id"`
+}
+
+// GetId returns RemoveServiceRemoveService.Id, and is useful for accessing the field via an interface.
+func (v *RemoveServiceRemoveService) GetId() string { return v.Id }
+
+// RemoveServiceResponse is returned by RemoveService on success.
+type RemoveServiceResponse struct {
+	// Takes a service off the catalogue for good, in the place of its agent.
+	RemoveService RemoveServiceRemoveService `json:"removeService"`
+}
+
+// GetRemoveService returns RemoveServiceResponse.RemoveService, and is useful for accessing the field via an interface.
+func (v *RemoveServiceResponse) GetRemoveService() RemoveServiceRemoveService { return v.RemoveService }
+
+// RemoveTaskRemoveTask includes the requested fields of the GraphQL type Task.
+type RemoveTaskRemoveTask struct {
+	Id string `json:"id"`
+}
+
+// GetId returns RemoveTaskRemoveTask.Id, and is useful for accessing the field via an interface.
+func (v *RemoveTaskRemoveTask) GetId() string { return v.Id }
+
+// RemoveTaskResponse is returned by RemoveTask on success.
+type RemoveTaskResponse struct {
+	// Takes a task off the board for good. An order that came of it goes on.
+	RemoveTask RemoveTaskRemoveTask `json:"removeTask"`
+}
+
+// GetRemoveTask returns RemoveTaskResponse.RemoveTask, and is useful for accessing the field via an interface.
+func (v *RemoveTaskResponse) GetRemoveTask() RemoveTaskRemoveTask { return v.RemoveTask }
 
 // ReviewOrderResponse is returned by ReviewOrder on success.
 type ReviewOrderResponse struct {
@@ -1171,6 +1438,12 @@ type RunMaintenanceRunMaintenance struct {
 	Swept []RunMaintenanceRunMaintenanceSwept `json:"swept"`
 	// Where RECONCILE found the books wrong; a sound ledger has none.
 	Discrepancies []RunMaintenanceRunMaintenanceDiscrepanciesDiscrepancy `json:"discrepancies"`
+	// How many agents LIFECYCLE moved.
+	Trashed int64 `json:"trashed"`
+	// How many rewards REWARDS granted.
+	Granted int64 `json:"granted"`
+	// What BACKUP made.
+	Backup *RunMaintenanceRunMaintenanceBackup `json:"backup"`
 }
 
 // GetTask returns RunMaintenanceRunMaintenance.Task, and is useful for accessing the field via an interface.
@@ -1183,6 +1456,35 @@ func (v *RunMaintenanceRunMaintenance) GetSwept() []RunMaintenanceRunMaintenance
 func (v *RunMaintenanceRunMaintenance) GetDiscrepancies() []RunMaintenanceRunMaintenanceDiscrepanciesDiscrepancy {
 	return v.Discrepancies
 }
+
+// GetTrashed returns RunMaintenanceRunMaintenance.Trashed, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenance) GetTrashed() int64 { return v.Trashed }
+
+// GetGranted returns RunMaintenanceRunMaintenance.Granted, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenance) GetGranted() int64 { return v.Granted }
+
+// GetBackup returns RunMaintenanceRunMaintenance.Backup, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenance) GetBackup() *RunMaintenanceRunMaintenanceBackup {
+	return v.Backup
+}
+
+// RunMaintenanceRunMaintenanceBackup includes the requested fields of the GraphQL type Backup.
+type RunMaintenanceRunMaintenanceBackup struct {
+	// The folder of the backup, in the folder backups of the server's data folder.
+	Name string `json:"name"`
+	// How many files of the file store it holds.
+	Files     int64 `json:"files"`
+	SizeBytes int64 `json:"sizeBytes"`
+}
+
+// GetName returns RunMaintenanceRunMaintenanceBackup.Name, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenanceBackup) GetName() string { return v.Name }
+
+// GetFiles returns RunMaintenanceRunMaintenanceBackup.Files, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenanceBackup) GetFiles() int64 { return v.Files }
+
+// GetSizeBytes returns RunMaintenanceRunMaintenanceBackup.SizeBytes, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenanceBackup) GetSizeBytes() int64 { return v.SizeBytes }
 
 // RunMaintenanceRunMaintenanceDiscrepanciesDiscrepancy includes the requested fields of the GraphQL type Discrepancy.
 type RunMaintenanceRunMaintenanceDiscrepanciesDiscrepancy struct {
@@ -1222,6 +1524,42 @@ func (v *RunMaintenanceRunMaintenanceSwept) GetName() string { return v.Name }
 
 // GetDeleted returns RunMaintenanceRunMaintenanceSwept.Deleted, and is useful for accessing the field via an interface.
 func (v *RunMaintenanceRunMaintenanceSwept) GetDeleted() int64 { return v.Deleted }
+
+// ServiceRow includes the GraphQL fields of Service requested by the fragment ServiceRow.
+type ServiceRow struct {
+	Id        string        `json:"id"`
+	CreatedAt time.Time     `json:"createdAt"`
+	Title     string        `json:"title"`
+	DeletedAt *time.Time    `json:"deletedAt"`
+	Bot       ServiceRowBot `json:"bot"`
+}
+
+// GetId returns ServiceRow.Id, and is useful for accessing the field via an interface.
+func (v *ServiceRow) GetId() string { return v.Id }
+
+// GetCreatedAt returns ServiceRow.CreatedAt, and is useful for accessing the field via an interface.
+func (v *ServiceRow) GetCreatedAt() time.Time { return v.CreatedAt }
+
+// GetTitle returns ServiceRow.Title, and is useful for accessing the field via an interface.
+func (v *ServiceRow) GetTitle() string { return v.Title }
+
+// GetDeletedAt returns ServiceRow.DeletedAt, and is useful for accessing the field via an interface.
+func (v *ServiceRow) GetDeletedAt() *time.Time { return v.DeletedAt }
+
+// GetBot returns ServiceRow.Bot, and is useful for accessing the field via an interface.
+func (v *ServiceRow) GetBot() ServiceRowBot { return v.Bot }
+
+// ServiceRowBot includes the requested fields of the GraphQL type Bot.
+type ServiceRowBot struct {
+	Id     string `json:"id"`
+	Handle string `json:"handle"`
+}
+
+// GetId returns ServiceRowBot.Id, and is useful for accessing the field via an interface.
+func (v *ServiceRowBot) GetId() string { return v.Id }
+
+// GetHandle returns ServiceRowBot.Handle, and is useful for accessing the field via an interface.
+func (v *ServiceRowBot) GetHandle() string { return v.Handle }
 
 type SettingsInput struct {
 	RegistrationMode *RegistrationMode `json:"registrationMode"`
@@ -1319,6 +1657,74 @@ type SuspendBotResponse struct {
 // GetSuspendBot returns SuspendBotResponse.SuspendBot, and is useful for accessing the field via an interface.
 func (v *SuspendBotResponse) GetSuspendBot() BotRow { return v.SuspendBot }
 
+// TaskRow includes the GraphQL fields of Task requested by the fragment TaskRow.
+type TaskRow struct {
+	Id            string    `json:"id"`
+	CreatedAt     time.Time `json:"createdAt"`
+	State         TaskState `json:"state"`
+	Title         string    `json:"title"`
+	TotalMinor    int64     `json:"totalMinor"`
+	ResponseCount int       `json:"responseCount"`
+	Deadline      time.Time `json:"deadline"`
+	// When an operator took it off the board.
+	RemovedAt *time.Time         `json:"removedAt"`
+	Customer  TaskRowCustomerBot `json:"customer"`
+}
+
+// GetId returns TaskRow.Id, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetId() string { return v.Id }
+
+// GetCreatedAt returns TaskRow.CreatedAt, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetCreatedAt() time.Time { return v.CreatedAt }
+
+// GetState returns TaskRow.State, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetState() TaskState { return v.State }
+
+// GetTitle returns TaskRow.Title, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetTitle() string { return v.Title }
+
+// GetTotalMinor returns TaskRow.TotalMinor, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetTotalMinor() int64 { return v.TotalMinor }
+
+// GetResponseCount returns TaskRow.ResponseCount, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetResponseCount() int { return v.ResponseCount }
+
+// GetDeadline returns TaskRow.Deadline, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetDeadline() time.Time { return v.Deadline }
+
+// GetRemovedAt returns TaskRow.RemovedAt, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetRemovedAt() *time.Time { return v.RemovedAt }
+
+// GetCustomer returns TaskRow.Customer, and is useful for accessing the field via an interface.
+func (v *TaskRow) GetCustomer() TaskRowCustomerBot { return v.Customer }
+
+// TaskRowCustomerBot includes the requested fields of the GraphQL type Bot.
+type TaskRowCustomerBot struct {
+	Id     string `json:"id"`
+	Handle string `json:"handle"`
+}
+
+// GetId returns TaskRowCustomerBot.Id, and is useful for accessing the field via an interface.
+func (v *TaskRowCustomerBot) GetId() string { return v.Id }
+
+// GetHandle returns TaskRowCustomerBot.Handle, and is useful for accessing the field via an interface.
+func (v *TaskRowCustomerBot) GetHandle() string { return v.Handle }
+
+// TaskState is enum for the field state
+type TaskState string
+
+const (
+	TaskStateOpen     TaskState = "open"
+	TaskStateSelected TaskState = "selected"
+	TaskStateClosed   TaskState = "closed"
+)
+
+var AllTaskState = []TaskState{
+	TaskStateOpen,
+	TaskStateSelected,
+	TaskStateClosed,
+}
+
 // TopUpWalletResponse is returned by TopUpWallet on success.
 type TopUpWalletResponse struct {
 	// Credits an agent's wallet out of issuance.
@@ -1350,6 +1756,15 @@ type UpdateSettingsResponse struct {
 // GetUpdateSettings returns UpdateSettingsResponse.UpdateSettings, and is useful for accessing the field via an interface.
 func (v *UpdateSettingsResponse) GetUpdateSettings() Setup { return v.UpdateSettings }
 
+// WithdrawDocumentResponse is returned by WithdrawDocument on success.
+type WithdrawDocumentResponse struct {
+	// Takes a version of a document out of force. It stays on record.
+	WithdrawDocument DocumentRow `json:"withdrawDocument"`
+}
+
+// GetWithdrawDocument returns WithdrawDocumentResponse.WithdrawDocument, and is useful for accessing the field via an interface.
+func (v *WithdrawDocumentResponse) GetWithdrawDocument() DocumentRow { return v.WithdrawDocument }
+
 // __ActivateEmailRequirementInput is used internally by genqlient
 type __ActivateEmailRequirementInput struct {
 	Reason string `json:"reason"`
@@ -1365,6 +1780,22 @@ type __ActivateLifecycleInput struct {
 
 // GetReason returns __ActivateLifecycleInput.Reason, and is useful for accessing the field via an interface.
 func (v *__ActivateLifecycleInput) GetReason() string { return v.Reason }
+
+// __AnswerFeedbackInput is used internally by genqlient
+type __AnswerFeedbackInput struct {
+	Id     string `json:"id"`
+	Answer string `json:"answer"`
+	Reason string `json:"reason"`
+}
+
+// GetId returns __AnswerFeedbackInput.Id, and is useful for accessing the field via an interface.
+func (v *__AnswerFeedbackInput) GetId() string { return v.Id }
+
+// GetAnswer returns __AnswerFeedbackInput.Answer, and is useful for accessing the field via an interface.
+func (v *__AnswerFeedbackInput) GetAnswer() string { return v.Answer }
+
+// GetReason returns __AnswerFeedbackInput.Reason, and is useful for accessing the field via an interface.
+func (v *__AnswerFeedbackInput) GetReason() string { return v.Reason }
 
 // __CreateInvitationInput is used internally by genqlient
 type __CreateInvitationInput struct {
@@ -1510,6 +1941,38 @@ func (v *__ListOrdersInput) GetStates() []OrderState { return v.States }
 // GetBot returns __ListOrdersInput.Bot, and is useful for accessing the field via an interface.
 func (v *__ListOrdersInput) GetBot() *string { return v.Bot }
 
+// __ListPostsInput is used internally by genqlient
+type __ListPostsInput struct {
+	First int     `json:"first"`
+	After *string `json:"after"`
+	Text  string  `json:"text"`
+}
+
+// GetFirst returns __ListPostsInput.First, and is useful for accessing the field via an interface.
+func (v *__ListPostsInput) GetFirst() int { return v.First }
+
+// GetAfter returns __ListPostsInput.After, and is useful for accessing the field via an interface.
+func (v *__ListPostsInput) GetAfter() *string { return v.After }
+
+// GetText returns __ListPostsInput.Text, and is useful for accessing the field via an interface.
+func (v *__ListPostsInput) GetText() string { return v.Text }
+
+// __ListServicesInput is used internally by genqlient
+type __ListServicesInput struct {
+	First int     `json:"first"`
+	After *string `json:"after"`
+	Text  string  `json:"text"`
+}
+
+// GetFirst returns __ListServicesInput.First, and is useful for accessing the field via an interface.
+func (v *__ListServicesInput) GetFirst() int { return v.First }
+
+// GetAfter returns __ListServicesInput.After, and is useful for accessing the field via an interface.
+func (v *__ListServicesInput) GetAfter() *string { return v.After }
+
+// GetText returns __ListServicesInput.Text, and is useful for accessing the field via an interface.
+func (v *__ListServicesInput) GetText() string { return v.Text }
+
 // __ListStuckOrdersInput is used internally by genqlient
 type __ListStuckOrdersInput struct {
 	First     int       `json:"first"`
@@ -1529,6 +1992,34 @@ func (v *__ListStuckOrdersInput) GetNow() time.Time { return v.Now }
 
 // GetIdleSince returns __ListStuckOrdersInput.IdleSince, and is useful for accessing the field via an interface.
 func (v *__ListStuckOrdersInput) GetIdleSince() time.Time { return v.IdleSince }
+
+// __ListTasksInput is used internally by genqlient
+type __ListTasksInput struct {
+	First int     `json:"first"`
+	After *string `json:"after"`
+	Text  string  `json:"text"`
+}
+
+// GetFirst returns __ListTasksInput.First, and is useful for accessing the field via an interface.
+func (v *__ListTasksInput) GetFirst() int { return v.First }
+
+// GetAfter returns __ListTasksInput.After, and is useful for accessing the field via an interface.
+func (v *__ListTasksInput) GetAfter() *string { return v.After }
+
+// GetText returns __ListTasksInput.Text, and is useful for accessing the field via an interface.
+func (v *__ListTasksInput) GetText() string { return v.Text }
+
+// __PublishDocumentInput is used internally by genqlient
+type __PublishDocumentInput struct {
+	Input  DocumentInput `json:"input"`
+	Reason string        `json:"reason"`
+}
+
+// GetInput returns __PublishDocumentInput.Input, and is useful for accessing the field via an interface.
+func (v *__PublishDocumentInput) GetInput() DocumentInput { return v.Input }
+
+// GetReason returns __PublishDocumentInput.Reason, and is useful for accessing the field via an interface.
+func (v *__PublishDocumentInput) GetReason() string { return v.Reason }
 
 // __ReinstateBotInput is used internally by genqlient
 type __ReinstateBotInput struct {
@@ -1577,6 +2068,30 @@ func (v *__RemovePostInput) GetId() string { return v.Id }
 
 // GetReason returns __RemovePostInput.Reason, and is useful for accessing the field via an interface.
 func (v *__RemovePostInput) GetReason() string { return v.Reason }
+
+// __RemoveServiceInput is used internally by genqlient
+type __RemoveServiceInput struct {
+	Id     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// GetId returns __RemoveServiceInput.Id, and is useful for accessing the field via an interface.
+func (v *__RemoveServiceInput) GetId() string { return v.Id }
+
+// GetReason returns __RemoveServiceInput.Reason, and is useful for accessing the field via an interface.
+func (v *__RemoveServiceInput) GetReason() string { return v.Reason }
+
+// __RemoveTaskInput is used internally by genqlient
+type __RemoveTaskInput struct {
+	Id     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// GetId returns __RemoveTaskInput.Id, and is useful for accessing the field via an interface.
+func (v *__RemoveTaskInput) GetId() string { return v.Id }
+
+// GetReason returns __RemoveTaskInput.Reason, and is useful for accessing the field via an interface.
+func (v *__RemoveTaskInput) GetReason() string { return v.Reason }
 
 // __ReviewOrderInput is used internally by genqlient
 type __ReviewOrderInput struct {
@@ -1657,6 +2172,18 @@ func (v *__UpdateSettingsInput) GetInput() SettingsInput { return v.Input }
 
 // GetReason returns __UpdateSettingsInput.Reason, and is useful for accessing the field via an interface.
 func (v *__UpdateSettingsInput) GetReason() string { return v.Reason }
+
+// __WithdrawDocumentInput is used internally by genqlient
+type __WithdrawDocumentInput struct {
+	Id     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// GetId returns __WithdrawDocumentInput.Id, and is useful for accessing the field via an interface.
+func (v *__WithdrawDocumentInput) GetId() string { return v.Id }
+
+// GetReason returns __WithdrawDocumentInput.Reason, and is useful for accessing the field via an interface.
+func (v *__WithdrawDocumentInput) GetReason() string { return v.Reason }
 
 // The mutation executed by ActivateEmailRequirement.
 const ActivateEmailRequirement_Operation = `
@@ -1741,6 +2268,57 @@ func ActivateLifecycle(
 	}
 
 	data_ = &ActivateLifecycleResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by AnswerFeedback.
+const AnswerFeedback_Operation = `
+mutation AnswerFeedback ($id: ID!, $answer: String!, $reason: String!) {
+	answerFeedback(id: $id, answer: $answer, reason: $reason) {
+		... FeedbackRow
+	}
+}
+fragment FeedbackRow on Feedback {
+	id
+	createdAt
+	kind
+	state
+	text
+	answer
+	answeredAt
+	bot {
+		id
+		handle
+	}
+}
+`
+
+func AnswerFeedback(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	answer string,
+	reason string,
+) (data_ *AnswerFeedbackResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "AnswerFeedback",
+		Query:  AnswerFeedback_Operation,
+		Variables: &__AnswerFeedbackInput{
+			Id:     id,
+			Answer: answer,
+			Reason: reason,
+		},
+	}
+
+	data_ = &AnswerFeedbackResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -2323,6 +2901,126 @@ func ListOrders(
 	return data_, err_
 }
 
+// The query executed by ListPosts.
+const ListPosts_Operation = `
+query ListPosts ($first: Int!, $after: Cursor, $text: String!) {
+	posts(first: $first, after: $after, orderBy: [{field:CREATED_AT,direction:DESC}], where: {titleContainsFold:$text}) {
+		pageInfo {
+			... PageEnd
+		}
+		edges {
+			node {
+				... PostRow
+			}
+		}
+	}
+}
+fragment PageEnd on PageInfo {
+	hasNextPage
+	endCursor
+}
+fragment PostRow on Post {
+	id
+	createdAt
+	kind
+	visibility
+	title
+	deletedAt
+	author {
+		id
+		handle
+	}
+}
+`
+
+func ListPosts(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	first int,
+	after *string,
+	text string,
+) (data_ *ListPostsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ListPosts",
+		Query:  ListPosts_Operation,
+		Variables: &__ListPostsInput{
+			First: first,
+			After: after,
+			Text:  text,
+		},
+	}
+
+	data_ = &ListPostsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by ListServices.
+const ListServices_Operation = `
+query ListServices ($first: Int!, $after: Cursor, $text: String!) {
+	services(first: $first, after: $after, orderBy: [{field:CREATED_AT,direction:DESC}], where: {titleContainsFold:$text}) {
+		pageInfo {
+			... PageEnd
+		}
+		edges {
+			node {
+				... ServiceRow
+			}
+		}
+	}
+}
+fragment PageEnd on PageInfo {
+	hasNextPage
+	endCursor
+}
+fragment ServiceRow on Service {
+	id
+	createdAt
+	title
+	deletedAt
+	bot {
+		id
+		handle
+	}
+}
+`
+
+func ListServices(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	first int,
+	after *string,
+	text string,
+) (data_ *ListServicesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ListServices",
+		Query:  ListServices_Operation,
+		Variables: &__ListServicesInput{
+			First: first,
+			After: after,
+			Text:  text,
+		},
+	}
+
+	data_ = &ListServicesResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The query executed by ListStuckOrders.
 const ListStuckOrders_Operation = `
 query ListStuckOrders ($first: Int!, $after: Cursor, $now: Time!, $idleSince: Time!) {
@@ -2386,6 +3084,115 @@ func ListStuckOrders(
 	}
 
 	data_ = &ListStuckOrdersResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by ListTasks.
+const ListTasks_Operation = `
+query ListTasks ($first: Int!, $after: Cursor, $text: String!) {
+	tasks(first: $first, after: $after, orderBy: [{field:CREATED_AT,direction:DESC}], where: {titleContainsFold:$text}) {
+		pageInfo {
+			... PageEnd
+		}
+		edges {
+			node {
+				... TaskRow
+			}
+		}
+	}
+}
+fragment PageEnd on PageInfo {
+	hasNextPage
+	endCursor
+}
+fragment TaskRow on Task {
+	id
+	createdAt
+	state
+	title
+	totalMinor
+	responseCount
+	deadline
+	removedAt
+	customer {
+		id
+		handle
+	}
+}
+`
+
+func ListTasks(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	first int,
+	after *string,
+	text string,
+) (data_ *ListTasksResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ListTasks",
+		Query:  ListTasks_Operation,
+		Variables: &__ListTasksInput{
+			First: first,
+			After: after,
+			Text:  text,
+		},
+	}
+
+	data_ = &ListTasksResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by PublishDocument.
+const PublishDocument_Operation = `
+mutation PublishDocument ($input: DocumentInput!, $reason: String!) {
+	publishDocument(input: $input, reason: $reason) {
+		... DocumentRow
+	}
+}
+fragment DocumentRow on Document {
+	id
+	createdAt
+	key
+	title
+	version
+	url
+	sha256
+	withdrawnAt
+}
+`
+
+func PublishDocument(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	input DocumentInput,
+	reason string,
+) (data_ *PublishDocumentResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "PublishDocument",
+		Query:  PublishDocument_Operation,
+		Variables: &__PublishDocumentInput{
+			Input:  input,
+			Reason: reason,
+		},
+	}
+
+	data_ = &PublishDocumentResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -2551,6 +3358,78 @@ func RemovePost(
 	return data_, err_
 }
 
+// The mutation executed by RemoveService.
+const RemoveService_Operation = `
+mutation RemoveService ($id: ID!, $reason: String!) {
+	removeService(id: $id, reason: $reason) {
+		id
+	}
+}
+`
+
+func RemoveService(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	reason string,
+) (data_ *RemoveServiceResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "RemoveService",
+		Query:  RemoveService_Operation,
+		Variables: &__RemoveServiceInput{
+			Id:     id,
+			Reason: reason,
+		},
+	}
+
+	data_ = &RemoveServiceResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by RemoveTask.
+const RemoveTask_Operation = `
+mutation RemoveTask ($id: ID!, $reason: String!) {
+	removeTask(id: $id, reason: $reason) {
+		id
+	}
+}
+`
+
+func RemoveTask(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	reason string,
+) (data_ *RemoveTaskResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "RemoveTask",
+		Query:  RemoveTask_Operation,
+		Variables: &__RemoveTaskInput{
+			Id:     id,
+			Reason: reason,
+		},
+	}
+
+	data_ = &RemoveTaskResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by ReviewOrder.
 const ReviewOrder_Operation = `
 mutation ReviewOrder ($orderId: ID!, $reason: String!) {
@@ -2697,6 +3576,13 @@ mutation RunMaintenance ($task: MaintenanceTask!, $reason: String!) {
 			transactionId
 			expected
 			found
+		}
+		trashed
+		granted
+		backup {
+			name
+			files
+			sizeBytes
 		}
 	}
 }
@@ -2861,6 +3747,52 @@ func UpdateSettings(
 	}
 
 	data_ = &UpdateSettingsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by WithdrawDocument.
+const WithdrawDocument_Operation = `
+mutation WithdrawDocument ($id: ID!, $reason: String!) {
+	withdrawDocument(id: $id, reason: $reason) {
+		... DocumentRow
+	}
+}
+fragment DocumentRow on Document {
+	id
+	createdAt
+	key
+	title
+	version
+	url
+	sha256
+	withdrawnAt
+}
+`
+
+func WithdrawDocument(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	reason string,
+) (data_ *WithdrawDocumentResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "WithdrawDocument",
+		Query:  WithdrawDocument_Operation,
+		Variables: &__WithdrawDocumentInput{
+			Id:     id,
+			Reason: reason,
+		},
+	}
+
+	data_ = &WithdrawDocumentResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
