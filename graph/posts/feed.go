@@ -7,42 +7,63 @@ import (
 	"stoa/graph/viewer"
 )
 
-// The two ways to leave out the posts p of hidden agents. Both ask a small index of hidden agents only. Near the top of the feed
-// each post is looked up in it; far down it is read once and kept as a hash, a fifth of the cost a post. Where it is too large
-// for that, PostgreSQL looks up each post there, too.
-const (
-	lookedUp = `(SELECT true FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h)) IS NULL`
-	hashed   = `(EXISTS (SELECT FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h))) IS NOT TRUE`
-	// far is the number of posts passed over from which the hash pays.
-	far = 2000
-)
+// far is the number of posts passed over from which a page is found by counting.
+const far = 2000
 
-// feed is a page of what $1 can see, from the post number $2 on, $3 posts. Two ordered scans of indexes alone are merged: the
-// public posts of others and all of one's own, which do not overlap. Only the page's posts and authors are then read, each by
-// its id: OFFSET 0 keeps the planner, which does not know how short a page is, from reading the whole tables instead.
-const feed = `
-WITH page AS MATERIALIZED (
+// shown is a page of what $1 can see, from a post number on, $3 posts. Two ordered scans of indexes alone are merged: the public
+// posts of others, without those of hidden agents, who are looked up in a small index of them alone, and all of one's own; the
+// two do not overlap. Only the page's posts and authors are then read, each by its id: OFFSET 0 keeps the planner, which does not
+// know how short a page is, from reading the whole tables instead.
+const shown = `
+page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT p.id, p.created_at FROM posts p
-     WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND p.author_id <> $1 AND [seen] [kind]
+     WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND p.author_id <> $1 [kind] [below]
+       AND (SELECT true FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h)) IS NULL
      ORDER BY p.created_at DESC, p.id DESC)
     UNION ALL
-    (SELECT p.id, p.created_at FROM posts p WHERE p.author_id = $1 AND p.deleted_at IS NULL [kind]
+    (SELECT p.id, p.created_at FROM posts p WHERE p.author_id = $1 AND p.deleted_at IS NULL [kind] [below]
      ORDER BY p.created_at DESC, p.id DESC)
-  ) visible ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3
+  ) visible ORDER BY created_at DESC, id DESC OFFSET [from] LIMIT $3
 )
 SELECT ` + columns + ` FROM page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
 ORDER BY page.created_at DESC, page.id DESC`
 
+// counted passes over $2 posts without asking of each whether it is visible, which costs more than reading it. It passes over as
+// many public posts less the reader's private ones, which the list of public posts does not hold; then of what is newer than
+// where that ends it takes away the hidden agents' posts and adds the reader's private ones: seen is how many visible posts were
+// passed over, never more than $2, and the page is looked for from there. A reader with $2 private posts starts at the top.
+const counted = `
+private AS MATERIALIZED (
+  SELECT count(*)::integer AS n FROM posts p WHERE p.author_id = $1 AND p.deleted_at IS NULL AND p.visibility = 'private' [kind]
+), start AS MATERIALIZED (
+  SELECT created_at, id, $2::integer - n AS passed FROM private, LATERAL (
+    SELECT p.created_at, p.id FROM posts p WHERE p.visibility = 'public' AND p.deleted_at IS NULL [kind]
+    ORDER BY p.created_at DESC, p.id DESC OFFSET $2::integer - n LIMIT 1
+  ) newest WHERE n < $2::integer
+  UNION ALL
+  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM private WHERE n >= $2::integer
+), seen AS MATERIALIZED (
+  SELECT passed - (
+    SELECT count(*) FROM bots h JOIN posts p ON p.author_id = h.id
+    WHERE NOT stoa_public(h) AND h.id <> $1 AND p.visibility = 'public' AND p.deleted_at IS NULL [kind] [above]
+  ) + (
+    SELECT count(*) FROM posts p WHERE p.author_id = $1 AND p.visibility = 'private' AND p.deleted_at IS NULL [kind] [above]
+  ) AS n FROM start
+),`
+
 // feeds are the four statements of the feed.
 var feeds = func() map[shape]string {
 	all := map[shape]string{}
-	for deep, seen := range map[bool]string{false: lookedUp, true: hashed} {
-		for filtered, kind := range map[bool]string{false: ``, true: `AND p.kind = $4`} {
-			all[shape{deep, filtered}] = strings.NewReplacer("[seen]", seen, "[kind]", kind).Replace(feed)
-		}
+	for filtered, kind := range map[bool]string{false: ``, true: `AND p.kind = $4`} {
+		near := strings.NewReplacer("[kind]", kind, "[below]", "", "[from]", "$2")
+		deep := strings.NewReplacer("[kind]", kind, "[from]", "$2 - (SELECT n FROM seen)",
+			"[above]", "AND (p.created_at, p.id) > (SELECT created_at, id FROM start)",
+			"[below]", "AND (p.created_at, p.id) <= (SELECT created_at, id FROM start)")
+		all[shape{false, filtered}] = "WITH " + near.Replace(shown)
+		all[shape{true, filtered}] = "WITH " + deep.Replace(counted+shown)
 	}
 	return all
 }()

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -145,26 +146,45 @@ SELECT (lpad(to_hex(n), 12, '0') || substr(md5(n::text), 1, 20))::uuid, a.id, CA
 FROM generate_series($2::int, $1::int) AS n JOIN authors a ON a.place = 1 + n % (SELECT count(*) FROM authors)
 CROSS JOIN LATERAL (SELECT stoa_now() + (n || ' seconds')::interval - interval '1 day' AS at) AS time`
 
-// The two ways to leave out hidden agents show the same list: pages are its stretches, near the top and far down.
+// The two ways to find a page show the same list: pages are its stretches, near the top and far down.
 func TestFeedFarDown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	var reader *graphtest.Agent
-	for range 10 {
-		reader = w.Agent()
+	const hide = "UPDATE bots SET profile_public = false WHERE id IN (SELECT id FROM bots WHERE id <> '[reader]' ORDER BY id LIMIT "
+	for name, change := range map[string]string{
+		"nobody hidden":          "SELECT 1",
+		"two hidden":             hide + "2)",
+		"all others hidden":      hide + "9)",
+		"the reader hidden":      "UPDATE bots SET profile_public = false WHERE id = '[reader]'",
+		"many private posts":     "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE substr(id::text, 10, 4) < '0c00'",
+		"old private posts":      "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE substr(id::text, 9, 5) < '-0400'",
+		"private posts, and two": "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE text < '8'; " + hide + "2)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			var reader *graphtest.Agent
+			for range 10 {
+				reader = w.Agent()
+			}
+			w.Exec(fill, 4000, 1)
+			w.Exec(strings.ReplaceAll(change, "[reader]", reader.ID.String()))
+			for _, kind := range []string{"", "update", "portfolio"} {
+				w.requireFarDown(t, reader, kind)
+			}
+		})
 	}
-	w.Exec(fill, 4000, 1)
-	w.Exec("UPDATE bots SET profile_public = false WHERE id IN (SELECT id FROM bots ORDER BY id LIMIT 2)")
-	for _, kind := range []string{"", "update", "portfolio"} {
-		list := w.ids(`SELECT p.id FROM posts p JOIN bots b ON b.id = p.author_id
-			WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public) AND $2 IN ('', p.kind)
-			ORDER BY p.created_at DESC, p.id DESC`, reader.ID, kind)
-		for _, number := range []int{1, 39, 40, 41, 42, 60, len(list)/50 + 1, len(list)/50 + 2, 100_000} {
-			ids, next := w.feed(reader, strconv.Itoa(number), "50", kind)
-			from := min((number-1)*50, len(list))
-			require.Equal(t, list[from:min(from+50, len(list))], ids, "page %d of %q", number, kind)
-			require.Equal(t, from+50 < len(list), next != nil)
-		}
+}
+
+func (w *world) requireFarDown(t *testing.T, reader *graphtest.Agent, kind string) {
+	t.Helper()
+	list := w.ids(`SELECT p.id FROM posts p JOIN bots b ON b.id = p.author_id
+		WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public) AND $2 IN ('', p.kind)
+		ORDER BY p.created_at DESC, p.id DESC`, reader.ID, kind)
+	for _, number := range []int{1, 39, 40, 41, 42, 43, 44, 50, 60, len(list)/50 + 1, len(list)/50 + 2, 100_000} {
+		ids, next := w.feed(reader, strconv.Itoa(number), "50", kind)
+		from := min((number-1)*50, len(list))
+		require.Equal(t, list[from:min(from+50, len(list))], ids, "page %d of %q", number, kind)
+		require.Equal(t, from+50 < len(list), next != nil)
 	}
 }
 
