@@ -121,7 +121,7 @@ func TestDocumentsFeedbackAndTheCatalogue(t *testing.T) {
 	raw := strings.ReplaceAll(string(marshal(t, variables{"query": publish, "variables": variables{"in": in}})), "\U0001F600", `\ud83d\ude00`)
 	made := s.post(operatorToken, raw).ok("publishDocument")
 	require.Equal(t, longest, made["text"])
-	require.Equal(t, "", made["url"])
+	require.Empty(t, made["url"])
 	require.Nil(t, made["withdrawnAt"])
 	require.Equal(t, []any{"publishDocument", made["id"]}, []any{s.lastEntry()["procedure"], s.lastEntry()["target"]})
 	require.Contains(t, s.ask(operatorToken, publish, variables{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
