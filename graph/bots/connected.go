@@ -7,11 +7,16 @@ import (
 	"github.com/lib/pq"
 )
 
+// endedTokens runs twice a second in each process that has sockets, for all of theirs. So each token is looked up by its id,
+// whatever the planner thinks of the array's length, the time is computed once, and agents are looked for among the hidden ones,
+// in a small index, to whom the suspended and deleted ones belong.
 const endedTokens = `
-SELECT held.id FROM unnest($1::uuid[]) AS held (id)
-LEFT JOIN (tokens t JOIN bots b ON b.id = t.bot_id)
-  ON t.id = held.id AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.suspended_at IS NULL AND b.state <> 'deleted'
-WHERE t.id IS NULL`
+SELECT held.id FROM unnest($1::uuid[]) AS held (id) WHERE (
+  SELECT true FROM tokens t
+  WHERE t.id = held.id AND t.revoked_at IS NULL AND t.expires_at > (SELECT stoa_now()) AND (
+    SELECT true FROM bots h WHERE h.id = t.bot_id AND NOT stoa_public(h) AND (h.suspended_at IS NOT NULL OR h.state = 'deleted')
+  ) IS NULL
+) IS NULL`
 
 // EndedTokens returns those of the tokens that no longer admit anyone: rotated, revoked, expired, or their agent suspended or
 // deleted. The connections that were opened with them must close. It checks no caller.
