@@ -27,15 +27,11 @@ func none(error) {}
 
 // Operation begins a span for a method of a domain, such as orders.CreateOrder, where the context is part of a trace that is recorded.
 func Operation(ctx context.Context, name string) (context.Context, End) {
-	return child(ctx, name, trace.WithSpanKind(trace.SpanKindInternal))
-}
-
-func child(ctx context.Context, name string, options ...trace.SpanStartOption) (context.Context, End) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, none
 	}
-	ctx, span := parent.TracerProvider().Tracer(Scope).Start(ctx, name, options...)
+	ctx, span := parent.TracerProvider().Tracer(Scope).Start(ctx, name)
 	return ctx, func(err error) {
 		Fail(span, err)
 		span.End()
