@@ -1,7 +1,7 @@
 // Package db is one PostgreSQL database and the one way to write to it.
 //
-// Reads go through DB.Ent or DB.SQL; every mutation is one call of DB.Tx, which holds state, money, stored result, outbox
-// rows and jobs together. Inside a transaction nothing slow happens: no network, no files, no decoding.
+// Reads go through DB.Ent or DB.SQL; every mutation is one call of DB.Tx, or one statement of DB.SQL, which holds state, money,
+// stored result, outbox rows and jobs together. Inside a transaction nothing slow happens: no network, no files, no decoding.
 //
 // Locks are taken in the order contact → order → accounts by ascending id. Serialisation failures, deadlocks and stale
 // prepared statements that come before COMMIT are retried here; once COMMIT was sent nothing is, because its outcome is

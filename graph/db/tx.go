@@ -37,7 +37,7 @@ func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error)
 	wait := firstWait
 	for attempt := 1; ; attempt++ {
 		err := d.once(ctx, fn)
-		if err == nil || attempt == attempts || !retryable(err) {
+		if err == nil || attempt == attempts || !Retryable(err) {
 			return err
 		}
 		select {
@@ -85,8 +85,8 @@ func (tx *Tx) Now(ctx context.Context) (time.Time, error) {
 // AfterCommit runs follow once the transaction is durable, and never if it is not. follow must not block.
 func (tx *Tx) AfterCommit(follow func()) { tx.after = append(tx.after, follow) }
 
-// retryable errors left nothing behind and go away by trying again.
-func retryable(err error) bool {
+// Retryable errors left nothing behind and go away by trying again, which Tx does by itself.
+func Retryable(err error) bool {
 	if prepared.Stale(err) {
 		return true
 	}

@@ -2,30 +2,31 @@ package orders
 
 import (
 	"context"
-	"slices"
+	"database/sql"
+	"errors"
 
-	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/viewer"
 	"stoa/graph/wallet"
 )
 
-// lock reads everything that decides an action, in one round trip, and keeps it from changing until the transaction ends: $1
-// is the order, $2 the caller, $3 the operation, and $4 tells that the action takes on a new obligation. The friendship is then
-// locked before the order: the sub-select in the last condition runs before orders are looked at. Whether the customer can
-// pay is left to the ledger. What this statement sees besides the order it may have seen before it waited for it: files that
-// came meanwhile show as another version, and a clock that was read earlier must not turn the order's history back.
-const lock = `
+// look reads everything that decides an action, in one round trip: $1 is the order, $2 the caller, $3 the operation. Whether the
+// customer can pay is left to the ledger. The time is never before the order's last step, so that its history does not run
+// backwards.
+const look = `
+SELECT p.request_hash, p.result, ` + columns + `, ` + hasFiles + `, greatest(stoa_now(), o.updated_at), ` + areFriends + `, ` + areActive + `, true
+FROM orders o` + parties + ` LEFT JOIN operations p ON p.bot_id = $2 AND p.operation_id = $3
+WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)`
+
+// keepOrder keeps what look reads from changing until the transaction ends: $1 is the order, $2 the caller, and $3 tells of the
+// obligation. The friendship is locked before the order: the sub-select in the last condition runs before orders are looked at.
+const keepOrder = `
 WITH friendship AS MATERIALIZED (
-  SELECT f.state FROM orders o JOIN contacts f ON f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)
-  WHERE $4 AND o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)
+  SELECT FROM orders o JOIN contacts f ON f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)
+  WHERE $3 AND o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)
   FOR SHARE OF f
 )
-SELECT p.request_hash, p.result, ` + columns + `,
-  ` + hasFiles + ` OR o.version <> (SELECT version FROM orders WHERE id = $1), greatest(stoa_now(), o.updated_at),
-  coalesce((SELECT state = 'accepted' FROM friendship), false), $4 AND stoa_active(c) AND stoa_active(k), true
-FROM orders o` + parties + ` LEFT JOIN operations p ON p.bot_id = $2 AND p.operation_id = $3
-WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id) AND (SELECT count(*) FROM friendship) <= 1
+SELECT FROM orders o WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id) AND (SELECT count(*) FROM friendship) <= 1
 FOR UPDATE OF o`
 
 // OrderAct takes an order one step further: the action of the path, by the row of the table in state.go (§3.1, §4.7). Only one
@@ -48,41 +49,47 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.once(ctx, op, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
-		var (
-			s    situation
-			kept stored
-		)
-		err := tx.SQL.QueryRowContext(ctx, lock, c.orderID, v.BotID, op.id, slices.Contains(c.needs, friends)).
-			Scan(append([]any{&kept.hash, &kept.result}, s.targets()...)...)
-		if err != nil {
-			return nil, err
-		}
-		if made, err := op.repeat(kept); made != nil || err != nil {
-			return made, err
-		}
-		if err := c.refuse(&s, op); err != nil {
-			return nil, err
-		}
-		if err := s.bindFiles(ctx, tx, v.BotID, s.resultsTarget(), c.results); err != nil {
-			return nil, err
-		}
-		next := step{
-			action: string(c.action), by: v.BotID, at: s.now,
-			confirmedTotal: c.confirmedTotal, resultText: c.resultText, reason: c.reason,
-		}
-		s.order.State, s.order.UpdatedAt = c.to, s.now
-		s.order.Version++
-		if c.record != nil {
-			c.record(&s.order, next)
-		}
-		if c.money.move != nil {
-			if err := c.money.move(ctx, tx, s.escrow(op)); err != nil {
-				return nil, err
-			}
-		}
-		return a.change(ctx, tx, &s, next, op)
+	return a.once(ctx, work{
+		act:   func(ctx context.Context, in scope) (*OrderResult, error) { return a.actIn(ctx, in, c, op) },
+		files: len(c.results) > 0, lock: keepOrder, args: []any{c.orderID, v.BotID, c.obliges()},
 	})
+}
+
+// actIn reads what decides an action, decides, and writes.
+func (a *API) actIn(ctx context.Context, in scope, c command, op operation) (*OrderResult, error) {
+	var (
+		s    situation
+		kept stored
+	)
+	err := in.QueryRowContext(ctx, look, c.orderID, op.agent, op.id).
+		Scan(append([]any{&kept.hash, &kept.result}, s.targets()...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		if made, stored := op.repeated(ctx, in); made != nil || stored != nil {
+			return made, stored
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if made, err := op.repeat(kept); made != nil || err != nil {
+		return made, err
+	}
+	if err := c.refuse(&s, op); err != nil {
+		return nil, err
+	}
+	if err := s.bindFiles(ctx, in.tx, op.agent, s.resultsTarget(), c.results); err != nil {
+		return nil, err
+	}
+	next := step{
+		action: string(c.action), by: op.agent, at: s.now,
+		confirmedTotal: c.confirmedTotal, resultText: c.resultText, reason: c.reason,
+	}
+	s.order.State, s.order.UpdatedAt = c.to, s.now
+	s.order.Version++
+	if c.record != nil {
+		c.record(&s.order, next)
+	}
+	return a.change(ctx, in, &s, next, op, c.transition)
 }
 
 // refuse is the order of checks of contract §6, up to the money.

@@ -9,7 +9,6 @@ import (
 	"stoa/ent"
 	"stoa/ent/bot"
 	"stoa/ent/order"
-	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/viewer"
 )
@@ -17,25 +16,29 @@ import (
 // created is what the history calls an order's first step.
 const created = "create"
 
-// meet reads everything that decides an offer, in one round trip: $1 is the caller, $2 the counterpart, $3 the operation. It
-// waits its turn behind an identical request, which has no row yet that could be locked (the class of that lock is this
-// statement's own), and then keeps the friendship from ending until the transaction does. An unknown counterpart reads as a
-// deleted one.
+// meet reads everything that decides an offer, in one round trip: $1 is the caller, $2 the counterpart, $3 the operation. An
+// unknown counterpart reads as a deleted one.
 const meet = `
-WITH turn AS MATERIALIZED (
-  SELECT pg_advisory_xact_lock(7061, hashtext($1::uuid::text || $3::uuid::text))
-), friendship AS MATERIALIZED (
-  SELECT f.state FROM contacts f
-  WHERE (SELECT count(*) FROM turn) = 1 AND f.low_id = least($1::uuid, $2::uuid) AND f.high_id = greatest($1::uuid, $2::uuid)
-  FOR SHARE OF f
-)
-SELECT p.request_hash, p.result, stoa_now(), coalesce((SELECT state = 'accepted' FROM friendship), false),
-  coalesce(stoa_active(me) AND stoa_active(other), false), s.fee_bps,
+SELECT p.request_hash, p.result, stoa_now(),
+  EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
+    AND f.low_id = least($1::uuid, $2::uuid) AND f.high_id = greatest($1::uuid, $2::uuid)),
+  coalesce(stoa_active(me, s) AND stoa_active(other, s), false), s.fee_bps,
   me.id, me.handle, me.display_name, me.encryption_public_key, me.profile_public, me.state, me.suspended_at, me.avatar_id,
   coalesce(other.id, $2::uuid), coalesce(other.handle, ''), coalesce(other.display_name, ''), other.encryption_public_key,
   coalesce(other.profile_public, false), coalesce(other.state, 'deleted'), other.suspended_at, other.avatar_id
-FROM settings s JOIN bots me ON me.id = $1::uuid LEFT JOIN bots other ON other.id = $2::uuid
+FROM settings s JOIN bots me ON s.id = 1 AND me.id = $1::uuid LEFT JOIN bots other ON other.id = $2::uuid
 LEFT JOIN operations p ON p.bot_id = $1::uuid AND p.operation_id = $3::uuid`
+
+// takeTurn waits for identical requests, which have no row yet that could be locked, until the transaction ends: $1 is the
+// caller, $2 the operation. The class of the lock is stoa_order_open's.
+const takeTurn = `SELECT pg_advisory_xact_lock(7061, hashtext($1::uuid::text || $2::uuid::text))`
+
+// keepFriendship takes the turn and then keeps the friendship with $3 as it is until the transaction ends.
+const keepFriendship = `
+WITH turn AS MATERIALIZED (` + takeTurn + `)
+SELECT FROM contacts f
+WHERE (SELECT count(*) FROM turn) = 1 AND f.low_id = least($1::uuid, $3::uuid) AND f.high_id = greatest($1::uuid, $3::uuid)
+FOR SHARE OF f`
 
 // CreateOrder offers a friend an order, as its customer or as its contractor; nothing is reserved yet (§3.1, §4.7). Only an
 // agent may call it. The order of checks: the form of the fields (invalid_input), the stored result of an identical request or
@@ -56,58 +59,64 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 	if err != nil {
 		return nil, err
 	}
-	return a.once(ctx, op, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
-		var (
-			s         situation
-			me, other ent.Bot
-			feeBps    int64
-			kept      stored
-		)
-		err := tx.SQL.QueryRowContext(ctx, meet, v.BotID, f.counterpart, op.id).Scan(slices.Concat(
-			[]any{&kept.hash, &kept.result, &s.now, &s.friends, &s.active, &feeBps}, participant(&me), participant(&other))...)
-		if err != nil {
-			return nil, err
-		}
-		if made, err := op.repeat(kept); made != nil || err != nil {
-			return made, err
-		}
-		if !f.deadline.After(s.now) {
-			return nil, fault.Field(fault.InvalidInput, "deadline", errPast.Error())
-		}
-		q, err := Price(f.amountMinor, feeBps)
-		if err != nil {
-			return nil, err
-		}
-		if other.State == bot.StateDeleted {
-			return nil, fault.New(fault.NotFound).Say("There is no such agent.")
-		}
-		s.order.ID = id
-		files := s.bindFiles(ctx, tx, me.ID, s.inputsTarget(), f.files)
-		switch {
-		case files != nil && !alreadyBound(files):
-			return nil, files
-		case !s.friends:
-			return nil, fault.New(friends.refusal)
-		case !s.active:
-			return nil, fault.New(bothActive.refusal)
-		case files != nil:
-			return nil, files
-		case f.confirmedTotal != nil && *f.confirmedTotal != q.TotalMinor:
-			return nil, fault.New(fault.PriceChanged)
-		}
-		s.customer, s.contractor = other, me
-		if f.byCustomer {
-			s.customer, s.contractor = me, other
-		}
-		s.order = ent.Order{
-			ID: id, CreatedAt: s.now, UpdatedAt: s.now, State: order.StateOffered, Version: 1,
-			CustomerID: s.customer.ID, ContractorID: s.contractor.ID, AuthorID: me.ID,
-			Title: f.title, Description: f.description, Deadline: f.deadline,
-			AmountMinor: q.AmountMinor, FeeMinor: q.FeeMinor, TotalMinor: q.TotalMinor, FeeBps: q.FeeBps,
-		}
-		if f.byCustomer {
-			s.order.ConfirmedTotalMinor = f.confirmedTotal
-		}
-		return a.create(ctx, tx, &s, step{action: created, by: me.ID, at: s.now}, op)
+	return a.once(ctx, work{
+		act:   func(ctx context.Context, in scope) (*OrderResult, error) { return a.createIn(ctx, in, f, id, op) },
+		files: len(f.files) > 0, lock: keepFriendship, args: []any{v.BotID, op.id, f.counterpart},
 	})
+}
+
+// createIn reads what decides an offer, decides, and writes.
+func (a *API) createIn(ctx context.Context, in scope, f offer, id uuid.UUID, op operation) (*OrderResult, error) {
+	var (
+		s         situation
+		me, other ent.Bot
+		feeBps    int64
+		kept      stored
+	)
+	err := in.QueryRowContext(ctx, meet, op.agent, f.counterpart, op.id).Scan(slices.Concat(
+		[]any{&kept.hash, &kept.result, &s.now, &s.friends, &s.active, &feeBps}, participant(&me), participant(&other))...)
+	if err != nil {
+		return nil, err
+	}
+	if made, err := op.repeat(kept); made != nil || err != nil {
+		return made, err
+	}
+	if !f.deadline.After(s.now) {
+		return nil, fault.Field(fault.InvalidInput, "deadline", errPast.Error())
+	}
+	q, err := Price(f.amountMinor, feeBps)
+	if err != nil {
+		return nil, err
+	}
+	if other.State == bot.StateDeleted {
+		return nil, fault.New(fault.NotFound).Say("There is no such agent.")
+	}
+	s.order.ID = id
+	files := s.bindFiles(ctx, in.tx, me.ID, s.inputsTarget(), f.files)
+	switch {
+	case files != nil && !alreadyBound(files):
+		return nil, files
+	case !s.friends:
+		return nil, fault.New(friends.refusal)
+	case !s.active:
+		return nil, fault.New(bothActive.refusal)
+	case files != nil:
+		return nil, files
+	case f.confirmedTotal != nil && *f.confirmedTotal != q.TotalMinor:
+		return nil, fault.New(fault.PriceChanged)
+	}
+	s.customer, s.contractor = other, me
+	if f.byCustomer {
+		s.customer, s.contractor = me, other
+	}
+	s.order = ent.Order{
+		ID: id, CreatedAt: s.now, UpdatedAt: s.now, State: order.StateOffered, Version: 1,
+		CustomerID: s.customer.ID, ContractorID: s.contractor.ID, AuthorID: me.ID,
+		Title: f.title, Description: f.description, Deadline: f.deadline,
+		AmountMinor: q.AmountMinor, FeeMinor: q.FeeMinor, TotalMinor: q.TotalMinor, FeeBps: q.FeeBps,
+	}
+	if f.byCustomer {
+		s.order.ConfirmedTotalMinor = f.confirmedTotal
+	}
+	return a.open(ctx, in, &s, step{action: created, by: me.ID, at: s.now}, op, movement{})
 }

@@ -2,8 +2,6 @@ package orders
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,30 +48,26 @@ func (a *API) FundOrder(ctx context.Context, p Purchase, agree func(ctx context.
 		return nil, err
 	}
 	id := newID()
-	return a.once(ctx, op, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
-		var kept stored
-		err := tx.SQL.QueryRowContext(ctx, findOperation, op.agent, op.id).Scan(&kept.hash, &kept.result)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, err
-		}
-		if made, err := op.repeat(kept); made != nil || err != nil {
+	fund := func(ctx context.Context, in scope) (*OrderResult, error) {
+		if made, err := op.repeated(ctx, in); made != nil || err != nil {
 			return made, err
 		}
-		d, err := agree(ctx, tx, id)
+		d, err := agree(ctx, in.tx, id)
 		if err != nil {
 			return nil, err
 		}
-		s := situation{customer: d.Customer, contractor: d.Contractor, now: d.At}
-		s.order = ent.Order{
-			ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: order.StateFunded, Version: 1, FundedAt: &d.At, TaskID: &p.TaskID,
-			CustomerID: d.Customer.ID, ContractorID: d.Contractor.ID, AuthorID: d.Customer.ID,
-			Title: d.Title, Description: d.Description, Deadline: d.Deadline,
-			AmountMinor: d.Price.AmountMinor, FeeMinor: d.Price.FeeMinor, TotalMinor: d.Price.TotalMinor, FeeBps: d.Price.FeeBps,
-			ConfirmedTotalMinor: &d.Price.TotalMinor,
-		}
-		if err := hold.move(ctx, tx, s.escrow(op)); err != nil {
-			return nil, err
-		}
-		return a.create(ctx, tx, &s, step{action: selected, by: op.agent, at: d.At}, op)
-	})
+		return a.open(ctx, in, d.order(id, p.TaskID), step{action: selected, by: op.agent, at: d.At}, op, hold)
+	}
+	return a.locked(ctx, work{act: fund, lock: takeTurn, args: []any{op.agent, op.id}})
+}
+
+// order is what comes of a deal.
+func (d *Deal) order(id, taskID uuid.UUID) *situation {
+	return &situation{customer: d.Customer, contractor: d.Contractor, now: d.At, order: ent.Order{
+		ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: order.StateFunded, Version: 1, FundedAt: &d.At, TaskID: &taskID,
+		CustomerID: d.Customer.ID, ContractorID: d.Contractor.ID, AuthorID: d.Customer.ID,
+		Title: d.Title, Description: d.Description, Deadline: d.Deadline,
+		AmountMinor: d.Price.AmountMinor, FeeMinor: d.Price.FeeMinor, TotalMinor: d.Price.TotalMinor, FeeBps: d.Price.FeeBps,
+		ConfirmedTotalMinor: &d.Price.TotalMinor,
+	}}
 }

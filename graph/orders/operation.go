@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/wire"
 )
@@ -76,29 +75,12 @@ func (op operation) repeat(kept stored) (*OrderResult, error) {
 
 const findOperation = `SELECT request_hash, result FROM operations WHERE bot_id = $1 AND operation_id = $2`
 
-// once runs act in a transaction. act looks for a stored operation itself, together with what else it reads, and stores its
-// own last; the unique index lets one do so. An identical request may have committed while act waited for a lock and still saw
-// the past, so whatever act is refused for is believed only after a second look.
-func (a *API) once(ctx context.Context, op operation, act func(ctx context.Context, tx *db.Tx) (*OrderResult, error)) (*OrderResult, error) {
-	var made *OrderResult
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		var err error
-		made, err = act(ctx, tx)
-		return err
-	})
-	if err == nil {
-		return made, nil
-	}
-	if fault.From(err).Status() >= 500 && !db.Violates(err, "operation_bot_id_operation_id") {
+// repeated looks for a stored operation by itself, for requests that found nothing else to read it with.
+func (op operation) repeated(ctx context.Context, q querier) (*OrderResult, error) {
+	var kept stored
+	err := q.QueryRowContext(ctx, findOperation, op.agent, op.id).Scan(&kept.hash, &kept.result)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	var kept stored
-	again := a.DB.SQL.QueryRowContext(ctx, findOperation, op.agent, op.id).Scan(&kept.hash, &kept.result)
-	if again != nil && !errors.Is(again, sql.ErrNoRows) {
-		return nil, again
-	}
-	if made, conflict := op.repeat(kept); made != nil || conflict != nil {
-		return made, conflict
-	}
-	return nil, err
+	return op.repeat(kept)
 }

@@ -1,13 +1,11 @@
 package orders
 
 import (
-	"context"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/wallet"
 )
@@ -52,7 +50,7 @@ var (
 // movement is what an action does with the order's money; the zero value does nothing.
 type movement struct {
 	kind wallet.Kind
-	move func(context.Context, *db.Tx, wallet.Escrow) error
+	post func(wallet.Escrow) wallet.Transaction
 }
 
 // The movements of the table.
@@ -88,6 +86,9 @@ func (t *transition) refuseNeeds(s *situation) error {
 	}
 	return nil
 }
+
+// obliges tells that the action takes on a new obligation, which rests on what others may change meanwhile.
+func (t *transition) obliges() bool { return slices.Contains(t.needs, friends) }
 
 // permits tells whether the caller's next request could be this one.
 func (t *transition) permits(s *situation, caller uuid.UUID) bool {

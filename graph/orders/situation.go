@@ -31,18 +31,21 @@ const columns = `o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_i
   c.id, c.handle, c.display_name, c.encryption_public_key, c.profile_public, c.state, c.suspended_at, c.avatar_id,
   k.id, k.handle, k.display_name, k.encryption_public_key, k.profile_public, k.state, k.suspended_at, k.avatar_id`
 
-// hasFiles is a fact of an order o.
-const hasFiles = `EXISTS (SELECT FROM attachments a WHERE a.bound_id = o.id)`
-
 // facts of an order that is only read: files, now, friends, active, covered.
-const facts = hasFiles + `, stoa_now(),
-  o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
-    AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)),
-  o.state = 'offered' AND stoa_active(c) AND stoa_active(k),
+const facts = hasFiles + `, stoa_now(), ` + areFriends + `, ` + areActive + `,
   o.state = 'offered' AND EXISTS (SELECT FROM accounts a WHERE a.bot_id = o.customer_id AND a.available_minor >= o.total_minor)`
 
-// parties joins the two agents to an order.
-const parties = ` JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id`
+// Facts of an order o that more than one statement asks for. All are cheap to ask where they do not matter, and none depends on
+// a parameter, whose value would have the statement planned anew for every call.
+const (
+	hasFiles   = `EXISTS (SELECT FROM attachments a WHERE a.bound_id = o.id)`
+	areFriends = `o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
+    AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id))`
+	areActive = `o.state = 'offered' AND stoa_active(c, s) AND stoa_active(k, s)`
+)
+
+// parties joins the two agents to an order, and the settings that their obligations depend on.
+const parties = ` JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id JOIN settings s ON s.id = 1`
 
 // targets of columns and facts, in their order.
 func (s *situation) targets() []any {

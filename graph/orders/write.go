@@ -4,81 +4,89 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/graph/db"
 	"stoa/graph/events"
+	"stoa/graph/wallet"
 	"stoa/graph/wire"
 )
 
-// One statement writes all that an operation leaves behind besides the money: the order, its history, the stored result, and
-// the announcements to both participants, who are told nothing but state and version. Four statements would hold the locks for
-// three round trips more. finish is its end, the same for a new order and a change; its parameters come first.
+// One statement writes all that an operation leaves behind: the order, its history, the stored result, the announcements to both
+// participants, who are told nothing but state and version, and the money. It is a function in the database
+// (migrate/sql/0016_orders.sql) for two reasons: a transaction's BEGIN, locks, posting, write and COMMIT would be five round trips
+// that others wait for; and its statements see what others commit while it waits for them, so it can tell whether what was
+// decided upon still holds, and writes nothing where it does not. Each has the parameters of noted at its end.
 const (
-	finish = `, history AS (
-  INSERT INTO order_events (id, created_at, order_id, action, participant_id, state, version, reason)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-), answer AS (
-  INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result) VALUES ($9, $2, $5, $10, $11, $12)
-)
-INSERT INTO events (id, created_at, recipient_id, kind, payload)
-VALUES ($13, $2, $14, '` + string(events.OrderChanged) + `', $15), ($16, $2, $17, '` + string(events.OrderChanged) + `', $15)`
-
-	insert = `
-WITH made AS (
-  INSERT INTO orders (id, created_at, updated_at, state, version, customer_id, contractor_id, author_id, task_id, title, description,
-    deadline, amount_minor, fee_minor, total_minor, fee_bps, confirmed_total_minor, funded_at)
-  VALUES ($3, $2, $2, $6, $7, $14, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
-)` + finish
-
-	update = `
-WITH changed AS (
-  UPDATE orders SET updated_at = $2, state = $6, version = $7, outcome = $18, confirmed_total_minor = $19, result_text = $20,
-    disputed_by = $21, dispute_reason = $22, disputed_at = $23, refund_proposed_by = $24, refund_reason = $25,
-    refund_proposed_at = $26, funded_at = $27, delivered_at = $28, closed_at = $29
-  WHERE id = $3
-)` + finish
+	openOrder = `SELECT stoa_order_open($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, ` +
+		`$18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)`
+	stepOrder = `SELECT stoa_order_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, ` +
+		`$20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)`
 )
 
-// create writes a new order with the first step of its history, stores the answer under op and tells both participants.
-func (a *API) create(ctx context.Context, tx *db.Tx, s *situation, first step, op operation) (*OrderResult, error) {
+// open writes a new order with the first step of its history, stores the answer under op and tells both participants. An offer
+// rests on what was decided upon; any other first step is its caller's to lock.
+func (a *API) open(ctx context.Context, in scope, s *situation, first step, op operation, money movement) (*OrderResult, error) {
 	o := &s.order
-	return a.write(ctx, tx, s, first, op, insert,
-		o.AuthorID, o.TaskID, o.Title, o.Description, o.Deadline, o.AmountMinor, o.FeeMinor, o.TotalMinor, o.FeeBps,
-		o.ConfirmedTotalMinor, o.FundedAt)
+	return a.write(ctx, in, s, first, op, money, openOrder,
+		first.action == created, o.ID, first.at, o.CustomerID, o.ContractorID, o.AuthorID, o.TaskID, o.State, o.Title, o.Description,
+		o.Deadline, o.AmountMinor, o.FeeMinor, o.TotalMinor, o.FeeBps, o.ConfirmedTotalMinor, o.FundedAt)
 }
 
 // change writes an order after one more step, stores the answer under op and tells both participants.
-func (a *API) change(ctx context.Context, tx *db.Tx, s *situation, next step, op operation) (*OrderResult, error) {
+func (a *API) change(ctx context.Context, in scope, s *situation, next step, op operation, t *transition) (*OrderResult, error) {
 	o := &s.order
-	return a.write(ctx, tx, s, next, op, update,
-		o.Outcome, o.ConfirmedTotalMinor, o.ResultText, o.DisputedBy, o.DisputeReason, o.DisputedAt,
-		o.RefundProposedBy, o.RefundReason, o.RefundProposedAt, o.FundedAt, o.DeliveredAt, o.ClosedAt)
+	return a.write(ctx, in, s, next, op, t.money, stepOrder,
+		t.obliges(), o.Version-1, o.ID, next.at, o.CustomerID, o.ContractorID, o.State, o.Outcome, o.ConfirmedTotalMinor, o.ResultText,
+		o.DisputedBy, o.DisputeReason, o.DisputedAt, o.RefundProposedBy, o.RefundReason, o.RefundProposedAt,
+		o.FundedAt, o.DeliveredAt, o.ClosedAt)
 }
 
-// write runs insert or update; columns are the parameters that follow those of finish.
-func (a *API) write(ctx context.Context, tx *db.Tx, s *situation, done step, op operation, query string, columns ...any) (*OrderResult, error) {
-	o := &s.order
-	if err := showFiles(ctx, tx.SQL, done.by, s); err != nil {
+// write runs openOrder or stepOrder; columns are the parameters before those of noted. Faults: insufficient_funds,
+// ledger_conflict; errChanged where what was decided upon has changed, or a request under way took the operation id.
+func (a *API) write(
+	ctx context.Context, in scope, s *situation, done step, op operation, money movement, query string, columns ...any,
+) (*OrderResult, error) {
+	if err := showFiles(ctx, in, done.by, s); err != nil {
 		return nil, err
 	}
 	result, err := newResult(newCard(s, done.by))
 	if err != nil {
 		return nil, err
 	}
-	payload, err := wire.Marshal(events.OrderPayload{OrderID: o.ID, Status: string(o.State), Version: o.Version})
+	note, err := s.noted(done, op, result, money)
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.SQL.ExecContext(ctx, query, append([]any{
-		newID(), done.at, o.ID, done.action, done.by, o.State, o.Version, done.reason,
-		newID(), op.id, op.hash, result.body,
-		newID(), o.CustomerID, payload, newID(), o.ContractorID,
-	}, columns...)...)
+	var written bool
+	err = in.QueryRowContext(ctx, query, append(columns, note...)...).Scan(&written)
+	if refusal := wallet.Refusal(err); refusal != nil {
+		return nil, refusal
+	}
+	if db.Violates(err, "operation_bot_id_operation_id") || (err == nil && !written) {
+		return nil, errChanged
+	}
 	if err != nil {
 		return nil, err
 	}
-	tx.AfterCommit(func() { a.Events.Wake([]uuid.UUID{o.CustomerID, o.ContractorID}) })
+	both := []uuid.UUID{s.order.CustomerID, s.order.ContractorID}
+	in.then(func() { a.Events.Wake(both) })
 	return result, nil
+}
+
+// noted are the parameters of stoa_order_note behind the order's own.
+func (s *situation) noted(done step, op operation, result *OrderResult, money movement) ([]any, error) {
+	o := &s.order
+	announcement, err := wire.Marshal(events.OrderPayload{OrderID: o.ID, Status: string(o.State), Version: o.Version})
+	if err != nil {
+		return nil, err
+	}
+	var posted wallet.Transaction
+	if money.post != nil {
+		posted = money.post(s.escrow(op))
+	}
+	ids := pq.StringArray{newID().String(), newID().String(), newID().String(), newID().String()}
+	return append([]any{done.action, done.by, done.reason, op.id, op.hash, result.body, announcement, ids}, posted.Arguments()...), nil
 }
 
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }

@@ -1,5 +1,8 @@
 // Package wallet is the ledger of virtual test credits and the only writer of balances (§2.5).
 //
+// What a movement of money is made of is said here; how it is written, by stoa_post in the database and nothing else, which Post
+// calls, and those statements that hand it the Arguments of a Transaction along with what else they write.
+//
 // It is double entry: every transaction's entries sum to zero, and they are added in one statement together with the balances
 // they change, so a balance always equals the sum of its entries. Available and reserved balances are never negative. The
 // database itself refuses anything else (migrate/sql), and entries can be neither changed nor deleted. An agent's two balances

@@ -1,12 +1,6 @@
 package wallet
 
-import (
-	"context"
-
-	"github.com/google/uuid"
-
-	"stoa/graph/db"
-)
+import "github.com/google/uuid"
 
 // Escrow is the money of one order: the full price leaves the customer's available balance when the order is accepted, waits
 // in the reserved one, and leaves it once, as payment or as refund. There is no part of it (§3.1).
@@ -25,16 +19,16 @@ type Escrow struct {
 // Total is the full price in minor units, fee included.
 func (e Escrow) Total() int64 { return e.AmountMinor + e.FeeMinor }
 
-// Hold reserves the full price out of what the customer has available. It returns insufficient_funds where that does not
-// suffice; nothing is reserved in part.
-func Hold(ctx context.Context, tx *db.Tx, e Escrow) error {
-	return e.post(ctx, tx, Reserve,
+// Hold reserves the full price out of what the customer has available. Where that does not suffice the posting is refused with
+// insufficient_funds; nothing is reserved in part.
+func Hold(e Escrow) Transaction {
+	return e.transaction(Reserve,
 		Posting{BotID: e.CustomerID, Account: Available, DeltaMinor: -e.Total()},
 		Posting{BotID: e.CustomerID, Account: Reserved, DeltaMinor: e.Total()})
 }
 
 // Release pays the contractor and the platform out of the reserve.
-func Release(ctx context.Context, tx *db.Tx, e Escrow) error {
+func Release(e Escrow) Transaction {
 	postings := []Posting{
 		{BotID: e.CustomerID, Account: Reserved, DeltaMinor: -e.Total()},
 		{BotID: e.ContractorID, Account: Available, DeltaMinor: e.AmountMinor},
@@ -42,16 +36,16 @@ func Release(ctx context.Context, tx *db.Tx, e Escrow) error {
 	if e.FeeMinor > 0 {
 		postings = append(postings, Posting{Account: Fees, DeltaMinor: e.FeeMinor})
 	}
-	return e.post(ctx, tx, Payment, postings...)
+	return e.transaction(Payment, postings...)
 }
 
 // Return gives the customer the full reserve back, fee included.
-func Return(ctx context.Context, tx *db.Tx, e Escrow) error {
-	return e.post(ctx, tx, Refund,
+func Return(e Escrow) Transaction {
+	return e.transaction(Refund,
 		Posting{BotID: e.CustomerID, Account: Reserved, DeltaMinor: -e.Total()},
 		Posting{BotID: e.CustomerID, Account: Available, DeltaMinor: e.Total()})
 }
 
-func (e Escrow) post(ctx context.Context, tx *db.Tx, kind Kind, postings ...Posting) error {
-	return Post(ctx, tx, Transaction{Kind: kind, OperationID: &e.OperationID, OrderID: &e.OrderID, Postings: postings})
+func (e Escrow) transaction(kind Kind, postings ...Posting) Transaction {
+	return Transaction{Kind: kind, OperationID: &e.OperationID, OrderID: &e.OrderID, Postings: postings}
 }

@@ -3,6 +3,7 @@ package wallet
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
@@ -28,30 +29,11 @@ type Posting struct {
 	DeltaMinor int64
 }
 
-// post writes a transaction in one statement: it locks the agents' accounts in ascending id, moves the balances, gives each
-// agent's entries the next numbers of its own, and adds the entries. All or nothing; the balance checks and the balance
-// trigger are the database's.
-const post = `
-WITH posting AS (
-  SELECT p.*, row_number() OVER (PARTITION BY p.bot_id ORDER BY p.position) AS nth
-  FROM unnest($5::uuid[], $6::uuid[], $7::text[], $8::bigint[]) WITH ORDINALITY AS p (id, bot_id, account_kind, delta_minor, position)
-), change AS (
-  SELECT bot_id, count(*) AS entries,
-    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
-    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved
-  FROM posting WHERE account_kind IN ('available', 'reserved') GROUP BY bot_id
-), moved AS (
-  UPDATE accounts a SET
-    available_minor = a.available_minor + c.available,
-    reserved_minor = a.reserved_minor + c.reserved,
-    entry_count = a.entry_count + c.entries
-  FROM change c
-  WHERE a.bot_id = c.bot_id AND a.id = ANY (ARRAY(SELECT l.id FROM accounts l WHERE l.bot_id = ANY ($6::uuid[]) ORDER BY l.id FOR UPDATE))
-  RETURNING a.bot_id, a.entry_count - c.entries AS numbered
-)
-INSERT INTO ledger_entries (id, transaction_id, kind, operation_id, order_id, bot_id, number, account_kind, delta_minor, created_at)
-SELECT p.id, $1::uuid, $2::text, $3::uuid, $4::uuid, m.bot_id, m.numbered + p.nth, p.account_kind, p.delta_minor, stoa_now()
-FROM posting p LEFT JOIN moved m ON m.bot_id = p.bot_id`
+// post is one call of the function that holds the rules (migrate/sql/0016_orders.sql), because statements that write more than
+// money call it too: an operation on an order moves its money in the statement that writes the order.
+const post = `SELECT ` + function + `($1, $2, $3, $4, $5, $6, $7, $8)`
+
+const function = "stoa_post"
 
 // SQLSTATEs of the database refusing a posting.
 const (
@@ -59,10 +41,23 @@ const (
 	outOfRange = "22003"
 )
 
-// Post writes a transaction inside tx. It returns insufficient_funds when an available balance would become negative, and
-// ledger_conflict when the ledger's other rules refuse the posting.
+// Post writes a transaction inside tx: all of it or nothing. It returns insufficient_funds when an available balance would become
+// negative, and ledger_conflict when the ledger's other rules refuse the posting.
 func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
+	_, err := tx.SQL.ExecContext(ctx, post, append([]any{t.OperationID, t.OrderID}, t.Arguments()...)...)
+	if refusal := Refusal(err); refusal != nil {
+		return refusal
+	}
+	return err
+}
+
+// Arguments are those of stoa_post behind the operation and the order, for a statement that calls it along with what else it
+// does. Without postings all are null: no money moves.
+func (t Transaction) Arguments() []any {
 	n := len(t.Postings)
+	if n == 0 {
+		return make([]any, 6)
+	}
 	ids, bots, accounts, deltas := make([]string, n), make([]*string, n), make([]string, n), make([]int64, n)
 	for i, p := range t.Postings {
 		ids[i] = uuid.Must(uuid.NewV7()).String()
@@ -73,13 +68,24 @@ func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
 		accounts[i] = string(p.Account)
 		deltas[i] = p.DeltaMinor
 	}
-	_, err := tx.SQL.ExecContext(ctx, post, uuid.Must(uuid.NewV7()), string(t.Kind), t.OperationID, t.OrderID,
-		pq.Array(ids), pq.Array(bots), pq.Array(accounts), pq.Array(deltas))
-	if db.Violates(err, "accounts_available_not_negative") {
+	return []any{
+		uuid.Must(uuid.NewV7()), string(t.Kind), pq.Array(ids), pq.Array(bots), pq.Array(accounts), pq.Array(deltas),
+	}
+}
+
+// Refusal is the fault of an error with which stoa_post refused a posting, whichever statement called it, and nil for every
+// other error.
+func Refusal(err error) error {
+	refused := new(pq.Error)
+	if !errors.As(err, &refused) || !strings.Contains(refused.Where, function) {
+		return nil
+	}
+	switch {
+	case refused.Constraint == "accounts_available_not_negative":
 		return fault.New(fault.InsufficientFunds)
-	}
-	if refused := new(pq.Error); errors.As(err, &refused) && (refused.Code.Class() == brokenRule || refused.Code == outOfRange) {
+	case refused.Code.Class() == brokenRule, refused.Code == outOfRange:
 		return fault.Wrap(fault.LedgerConflict, err)
+	default:
+		return nil
 	}
-	return err
 }

@@ -18,8 +18,8 @@ func in(w *graphtest.World, move func(ctx context.Context, tx *db.Tx) error) err
 }
 
 // move runs a movement of an escrow.
-func move(w *graphtest.World, by func(context.Context, *db.Tx, wallet.Escrow) error, e wallet.Escrow) error {
-	return in(w, func(ctx context.Context, tx *db.Tx) error { return by(ctx, tx, e) })
+func move(w *graphtest.World, by func(wallet.Escrow) wallet.Transaction, e wallet.Escrow) error {
+	return post(w, by(e))
 }
 
 // post writes any transaction.
