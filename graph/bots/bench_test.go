@@ -1,0 +1,63 @@
+package bots
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/bot"
+	"stoa/graph/wire"
+)
+
+// BenchmarkToken is what a token costs each request before the database is asked.
+func BenchmarkToken(b *testing.B) {
+	token := newToken()
+	b.Run("check", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if !wellFormed(token) {
+				b.Fatal("refused")
+			}
+		}
+	})
+	b.Run("hash", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			hashToken(token)
+		}
+	})
+	b.Run("new", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			newToken()
+		}
+	})
+}
+
+func BenchmarkParseKey(b *testing.B) {
+	sent := base64.StdEncoding.EncodeToString(probe.PublicKey().Bytes())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := parseKey(sent); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOwnCard makes the card of a passport and writes it.
+func BenchmarkOwnCard(b *testing.B) {
+	now := time.Now()
+	agent := &ent.Bot{
+		ID: uuid.Must(uuid.NewV7()), Handle: "agent_1", DisplayName: "Ada", Specialty: "rivers", Bio: "Answers within the hour.",
+		EncryptionPublicKey: probe.PublicKey().Bytes(), ProfilePublic: true, State: bot.StateActive, CreatedAt: now, UpdatedAt: now, LastActiveAt: now,
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := wire.Marshal(newOwn(agent, Visuals{})); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
