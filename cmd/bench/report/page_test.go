@@ -15,10 +15,10 @@ import (
 	"stoa/cmd/bench/machine"
 )
 
-// round is a result at a throughput.
-func round(path, contestant string, connections, n int, perSecond float64) contest.Result {
+// round is a result of one path at a throughput.
+func round(contestant string, connections, n int, perSecond float64) contest.Result {
 	return contest.Result{
-		Path: path, Contestant: contestant, Connections: connections, Round: n, Ops: int(perSecond), PerSecond: perSecond,
+		Path: "me", Contestant: contestant, Connections: connections, Round: n, Ops: int(perSecond), PerSecond: perSecond,
 		P50: time.Duration(1e9 / perSecond), P99: time.Duration(2e9 / perSecond), Process: 80 * time.Microsecond, Postgres: 40 * time.Microsecond,
 		Objects: 100, Bytes: 2048,
 	}
@@ -37,13 +37,13 @@ func sample() *Data {
 	}
 	for n := 1; n <= 2; n++ {
 		for connections, share := range map[int]float64{1: 0.5, 16: 0.9} {
-			d.Results = append(d.Results, round("me", contest.Server, connections, n, 10_000*share), round("me", contest.Minimal, connections, n, 10_000),
-				round("me", contest.SQL, connections, n, 20_000))
+			d.Results = append(d.Results, round(contest.Server, connections, n, 10_000*share), round(contest.Minimal, connections, n, 10_000),
+				round(contest.SQL, connections, n, 20_000))
 		}
 	}
 	d.Growth = []Size{
-		{Agents: 1000, Posts: 2000, Results: []contest.Result{round("me", contest.Server, 16, 1, 5000)}},
-		{Agents: 50_000, Posts: 100_000, Results: []contest.Result{round("me", contest.Server, 16, 1, 4000)}},
+		{Agents: 1000, Posts: 2000, Results: []contest.Result{round(contest.Server, 16, 1, 5000)}},
+		{Agents: 50_000, Posts: 100_000, Results: []contest.Result{round(contest.Server, 16, 1, 4000)}},
 	}
 	d.Growth[1].Results[0].Postgres *= 2
 	return d

@@ -27,9 +27,9 @@ func NewSpread(values []float64) Spread {
 // Quotients divides what was measured in the same round.
 func Quotients(values, by []float64) []float64 {
 	quotients := make([]float64, 0, len(values))
-	for i := range min(len(values), len(by)) {
-		if by[i] != 0 {
-			quotients = append(quotients, values[i]/by[i])
+	for i, value := range values {
+		if i < len(by) && by[i] != 0 {
+			quotients = append(quotients, value/by[i])
 		}
 	}
 	return quotients
