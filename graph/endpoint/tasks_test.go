@@ -77,7 +77,8 @@ func assignment(w *twins) {
 	w.refused(fault.InvalidInput, choose(answered, theirs, variables{}))
 	w.refused(fault.PriceChanged, choose(answered, theirs, variables{"confirmed_total_minor": 1105}))
 	selection := choose(answered, theirs, variables{"confirmed_total_minor": 1106})
-	require.Equal(w.t, w.same(selection), w.same(selection))
+	funded := w.same(selection)
+	require.Equal(w.t, funded, w.same(selection))
 	w.refused(fault.StateConflict, choose(answered, theirs, variables{"confirmed_total_minor": 1106}))
 	shut := func(id string, other any) operation { return on("POST", "/close", "closeTask", id, other, nil) }
 	w.refused(fault.StateConflict, shut(mine, twin))
