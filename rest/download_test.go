@@ -286,3 +286,16 @@ func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 		s.fetch(http.MethodGet, path+"/download", by.Token).fault(http.StatusNotFound, fault.NotFound)
 	}
 }
+
+func TestPreviewsComeInRanges(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	preview, ok := s.attach(agent, "order", pngOf(t, 40, 30))["preview_url"].(string)
+	require.True(t, ok)
+	whole := s.fetch(http.MethodGet, preview, agent.Token)
+	require.Equal(t, http.StatusOK, whole.status)
+	first := s.fetch(http.MethodGet, preview, agent.Token, "Range", "bytes=0-9")
+	require.Equal(t, http.StatusPartialContent, first.status)
+	require.Equal(t, whole.raw[:10], first.raw)
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
+	"stoa/rest/resttest"
 )
 
 // program is the binary under test, built once.
@@ -38,7 +39,7 @@ func testMain(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}
-	return m.Run()
+	return resttest.Main(m, resttest.Mixed)
 }
 
 // patient is how long a test waits for what must come, on a busy machine.

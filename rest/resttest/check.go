@@ -63,26 +63,28 @@ func (d *Description) Check(e Exchange) error {
 	if operation != nil {
 		route, responses = operation.Path, operation.responses
 	}
-	wrong := func(err error) error {
-		if err == nil {
-			return nil
-		}
+	err := e.check(responses)
+	if err == nil && operation != nil && e.Status < http.StatusMultipleChoices {
+		err = operation.checkAccepted(e)
+	}
+	if err != nil {
 		return fmt.Errorf("not as described: %s %s answered %d: %w", e.Request.Method, route, e.Status, err)
 	}
+	return nil
+}
+
+// CheckMissing is Check for a path that the answering process does not serve, described or not.
+func (d *Description) CheckMissing(e Exchange) error { return e.check(d.everyPath) }
+
+func (e Exchange) check(responses map[int]*response) error {
 	described, ok := responses[e.Status]
 	if !ok {
-		return wrong(fmt.Errorf("the status is not described; the body was %.300s", e.Body))
+		return fmt.Errorf("the status is not described; the body was %.300s", e.Body)
 	}
 	if err := described.checkHeaders(e.Header); err != nil {
-		return wrong(err)
+		return err
 	}
-	if err := described.checkBody(e); err != nil {
-		return wrong(err)
-	}
-	if operation == nil || e.Status >= http.StatusMultipleChoices {
-		return nil
-	}
-	return wrong(operation.checkAccepted(e))
+	return described.checkBody(e)
 }
 
 func (r *response) checkHeaders(sent http.Header) error {

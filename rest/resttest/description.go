@@ -21,7 +21,9 @@ type Description struct {
 	Operations []*Operation
 
 	everyPath map[int]*response
-	schemas   *compiler
+	// frames of the event channel by their type.
+	frames  map[string]*schema
+	schemas *compiler
 }
 
 // Operation is one method of one path.
@@ -59,7 +61,7 @@ func load() (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Description{Document: object(value)}
+	d := &Description{Document: object(value), frames: map[string]*schema{}}
 	if d.schemas, err = newCompiler(d.Document); err != nil {
 		return nil, err
 	}
@@ -70,6 +72,11 @@ func load() (*Description, error) {
 				return nil, fmt.Errorf("%s %s: %w", method, path, err)
 			}
 			d.Operations = append(d.Operations, operation)
+		}
+	}
+	for name, shape := range map[string]string{"event": "EventFrame", "acked": "AckedFrame"} {
+		if d.frames[name], err = d.schemas.compile(pointer("components", "schemas", shape)); err != nil {
+			return nil, err
 		}
 	}
 	every := object(d.Document["x-every-path"])

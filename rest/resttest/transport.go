@@ -16,9 +16,8 @@ type Transport struct {
 	Next http.RoundTripper
 	// Description is what answers are held against.
 	Description *Description
-	// Everything says that all requests go to public listeners; otherwise only those under a described path, /api/ or /ws/ are
-	// looked at.
-	Everything bool
+	// Scope says which requests are looked at.
+	Scope Scope
 
 	mu         sync.Mutex
 	deviations []string
@@ -47,7 +46,11 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		_ = answer.Body.Close() // it was read to its end
 		e.Body, answer.Body = raw, io.NopCloser(bytes.NewReader(raw))
 	}
-	if err := t.Description.Check(e); err != nil {
+	err = t.Description.Check(e)
+	if err != nil && t.Scope == Mixed && e.Status == http.StatusNotFound {
+		err = t.Description.CheckMissing(e) // a process without the role for the path
+	}
+	if err != nil {
 		return nil, errors.Join(t.deviated(err), answer.Body.Close())
 	}
 	t.count(e)
@@ -57,7 +60,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 func (t *Transport) concerns(request *http.Request) bool {
 	path := request.URL.Path
 	_, known := t.Description.Find(request.Method, path)
-	return t.Everything || known || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/ws/")
+	return t.Scope >= Public || (known && t.Scope == Mixed) || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/ws/")
 }
 
 func (t *Transport) deviated(err error) error {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
+
+	"stoa/rest/resttest"
 )
 
 // crowdSetting makes the test binary a crowd of clients: an address, a number of connections for each token, and the tokens.
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	m.Run()
+	os.Exit(resttest.Main(m, resttest.Public))
 }
 
 // crowd opens connections, says so, and holds them until its input ends.

@@ -22,6 +22,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/limits"
 	"stoa/rest"
+	"stoa/rest/resttest"
 	"stoa/rest/socket"
 )
 
@@ -131,6 +132,7 @@ func (p *process) dialWith(header http.Header, query string, subprotocols ...str
 	conn, response, err := dialer.Dial(p.url+query, header)
 	require.NoError(p.t, err)
 	require.NoError(p.t, response.Body.Close())
+	require.NoError(p.t, resttest.Handshake(p.url, response))
 	p.t.Cleanup(func() { _ = conn.Close() })
 	c := &client{conn, make(chan arrival, 4096), make(chan struct{}, 1), p.t}
 	answer := conn.PingHandler()
@@ -177,6 +179,7 @@ func (c *client) next() frame {
 	a := c.arrive()
 	require.NoError(c.t, a.err)
 	require.Empty(c.t, a.pong)
+	require.NoError(c.t, resttest.Frame(a.raw))
 	var f frame
 	require.NoError(c.t, json.Unmarshal(a.raw, &f), "%s", a.raw)
 	return f

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// The description is printed without a server, in either format the same.
+func TestOpenAPIIsPrinted(t *testing.T) {
+	t.Parallel()
+	code, text, complaint := outcome(t, []string{"openapi", "--base-url=https://stoa.example"})
+	require.Zero(t, code, complaint)
+	require.Contains(t, text, "\n  - url: https://stoa.example\n")
+	var fromYAML, fromJSON any
+	asJSON, err := yaml.YAMLToJSON([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(asJSON, &fromYAML))
+	code, text, complaint = outcome(t, []string{"openapi", "--format=json"}, "STOA_BASE_URL=https://stoa.example")
+	require.Zero(t, code, complaint)
+	require.NoError(t, json.Unmarshal([]byte(text), &fromJSON))
+	require.Equal(t, fromYAML, fromJSON)
+
+	for _, wrong := range []string{"--format=xml", "--base-url=stoa.example", "--base-url=https://stoa.example/api"} {
+		code, _, complaint = outcome(t, []string{"openapi", wrong})
+		require.Equal(t, exitSettings, code)
+		require.Contains(t, complaint, "--")
+	}
+}
+
+// A server names the origin that it is told, or the address that it listens on.
+func TestDescriptionsNameTheOrigin(t *testing.T) {
+	t.Parallel()
+	database := "STOA_DATABASE_URL=" + graphtest.New(t).URL
+	for _, setting := range []string{"STOA_BASE_URL=", "STOA_BASE_URL=https://stoa.example"} {
+		s := serve(t, database, setting)
+		want := s.url
+		if len(setting) > len("STOA_BASE_URL=") {
+			want = setting[len("STOA_BASE_URL="):]
+		}
+		for _, path := range []string{"/api/v1/openapi.json", "/skill.md", "/llms.txt"} {
+			page := s.get(path)
+			require.Equal(t, http.StatusOK, page.status)
+			require.Contains(t, string(page.raw), want)
+			require.NotContains(t, string(page.raw), "http://127.0.0.1:8080")
+		}
+	}
+}
