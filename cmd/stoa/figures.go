@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
-	"net/http/pprof" //nolint:gosec // it also registers with http.DefaultServeMux, which nothing here serves
+	"net/http/pprof" // it also registers with http.DefaultServeMux, which nothing here serves
 
 	"stoa/graph"
 	"stoa/graph/endpoint"

@@ -146,7 +146,7 @@ func TestACollectorThatHangs(t *testing.T) {
 	s.said("the last spans are lost")
 }
 
-func TestTracesAsked(t *testing.T) { //nolint:paralleltest // it sets the environment
+func TestTracesAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  map[string]string
 		want bool

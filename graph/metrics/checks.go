@@ -17,7 +17,7 @@ type checks map[string]*probe
 func (m *Metrics) Checks(byName map[string]Check) {
 	all := make(checks, len(byName))
 	for name, check := range byName {
-		all[name] = newProbe(probePeriod, []Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }})
+		all[name] = newProbe([]Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }})
 	}
 	m.registry.MustRegister(all)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -126,7 +125,7 @@ func TestRowsAreSound(t *testing.T) {
 		require.NotEmpty(t, domain.Rows)
 		for _, row := range domain.Rows {
 			names = append(names, row.Name)
-			require.Regexp(t, regexp.MustCompile(`^stoa_[a-z_]+$`), row.Name)
+			require.Regexp(t, `^stoa_[a-z_]+$`, row.Name)
 			require.Equal(t, row.Kind == metrics.Counter, strings.HasSuffix(row.Name, "_total"), row.Name)
 			require.False(t, row.Kind == metrics.Histogram && !strings.HasSuffix(row.Name, "_seconds"), row.Name)
 			require.True(t, strings.HasSuffix(row.Help, "."), row.Name)

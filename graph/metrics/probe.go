@@ -25,7 +25,6 @@ type Reader func(ctx context.Context) ([]Value, error)
 type probe struct {
 	rows    []Row
 	readers []Reader
-	period  time.Duration
 
 	// turn is held by whoever reads or looks.
 	turn   sync.Mutex
@@ -44,15 +43,15 @@ type reading struct {
 
 // Probe adds the figures of readers, which together show the given domains' rows that are read from the database.
 func (m *Metrics) Probe(readers ...Reader) {
-	m.registry.MustRegister(newProbe(probePeriod, readers))
+	m.registry.MustRegister(newProbe(readers))
 }
 
-func newProbe(period time.Duration, readers []Reader) *probe {
+func newProbe(readers []Reader) *probe {
 	rows := []Row{
 		probeFailed, probeSeconds, OutboxDepth, OutboxOldest, OutboxConnectedOldest, JobsWaiting, JobsLag, InspectionsWaiting,
 		InspectionsRunning, InspectionsOldest, LedgerDiscrepancies, LedgerReconciled, BackupMade,
 	}
-	return &probe{rows: rows, readers: readers, period: period}
+	return &probe{rows: rows, readers: readers}
 }
 
 // Describe is Prometheus's to call.
@@ -67,7 +66,7 @@ func (p *probe) Collect(to chan<- prometheus.Metric) {
 // look returns a reading that is fresh enough, or one that failed.
 func (p *probe) look() reading {
 	p.turn.Lock()
-	if time.Since(p.latest.began) < p.period {
+	if time.Since(p.latest.began) < probePeriod {
 		defer p.turn.Unlock()
 		return p.latest
 	}

@@ -25,7 +25,7 @@ func TestAProbeReadsOnceAPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		p := newProbe(5*time.Second, []Reader{func(context.Context) ([]Value, error) {
+		p := newProbe([]Reader{func(context.Context) ([]Value, error) {
 			return []Value{{Row: OutboxDepth, Value: float64(asked.Add(1))}}, nil
 		}})
 		for range 3 {
@@ -33,7 +33,7 @@ func TestAProbeReadsOnceAPeriod(t *testing.T) {
 			require.True(t, ok)
 			require.InDelta(t, 1, depth, 0)
 		}
-		time.Sleep(5 * time.Second)
+		time.Sleep(probePeriod)
 		depth, _ := p.look().value(OutboxDepth)
 		require.InDelta(t, 2, depth, 0)
 	})
@@ -43,7 +43,7 @@ func TestAProbeThatFailsShowsNothingOld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var away atomic.Bool
-		p := newProbe(5*time.Second, []Reader{
+		p := newProbe([]Reader{
 			func(context.Context) ([]Value, error) { return []Value{{Row: OutboxDepth, Value: 7}}, nil },
 			func(context.Context) ([]Value, error) {
 				if away.Load() {
@@ -54,12 +54,12 @@ func TestAProbeThatFailsShowsNothingOld(t *testing.T) {
 		})
 		require.False(t, p.look().failed)
 		away.Store(true)
-		time.Sleep(5 * time.Second)
+		time.Sleep(probePeriod)
 		seen := p.look()
 		require.True(t, seen.failed)
 		require.Empty(t, seen.values)
 		away.Store(false)
-		time.Sleep(5 * time.Second)
+		time.Sleep(probePeriod)
 		require.Len(t, p.look().values, 1)
 	})
 }
@@ -70,7 +70,7 @@ func TestAProbeThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hung := make(chan struct{})
 		var asked atomic.Int64
-		p := newProbe(5*time.Second, []Reader{func(context.Context) ([]Value, error) {
+		p := newProbe([]Reader{func(context.Context) ([]Value, error) {
 			asked.Add(1)
 			<-hung
 			return []Value{{Row: OutboxDepth, Value: 1}}, nil
@@ -83,7 +83,7 @@ func TestAProbeThatHangs(t *testing.T) {
 		require.EqualValues(t, 1, asked.Load())
 		close(hung)
 		synctest.Wait()
-		time.Sleep(5 * time.Second)
+		time.Sleep(probePeriod)
 		require.False(t, p.look().failed)
 	})
 }

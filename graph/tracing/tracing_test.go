@@ -126,7 +126,8 @@ func TestLinesSayTheirTrace(t *testing.T) {
 }
 
 func BenchmarkOperationWithoutATrace(b *testing.B) {
-	ctx := context.WithValue(b.Context(), struct{}{}, 1)
+	type key struct{}
+	ctx := context.WithValue(b.Context(), key{}, 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		_, end := tracing.Operation(ctx, "bots.Me")
