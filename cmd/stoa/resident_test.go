@@ -41,6 +41,7 @@ func TestFileCopies(t *testing.T) {
 
 // A process that has shrunk goes on, and holds less of its program than before.
 func TestShrink(t *testing.T) {
+	t.Parallel()
 	require.NoError(t, shrink())
 	require.NoError(t, shrink(), "again, with the pieces there are")
 	file, err := os.Open("/proc/self/smaps")
