@@ -80,7 +80,7 @@ func TestObligationsHoldAnAgent(t *testing.T) {
 			customer, contractor := w.Agent(), w.Agent()
 			w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
 				deadline, amount_minor, fee_minor, total_minor, fee_bps, outcome)
-				VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4, 1, 't', 'd', stoa_now(), 100, 10, 110, 1000, CASE $4 WHEN 'closed' THEN 'accepted' END)`,
+				VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4::text, 1, 't', 'd', stoa_now(), 100, 10, 110, 1000, CASE $4::text WHEN 'closed' THEN 'accepted' END)`,
 				uuid.Must(uuid.NewV7()), customer.ID, contractor.ID, c.state)
 			later(w, 3, time.Hour)
 			moved := int64(2)
