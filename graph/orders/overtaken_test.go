@@ -46,8 +46,8 @@ func TestAcceptIsOvertaken(t *testing.T) {
 				reserved = total
 			}
 			require.Equal(t, reserved, s.balances(s.customer)[1])
-			require.EqualValues(t, map[bool]int64{true: 2, false: 1}[c.code == ""], s.Count("SELECT count(*) FROM operations"))
-			require.EqualValues(t, map[bool]int64{true: 2, false: 1}[c.code == ""], s.Count("SELECT count(*) FROM order_events"))
+			require.Equal(t, map[bool]int64{true: 2, false: 1}[c.code == ""], s.Count("SELECT count(*) FROM operations"))
+			require.Equal(t, map[bool]int64{true: 2, false: 1}[c.code == ""], s.Count("SELECT count(*) FROM order_events"))
 		})
 	}
 }
@@ -74,7 +74,7 @@ func TestCreateIsOvertaken(t *testing.T) {
 			s.awaitWaiting(1)
 			commit()
 			require.Equal(t, c.code, (<-create).code())
-			require.EqualValues(t, map[bool]int64{true: 1, false: 0}[c.code == ""], s.Count("SELECT count(*) FROM orders"))
+			require.Equal(t, map[bool]int64{true: 1, false: 0}[c.code == ""], s.Count("SELECT count(*) FROM orders"))
 		})
 	}
 }
