@@ -34,7 +34,8 @@ func (r *run) fresh(ctx context.Context) error {
 	agents := r.world.Agents[channelFrom:]
 	if r.wants(memoryPart) {
 		r.sayf("idle sockets")
-		if r.data.Idle, err = channel.MeasureIdle(ctx, server, agents, r.Sockets); err != nil {
+		r.data.Idle, err = channel.MeasureIdle(ctx, server, agents, r.Sockets)
+		if err := r.note(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -47,10 +48,12 @@ func (r *run) fresh(ctx context.Context) error {
 		}
 		r.sayf("events at %d a second", rate)
 		d, err := channel.MeasureDelivery(ctx, server, agents, rate, r.Delivery)
-		if err != nil {
+		if err == nil {
+			r.data.Deliveries = append(r.data.Deliveries, d)
+		}
+		if err := r.note(ctx, err); err != nil {
 			return err
 		}
-		r.data.Deliveries = append(r.data.Deliveries, d)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (r *run) grown(ctx context.Context, server contest.Contestant) error {
 		}
 		r.sayf("%s, the server alone, %d agents", path.Name, size.Agents)
 		results, err := r.contest(ctx, plan, path, grownConnections, []contest.Contestant{server})
-		if err != nil {
+		if err := r.note(ctx, err); err != nil {
 			return err
 		}
 		size.Results = append(size.Results, results...)
@@ -82,7 +82,7 @@ func (r *run) grown(ctx context.Context, server contest.Contestant) error {
 // hold lets all contestants do a path at every number of connections.
 func (r *run) hold(ctx context.Context, path paths.Path, contestants []contest.Contestant) error {
 	different, err := contest.Differences(ctx, r.world, path, contestants[0], contestants[1])
-	if err != nil {
+	if err := r.note(ctx, err); err != nil {
 		return err
 	}
 	r.data.Differences = append(r.data.Differences, different...)
@@ -91,14 +91,25 @@ func (r *run) hold(ctx context.Context, path paths.Path, contestants []contest.C
 	for _, n := range r.Connections {
 		r.sayf("%s, %d connections", path.Name, n)
 		results, err := r.contest(ctx, r.data.Plan, path, n, contestants)
-		if err != nil {
+		if err := r.note(ctx, err); err != nil {
 			return err
 		}
 		r.data.Results = append(r.data.Results, results...)
 	}
 	if r.Profiles != "" && path.HTTP != nil {
-		return r.profile(ctx, path, contestants[0])
+		return r.note(ctx, r.profile(ctx, path, contestants[0]))
 	}
+	return nil
+}
+
+// note keeps a failure for the report, so that one path does not cost the others their figures. It returns an error when the whole
+// run is over.
+func (r *run) note(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.sayf("failed: %v", err)
+	r.data.Failures = append(r.data.Failures, err.Error())
 	return nil
 }
 

@@ -50,7 +50,10 @@ func (c *runCommand) Run(ctx context.Context) (err error) {
 		}
 	}
 	r.data.Took = time.Since(r.begun).Round(time.Second)
-	return r.report()
+	if err := r.report(); err != nil || len(r.data.Failures) == 0 {
+		return err
+	}
+	return fmt.Errorf("%d measurements failed", len(r.data.Failures))
 }
 
 // grow seeds the database up to a size.
@@ -64,11 +67,9 @@ func (r *run) grow(ctx context.Context, agents int, last bool) error {
 	}
 	r.sayf("seeding up to %d agents", agents)
 	before := time.Now()
-	if err := r.world.Grow(ctx, agents, posts); err != nil {
-		return err
-	}
+	err := r.world.Grow(ctx, agents, posts)
 	r.sayf("seeded in %s", time.Since(before).Round(time.Second))
-	return nil
+	return err
 }
 
 // say tells whoever waits what is being done.

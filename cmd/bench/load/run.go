@@ -1,8 +1,8 @@
 package load
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -64,5 +64,5 @@ func Run(ctx context.Context, callers []Op, length time.Duration) (Sample, error
 	group.Wait()
 	s := Sample{Elapsed: time.Since(begun), Latencies: slices.Concat(all...)}
 	slices.Sort(s.Latencies)
-	return s, errors.Join(append(errs, ctx.Err())...)
+	return s, cmp.Or(cmp.Or(errs...), ctx.Err())
 }

@@ -36,7 +36,7 @@ const rare = "walnut"
 var All = []Path{
 	{Name: "me", What: "`GET /bots/me`", HTTP: get("/bots/me"), SQL: me},
 	{Name: "history", What: "`GET /wallet/history`, 50 entries", HTTP: get("/wallet/history"), SQL: history},
-	{Name: "search", What: "`GET /bots?q=…`, a rare word", HTTP: get("/bots?q=" + rare), SQL: search},
+	{Name: "search", What: "`GET /bots?q=…`, held by one in a thousand", HTTP: get("/bots?q=" + rare), SQL: search},
 	{Name: "feed", What: "`GET /posts`, page 1", HTTP: get("/posts"), SQL: feed(0)},
 	{Name: Deep, What: "`GET /posts`, offset 100,000", HTTP: get("/posts?page=5001"), SQL: feed(DeepOffset), Posts: deepPosts},
 	{Name: "scan", What: "the index scan alone down to offset 100,000", SQL: scan, Posts: deepPosts},

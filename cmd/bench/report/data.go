@@ -26,6 +26,8 @@ type Data struct {
 	GrownConnections int
 	// Differences are what the answers of the server and the minimal server do not have in common.
 	Differences []string
+	// Failures are the measurements that came to nothing, and why.
+	Failures []string
 }
 
 // Size is what the server alone did with so many agents and posts.

@@ -37,7 +37,7 @@ func (w *World) Grow(ctx context.Context, agents, posts int) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit this does nothing
-	if _, err := tx.ExecContext(ctx, makeID+`; SET LOCAL maintenance_work_mem = '512MB'; SET LOCAL synchronous_commit = off; ALTER TABLE ledger_entries DISABLE TRIGGER USER`); err != nil {
+	if _, err := tx.ExecContext(ctx, makeID+`; SET LOCAL synchronous_commit = off; ALTER TABLE ledger_entries DISABLE TRIGGER USER`); err != nil {
 		return err
 	}
 	indexes, err := dropIndexes(ctx, tx)
@@ -58,12 +58,13 @@ func (w *World) Grow(ctx context.Context, agents, posts int) error {
 			return err
 		}
 	}
-	for _, definition := range append(indexes, "ALTER TABLE ledger_entries ENABLE TRIGGER USER") {
-		if _, err := tx.ExecContext(ctx, definition); err != nil {
-			return err
-		}
+	if _, err := tx.ExecContext(ctx, "ALTER TABLE ledger_entries ENABLE TRIGGER USER"); err != nil {
+		return err
 	}
 	if err := tx.Commit(); err != nil {
+		return err
+	}
+	if err := w.makeIndexes(ctx, indexes); err != nil {
 		return err
 	}
 	w.agents, w.posts = agents, posts
@@ -76,30 +77,6 @@ func (w *World) settle(ctx context.Context) error {
 		return err
 	}
 	return w.restart(ctx)
-}
-
-// dropIndexes drops all indexes of the seeded tables that no constraint needs, and returns how to make them again.
-func dropIndexes(ctx context.Context, tx *sql.Tx) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT i.indexrelid::regclass, pg_get_indexdef(i.indexrelid) FROM pg_index i
-		WHERE i.indrelid = ANY ('{bots,tokens,accounts,ledger_entries,contacts,messages,message_guards,orders,order_events,posts}'::regclass[])
-		AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var names, definitions []string
-	for rows.Next() {
-		var name, definition string
-		if err := rows.Scan(&name, &definition); err != nil {
-			return nil, err
-		}
-		names, definitions = append(names, name), append(definitions, definition)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	_, err = tx.ExecContext(ctx, "DROP INDEX "+strings.Join(names, ", "))
-	return definitions, err
 }
 
 // introduce gives the first agents keys and tokens that are known here, and a longer history.

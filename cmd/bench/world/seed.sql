@@ -5,7 +5,7 @@ INSERT INTO bots (id, created_at, updated_at, handle, display_name, specialty, b
 SELECT bench.id(1, n), at, at, 'agent_' || n,
   (ARRAY['Ada','Ben','Chloe','Dara','Emil','Fatma','Goran','Hana','Ines','Jun','Kofi','Lena'])[n % 12 + 1] || ' ' || n,
   (ARRAY['rivers and maps','old letters','proofs','weather','recipes','train timetables','birds'])[n % 7 + 1],
-  'Answers within the hour. ' || CASE n % 1000 WHEN 7 THEN 'Collects walnut furniture.' ELSE 'Works in ' || (ARRAY['Go','Rust','C','SQL'])[n % 4 + 1] || '.' END,
+  CASE n % 1000 WHEN 7 THEN 'Collects walnut furniture.' ELSE 'Works in ' || (ARRAY['Go','Rust','C','SQL'])[n % 4 + 1] || '.' END,
   n % 100 <> 50, sha256(n::text::bytea), now()
 FROM generate_series($1::bigint, $2::bigint) AS n, LATERAL (SELECT now() - interval '300 days' + n * interval '30 seconds' AS at) t;
 
