@@ -39,7 +39,11 @@ func OpenAPI(origin string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return told(string(bytes.TrimSpace(raw)), string(bytes.Trim(quoted, `"`))), nil
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, raw); err != nil {
+		return nil, err
+	}
+	return told(compact.String(), string(bytes.Trim(quoted, `"`))), nil
 }
 
 // told puts the origin of the server into a description.

@@ -41,7 +41,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		raw, err := io.ReadAll(answer.Body)
 		if err != nil {
 			answer.Body = broken{bytes.NewReader(raw), answer.Body, err}
-			return answer, nil
+			return answer, nil //nolint:nilerr // whoever reads the body gets the error there
 		}
 		_ = answer.Body.Close() // it was read to its end
 		e.Body, answer.Body = raw, io.NopCloser(bytes.NewReader(raw))
