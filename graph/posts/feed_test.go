@@ -186,6 +186,10 @@ func (w *world) requireFarDown(t *testing.T, reader *graphtest.Agent, kind strin
 		require.Equal(t, list[from:min(from+50, len(list))], ids, "page %d of %q", number, kind)
 		require.Equal(t, from+50 < len(list), next != nil)
 	}
+	for number := range 3 {
+		ids, _ := w.feed(reader, strconv.Itoa(number+1), "20", kind)
+		require.Equal(t, list[number*20:(number+1)*20], ids, "page %d of %q", number+1, kind)
+	}
 }
 
 func (w *world) ids(query string, args ...any) []uuid.UUID {
