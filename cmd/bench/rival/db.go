@@ -41,7 +41,7 @@ type DB struct {
 	statements map[string]*sql.Stmt
 }
 
-// Open prepares the statements of the table. All are planned once a connection, but a search is planned for its values and has a
+// Open prepares the statements of the table. All are planned once a connection, but what must be planned for its values has a
 // pool of its own.
 func Open(ctx context.Context, address string) (*DB, error) {
 	d := &DB{statements: make(map[string]*sql.Stmt)}
@@ -54,7 +54,7 @@ func Open(ctx context.Context, address string) (*DB, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	for text, pool := range map[string]*sql.DB{
-		meText: kept, historyText: kept, feedText: kept, deepText: kept, scanText: kept, searchText: planned,
+		meText: kept, historyText: kept, feedText: kept, deepText: planned, scanText: kept, searchText: planned,
 		sendText: kept, offerText: kept, actText: kept, registerText: kept,
 	} {
 		statement, err := pool.PrepareContext(ctx, text) //nolint:sqlclosecheck // it goes with its pool
