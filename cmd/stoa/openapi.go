@@ -19,11 +19,11 @@ func (c openapiCommand) Validate() error { return checkBaseURL(c.BaseURL) }
 func (c openapiCommand) Run(out io.Writer) error {
 	text := rest.OpenAPIYAML(c.BaseURL)
 	if c.Format == "json" {
-		raw, err := rest.OpenAPI(c.BaseURL)
-		if err != nil {
+		var err error
+		if text, err = rest.OpenAPI(c.BaseURL); err != nil {
 			return err
 		}
-		text = append(raw, '\n')
+		text = append(text, '\n')
 	}
 	_, err := out.Write(text)
 	return err
