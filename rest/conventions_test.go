@@ -169,6 +169,29 @@ func TestBearerHeader(t *testing.T) {
 		ok(http.StatusCreated)
 }
 
+// Whoever may come without a token may not come with a wrong one, and no header with an empty one hides another.
+func TestBearerHeaderOfReaders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	for _, path := range []string{"/api/v1/tasks", "/api/v1/services"} {
+		for status, sent := range map[int][][]string{
+			http.StatusOK:           {nil, {"Bearer " + agent.Token}},
+			http.StatusUnauthorized: {{""}, {"", "Bearer x"}, {"", "Bearer " + agent.Token}, {"Bearer x"}},
+		} {
+			for _, headers := range sent {
+				request, err := http.NewRequest(http.MethodGet, s.url+path, http.NoBody)
+				require.NoError(t, err)
+				request.Header["Authorization"] = headers
+				response, err := http.DefaultTransport.RoundTrip(request)
+				require.NoError(t, err)
+				require.NoError(t, response.Body.Close())
+				require.Equal(t, status, response.StatusCode, "%s %q", path, headers)
+			}
+		}
+	}
+}
+
 func TestBodySizes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
