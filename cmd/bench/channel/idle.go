@@ -52,6 +52,10 @@ func MeasureIdle(ctx context.Context, server *world.Process, agents []*world.Age
 		if err != nil {
 			return Idle{}, fmt.Errorf("channel: socket number %d: %w", len(conns)+1, err)
 		}
+		// What the handshakes left behind is garbage, whenever the server would have come round to it.
+		if err := server.Collect(ctx); err != nil {
+			return Idle{}, err
+		}
 		select {
 		case <-ctx.Done():
 			return Idle{}, ctx.Err()
