@@ -39,7 +39,7 @@ test: build ## Run every test, with the race detector, on a throw-away PostgreSQ
 
 bench: build ## Measure the server, 15 minutes, into docs/benchmarks.md; BENCH=me,feed measures those paths only, BENCH=go the parts
 	@$(GO) build -trimpath -o bin/bench ./cmd/bench
-	@[ '$(BENCH)' = go ] || bin/bench $(if $(BENCH),--only '$(BENCH)')
+	@[ '$(BENCH)' = go ] || bin/bench $(if $(BENCH),--only '$(BENCH)') $(BENCHFLAGS)
 	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
 
 lint: ## Run the linters
