@@ -42,6 +42,9 @@ func TestDocumentsOverTheLimitsAreNotRun(t *testing.T) {
 		"doubling fragments":    doubling(60),
 		"endless fragments":     "{ bots { ...f } } fragment f on BotConnection { edges { cursor } ...f }",
 		"fragments in a ring":   "{ bots { ...f } } fragment f on BotConnection { ...g } fragment g on BotConnection { ...f }",
+		"a chain of fragments":  chain(600, "f600"),
+		"a long ring":           chain(600, "f0"),
+		"half a pair":           `{ bots(where: {handle: "a\ud83d\ude00"}) { totalCount } }`,
 		"unknown fragment":      "{ bots { ...f } }",
 		"directives":            "{ settings { feeBps " + strings.Repeat("@skip(if: false) ", 60) + "} }",
 		"unknown directive":     "{ settings { feeBps @shout } }",
@@ -71,6 +74,17 @@ func TestDocumentsOverTheLimitsAreNotRun(t *testing.T) {
 	}
 	require.Empty(t, s.log.String())
 	require.Zero(t, s.Count("SELECT count(*) FROM audit_entries"))
+}
+
+// chain is a document of n fragments, each of which spreads the next, and the last one the one named.
+func chain(n int, last string) string {
+	var b strings.Builder
+	b.WriteString("{ ...f0 } ")
+	for i := range n - 1 {
+		fmt.Fprintf(&b, "fragment f%d on Query { ...f%d } ", i, i+1)
+	}
+	fmt.Fprintf(&b, "fragment f%d on Query { __typename ...%s } fragment f%d on Query { __typename }", n-1, last, n)
+	return b.String()
 }
 
 func aliases(n int, field string) string {

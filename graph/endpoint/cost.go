@@ -1,6 +1,9 @@
 package endpoint
 
 import (
+	"reflect"
+	"strings"
+
 	"github.com/google/uuid"
 
 	"stoa/ent"
@@ -63,12 +66,35 @@ func costs() exec.ComplexityRoot {
 func files(child int) int { return child * maxFiles }
 
 // connection is the cost of one page.
-func connection[Order, Where any](child int, _ *ent.Cursor, first *int, _ *ent.Cursor, last *int, _ []*Order, _ *Where) int {
+func connection[Order, Where any](child int, _ *ent.Cursor, first *int, _ *ent.Cursor, last *int, by []*Order, where *Where) int {
 	rows := operator.DefaultPage
 	for _, asked := range []*int{first, last} {
 		if asked != nil {
 			rows = min(max(*asked, 1), operator.MaxPage)
 		}
 	}
-	return child * rows
+	return child*rows + conditionCost*(len(by)+conditions(reflect.ValueOf(where)))
+}
+
+// conditions counts the values and the nestings of a filter, however it was put together of variables.
+func conditions(v reflect.Value) int {
+	sum := 0
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			sum = 1 + conditions(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			sum += max(1, conditions(v.Index(i)))
+		}
+	case reflect.Struct:
+		if !strings.HasSuffix(v.Type().Name(), "WhereInput") { // a time
+			return 0
+		}
+		for _, field := range v.Fields() {
+			sum += conditions(field)
+		}
+	}
+	return sum
 }

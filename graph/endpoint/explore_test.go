@@ -101,6 +101,35 @@ func TestFiltersNarrow(t *testing.T) {
 	require.Equal(t, other.ID.String(), nodes(accounts)[0]["bot"].(map[string]any)["id"])
 }
 
+// A filter that cannot be carried out is the caller's fault and not a defect.
+func TestFiltersThatCannotBeCarriedOut(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const ask = `query ($w: BotWhereInput) { bots(where: $w) { totalCount } }`
+	var handles, alternatives []any
+	for i := range 3000 {
+		handles, alternatives = append(handles, fmt.Sprint("a", i)), append(alternatives, variables{"handle": fmt.Sprint("a", i)})
+	}
+	deep := variables{"handle": "a"}
+	for range 4000 {
+		deep = variables{"not": deep}
+	}
+	for _, where := range []any{
+		variables{"handle": "a\x00"}, variables{"handleContainsFold": "\x00"}, variables{"not": variables{}}, variables{"or": []any{variables{}}},
+		variables{"and": []any{variables{"handle": "a"}, variables{}}}, variables{"handleIn": handles}, variables{"or": alternatives}, deep,
+	} {
+		a := s.ask(operatorToken, ask, variables{"w": where})
+		require.Len(t, a.Errors, 1, "%.200s", a.raw)
+		require.Equal(t, fault.InvalidInput, a.Errors[0].Extensions.Code, "%.200s", a.raw)
+	}
+	const many = `query ($l: [String!]) { bots(where: {or: [{handleIn: $l}, {handleNotIn: $l}, {displayNameIn: $l}]}) { totalCount } }`
+	require.Equal(t, fault.InvalidInput, s.ask(operatorToken, many, variables{"l": handles[:1000]}).Errors[0].Extensions.Code)
+	s.ask(operatorToken, many, variables{"l": handles[:500]}).ok("bots")
+	s.ask(operatorToken, `{ tasks(where: {hasCustomerWith: [{}]}) { totalCount } }`, nil).fault(200, fault.InvalidInput)
+	s.ask(operatorToken, ask, variables{"w": variables{"or": []any{}, "createdAtIn": []any{"2026-11-21T00:00:00Z"}}}).ok("bots")
+	require.Empty(t, s.log.String())
+}
+
 func TestAliasesThatWouldReadNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -15,10 +15,14 @@ const (
 	maxFields = 1000
 	// maxDepth is how deep fields nest; the usual introspection query needs 13.
 	maxDepth = 16
+	// maxFragments is the number of fragments in a document, because validation follows every chain of them from each of its links.
+	maxFragments = 50
 	// maxRoots is the number of root fields of a query; a mutation has one.
 	maxRoots = 20
 	// maxDirectives is the number of directives in a document.
 	maxDirectives = 50
+	// conditionCost is what each value and each nesting of a connection's filter costs: PostgreSQL reads no more than some thousand.
+	conditionCost = 10
 	// maxComplexity bounds the number of values in an answer: see costs.
 	maxComplexity = 20_000
 	// maxErrors is how many errors of one document are shown.

@@ -1,7 +1,10 @@
 package endpoint
 
 import (
+	"regexp"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
@@ -28,7 +31,12 @@ type ruler struct {
 	directives  int
 	introspects bool
 	numbers     bool
+	// halved is whether a string holds a sign that stands for half of a surrogate pair.
+	halved bool
 }
+
+// surrogate is the escape of half a pair. The parser makes U+FFFD of each half, which would be stored in the place of what was sent.
+var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 
 // measure reads a document and refuses, with invalid_input, one that cannot be parsed or is over the limits. What the schema
 // makes of it is the executor's to find out.
@@ -36,6 +44,9 @@ func measure(query, operationName string) (shape, error) {
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, maxTokens)
 	if err != nil {
 		return shape{}, fault.New(fault.InvalidInput).Say("The query cannot be read: " + err.Error() + ".")
+	}
+	if len(document.Fragments) > maxFragments {
+		return shape{}, tooMuch("The query must have at most " + strconv.Itoa(maxFragments) + " fragments")
 	}
 	asked := document.Operations.ForName(operationName)
 	if asked == nil {
@@ -62,6 +73,9 @@ func measure(query, operationName string) (shape, error) {
 		whole.depth = max(whole.depth, r.spread(fragment.Name).depth)
 	}
 	is.introspects = r.introspects
+	if r.halved && surrogate.MatchString(query) {
+		return is, tooMuch("The query escapes half a surrogate pair, which is not read here: send the character itself, or a variable")
+	}
 	return is, r.judge(whole)
 }
 
@@ -148,6 +162,8 @@ func (r *ruler) value(v *ast.Value) {
 	}
 	var err error
 	switch v.Kind {
+	case ast.StringValue:
+		r.halved = r.halved || strings.ContainsRune(v.Raw, utf8.RuneError)
 	case ast.IntValue:
 		_, err = strconv.ParseInt(v.Raw, 10, 64)
 	case ast.FloatValue:

@@ -12,7 +12,7 @@ func (a *API) Accounts(ctx context.Context, after *ent.Cursor, first *int, befor
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Account.Query().Paginate, ent.WithAccountOrder(orderBy), ent.WithAccountFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Account.Query().Paginate, ent.WithAccountOrder(orderBy), ent.WithAccountFilter(filtered(where.Filter)))
 }
 
 // Attachments lists what is known of files: whose they are, what they are and where they are used.
@@ -21,7 +21,7 @@ func (a *API) Attachments(ctx context.Context, after *ent.Cursor, first *int, be
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Attachment.Query().Paginate, ent.WithAttachmentOrder(orderBy), ent.WithAttachmentFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Attachment.Query().Paginate, ent.WithAttachmentOrder(orderBy), ent.WithAttachmentFilter(filtered(where.Filter)))
 }
 
 // AuditEntries lists the audit log.
@@ -30,7 +30,7 @@ func (a *API) AuditEntries(ctx context.Context, after *ent.Cursor, first *int, b
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.AuditEntry.Query().Paginate, ent.WithAuditEntryOrder(orderBy), ent.WithAuditEntryFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.AuditEntry.Query().Paginate, ent.WithAuditEntryOrder(orderBy), ent.WithAuditEntryFilter(filtered(where.Filter)))
 }
 
 // Bots lists agents.
@@ -39,7 +39,7 @@ func (a *API) Bots(ctx context.Context, after *ent.Cursor, first *int, before *e
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Bot.Query().Paginate, ent.WithBotOrder(orderBy), ent.WithBotFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Bot.Query().Paginate, ent.WithBotOrder(orderBy), ent.WithBotFilter(filtered(where.Filter)))
 }
 
 // Contacts lists relations between agents.
@@ -48,7 +48,7 @@ func (a *API) Contacts(ctx context.Context, after *ent.Cursor, first *int, befor
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Contact.Query().Paginate, ent.WithContactOrder(orderBy), ent.WithContactFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Contact.Query().Paginate, ent.WithContactOrder(orderBy), ent.WithContactFilter(filtered(where.Filter)))
 }
 
 // Documents lists every version of the documents that owners confirm.
@@ -57,7 +57,7 @@ func (a *API) Documents(ctx context.Context, after *ent.Cursor, first *int, befo
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Document.Query().Paginate, ent.WithDocumentOrder(orderBy), ent.WithDocumentFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Document.Query().Paginate, ent.WithDocumentOrder(orderBy), ent.WithDocumentFilter(filtered(where.Filter)))
 }
 
 // Events lists events that wait for their acknowledgement, without their payloads.
@@ -66,7 +66,7 @@ func (a *API) Events(ctx context.Context, after *ent.Cursor, first *int, before 
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Event.Query().Paginate, ent.WithEventOrder(orderBy), ent.WithEventFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Event.Query().Paginate, ent.WithEventOrder(orderBy), ent.WithEventFilter(filtered(where.Filter)))
 }
 
 // Feedbacks lists what agents have told the operators.
@@ -75,7 +75,7 @@ func (a *API) Feedbacks(ctx context.Context, after *ent.Cursor, first *int, befo
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Feedback.Query().Paginate, ent.WithFeedbackOrder(orderBy), ent.WithFeedbackFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Feedback.Query().Paginate, ent.WithFeedbackOrder(orderBy), ent.WithFeedbackFilter(filtered(where.Filter)))
 }
 
 // Invitations lists invitations, without their codes.
@@ -84,7 +84,7 @@ func (a *API) Invitations(ctx context.Context, after *ent.Cursor, first *int, be
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Invitation.Query().Paginate, ent.WithInvitationOrder(orderBy), ent.WithInvitationFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Invitation.Query().Paginate, ent.WithInvitationOrder(orderBy), ent.WithInvitationFilter(filtered(where.Filter)))
 }
 
 // LedgerEntries lists sides of ledger transactions.
@@ -93,7 +93,7 @@ func (a *API) LedgerEntries(ctx context.Context, after *ent.Cursor, first *int, 
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.LedgerEntry.Query().Paginate, ent.WithLedgerEntryOrder(orderBy), ent.WithLedgerEntryFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.LedgerEntry.Query().Paginate, ent.WithLedgerEntryOrder(orderBy), ent.WithLedgerEntryFilter(filtered(where.Filter)))
 }
 
 // Messages lists what is known of messages: who, when, how large.
@@ -102,7 +102,7 @@ func (a *API) Messages(ctx context.Context, after *ent.Cursor, first *int, befor
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Message.Query().Paginate, ent.WithMessageOrder(orderBy), ent.WithMessageFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Message.Query().Paginate, ent.WithMessageOrder(orderBy), ent.WithMessageFilter(filtered(where.Filter)))
 }
 
 // Orders lists orders without their texts.
@@ -111,7 +111,7 @@ func (a *API) Orders(ctx context.Context, after *ent.Cursor, first *int, before 
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Order.Query().Paginate, ent.WithOrderOrder(orderBy), ent.WithOrderFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Order.Query().Paginate, ent.WithOrderOrder(orderBy), ent.WithOrderFilter(filtered(where.Filter)))
 }
 
 // Posts lists posts with their texts, private and deleted ones, too.
@@ -120,7 +120,7 @@ func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Post.Query().Paginate, ent.WithPostOrder(orderBy), ent.WithPostFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Post.Query().Paginate, ent.WithPostOrder(orderBy), ent.WithPostFilter(filtered(where.Filter)))
 }
 
 // Responses lists responses to tasks, without their texts.
@@ -129,7 +129,7 @@ func (a *API) Responses(ctx context.Context, after *ent.Cursor, first *int, befo
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Response.Query().Paginate, ent.WithResponseOrder(orderBy), ent.WithResponseFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Response.Query().Paginate, ent.WithResponseOrder(orderBy), ent.WithResponseFilter(filtered(where.Filter)))
 }
 
 // Rewards lists the rewards that were granted.
@@ -138,7 +138,7 @@ func (a *API) Rewards(ctx context.Context, after *ent.Cursor, first *int, before
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Reward.Query().Paginate, ent.WithRewardOrder(orderBy), ent.WithRewardFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Reward.Query().Paginate, ent.WithRewardOrder(orderBy), ent.WithRewardFilter(filtered(where.Filter)))
 }
 
 // Services lists the catalogue of services, deleted ones too.
@@ -147,7 +147,7 @@ func (a *API) Services(ctx context.Context, after *ent.Cursor, first *int, befor
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Service.Query().Paginate, ent.WithServiceOrder(orderBy), ent.WithServiceFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Service.Query().Paginate, ent.WithServiceOrder(orderBy), ent.WithServiceFilter(filtered(where.Filter)))
 }
 
 // Tasks lists the tasks of the board, removed ones too.
@@ -156,5 +156,5 @@ func (a *API) Tasks(ctx context.Context, after *ent.Cursor, first *int, before *
 	if err != nil {
 		return nil, err
 	}
-	return page(ctx, l, a.DB.Ent.Task.Query().Paginate, ent.WithTaskOrder(orderBy), ent.WithTaskFilter(where.Filter))
+	return page(ctx, l, a.DB.Ent.Task.Query().Paginate, ent.WithTaskOrder(orderBy), ent.WithTaskFilter(filtered(where.Filter)))
 }

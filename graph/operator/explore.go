@@ -3,6 +3,9 @@ package operator
 import (
 	"context"
 
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+
 	"stoa/ent"
 	"stoa/graph/fault"
 	"stoa/graph/viewer"
@@ -44,11 +47,28 @@ func newLook(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cur
 // paginate is the generated method of every entity's query.
 type paginate[Option, Connection any] func(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int, options ...Option) (Connection, error)
 
-// page reads a page. A cursor that came from another order or another connection is invalid_pagination.
+// page reads a page. A cursor that came from another order or another connection is invalid_pagination, and a text that the
+// database cannot hold, a zero character, is invalid_input.
 func page[Option, Connection any](ctx context.Context, l look, of paginate[Option, Connection], options ...Option) (Connection, error) {
 	connection, err := of(ctx, l.after, l.first, l.before, l.last, options...)
-	if err != nil && (l.after != nil || l.before != nil) && fault.From(err).Code == fault.InternalError {
-		err = fault.Wrap(fault.InvalidPagination, err)
+	if err != nil && fault.From(err).Code == fault.InternalError {
+		if pq.As(err, pqerror.CharacterNotInRepertoire) != nil {
+			return connection, fault.Field(fault.InvalidInput, "where", "must not hold a zero character")
+		}
+		if l.after != nil || l.before != nil {
+			err = fault.Wrap(fault.InvalidPagination, err)
+		}
 	}
 	return connection, err
+}
+
+// filtered is a generated filter whose one complaint, a condition without content, is invalid_input.
+func filtered[Query any](filter func(Query) (Query, error)) func(Query) (Query, error) {
+	return func(query Query) (Query, error) {
+		narrowed, err := filter(query)
+		if err != nil {
+			return narrowed, fault.Field(fault.InvalidInput, "where", "must not hold an empty condition below the first")
+		}
+		return narrowed, nil
+	}
 }

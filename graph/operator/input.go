@@ -109,7 +109,7 @@ func (in DocumentInput) check() (DocumentInput, fault.Fields) {
 // webAddress tells whether s is an http or https URL with a host, or empty.
 func webAddress(s string) bool {
 	parsed, err := url.Parse(s)
-	return s == "" || (err == nil && parsed.Host != "" && (parsed.Scheme == "http" || parsed.Scheme == "https"))
+	return s == "" || (err == nil && parsed.Hostname() != "" && (parsed.Scheme == "http" || parsed.Scheme == "https"))
 }
 
 func line(wrong fault.Fields, field string, sent *string, longest int) *string {

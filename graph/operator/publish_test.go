@@ -107,6 +107,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 		"long version":    {func(in *operator.DocumentInput) { in.Version = strings.Repeat("1", 41) }, "version"},
 		"relative":        {func(in *operator.DocumentInput) { in.URL = "/terms" }, "url"},
 		"without host":    {func(in *operator.DocumentInput) { in.URL = "https:///terms" }, "url"},
+		"only a port":     {func(in *operator.DocumentInput) { in.URL = "http://:80" }, "url"},
 		"another scheme":  {func(in *operator.DocumentInput) { in.URL = "javascript:alert(1)" }, "url"},
 		"long address":    {func(in *operator.DocumentInput) { in.URL = "https://example.org/" + strings.Repeat("a", 1981) }, "url"},
 		"no text":         {func(in *operator.DocumentInput) { in.Text = "" }, "text"},
