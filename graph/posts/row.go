@@ -16,16 +16,19 @@ import (
 type row struct {
 	ent.Post
 	author ent.Bot
+	// files tells that it has any. Most posts have none, and theirs are not asked for.
+	files bool
 }
 
 // columns of a row: the post p and its author b.
-const columns = `p.id, p.author_id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+const columns = `p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post'),
   b.id, b.handle, b.display_name, b.encryption_public_key, b.profile_public, b.state, b.suspended_at, b.avatar_id`
 
 // targets of columns, in their order.
 func (r *row) targets() []any {
 	return []any{
-		&r.ID, &r.AuthorID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt,
+		&r.ID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt, &r.files,
 		&r.author.ID, &r.author.Handle, &r.author.DisplayName, &r.author.EncryptionPublicKey, &r.author.ProfilePublic, &r.author.State,
 		&r.author.SuspendedAt, &r.author.AvatarID,
 	}
@@ -70,9 +73,11 @@ func read(ctx context.Context, q querier, query string, args ...any) ([]*row, er
 
 // newCards makes the cards of posts as an agent sees them; the files of all are read in one statement.
 func newCards(ctx context.Context, q querier, viewerID uuid.UUID, of []*row) ([]*Card, error) {
-	targets := make([]attachments.Target, len(of))
-	for i, r := range of {
-		targets[i] = target(r.ID)
+	var targets []attachments.Target
+	for _, r := range of {
+		if r.files {
+			targets = append(targets, target(r.ID))
+		}
 	}
 	files, err := attachments.Bound(ctx, q, viewerID, targets...)
 	if err != nil {
