@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/db"
 	"stoa/graph/viewer"
 	"stoa/jobs"
 )
@@ -43,4 +44,55 @@ func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 	require.Equal(t, http.StatusOK, pause(viewer.Viewer{Kind: viewer.Operator, Name: "Ada"}).Code)
 	require.EqualValues(t, 1, paused())
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM audit_entries WHERE operator = 'Ada' AND procedure = 'jobs.pauseQueue' AND target = 'maintenance'"))
+}
+
+// What an act is about is all that is kept of it.
+func TestActsAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: h.DB, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	t.Cleanup(dashboard.Stop)
+	act := func(method, path, body string) *httptest.ResponseRecorder {
+		request := httptest.NewRequest(method, "/jobs/api/"+path, strings.NewReader(body))
+		answer := httptest.NewRecorder()
+		dashboard.ServeHTTP(answer, request.WithContext(viewer.With(request.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Ada"})))
+		return answer
+	}
+	for _, body := range []string{
+		`{"ids":["1"],"ids":["2"]}`, `{"ids":["1"],"IDs":["2"]}`, `{"ids":["1"],"note":"\u0000"}`, `{"ids":["\u0000"]}`, `{"ids":["one"]}`, `null`,
+		`{"ids":["1"],"note":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
+	} {
+		require.Equal(t, http.StatusBadRequest, act(http.MethodPost, "jobs/cancel", body).Code, "%.60s", body)
+	}
+	for _, queue := range []string{"a%00b", "%ff", strings.Repeat("a", 65)} {
+		require.Equal(t, http.StatusBadRequest, act(http.MethodPut, "queues/"+queue+"/pause", "").Code, queue)
+	}
+	require.Equal(t, http.StatusMethodNotAllowed, act(http.MethodPatch, "queues/maintenance", `{"concurrency":null}`).Code)
+	require.Zero(t, h.Count("SELECT count(*) FROM audit_entries"))
+	require.Equal(t, http.StatusNotFound, act(http.MethodPost, "jobs/cancel", `{"ids":["4611686018427387904"]}`).Code)
+	require.EqualValues(t, 1, h.Count(`SELECT count(*) FROM audit_entries WHERE details = '{"ids": ["4611686018427387904"]}'`))
+}
+
+// While the database is away the page fails for a while, not for good.
+func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	own, err := db.Open(h.URL, db.Options{})
+	require.NoError(t, err)
+	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: own, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	t.Cleanup(dashboard.Stop)
+	show := func() *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		dashboard.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/jobs/api/queues", nil))
+		return answer
+	}
+	require.Equal(t, http.StatusOK, show().Code)
+	h.Exec("ALTER TABLE river_queue RENAME TO elsewhere")
+	require.Equal(t, http.StatusInternalServerError, show().Code)
+	require.NoError(t, own.Close())
+	refused := show()
+	require.Equal(t, http.StatusServiceUnavailable, refused.Code)
+	require.NotEmpty(t, refused.Header().Get("Retry-After"))
 }
