@@ -88,9 +88,7 @@ func (p *process) start(ctx context.Context) error {
 	if err := p.openOperator(domains, token); err != nil {
 		return err
 	}
-	if err := shrink(); err != nil {
-		p.log.Warn("memory that only the start needed stays resident", "error", err)
-	}
+	economise(ctx, p.log)
 	return nil
 }
 

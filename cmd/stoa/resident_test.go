@@ -53,3 +53,16 @@ func TestShrink(t *testing.T) {
 		require.LessOrEqual(t, m.end-m.start, uintptr(neighbours))
 	}
 }
+
+func TestMemoryIsGivenBackOnceAfterWork(t *testing.T) {
+	t.Parallel()
+	var at effort
+	total := uint64(0)
+	for i, step := range []struct {
+		allocated uint64
+		rests     bool
+	}{{little, false}, {little + 1, false}, {10 * little, false}, {little, true}, {0, false}, {2 * little, false}, {0, true}} {
+		total += step.allocated
+		require.Equal(t, step.rests, at.rests(total), "look %d", i+1)
+	}
+}
