@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 
 	"stoa/graph"
-	"stoa/migrate"
 	"stoa/rest"
 )
 
@@ -35,7 +33,7 @@ func (p *process) serving(domains *graph.Graph) rest.Config {
 
 // checks are what makes this process ready.
 func (p *process) checks() map[string]rest.Check {
-	return map[string]rest.Check{"database": p.db.Ping, "migrations": p.migrations(), "jobs": p.working, "storage": p.storage}
+	return map[string]rest.Check{"database": p.db.Ping, "migrations": schemaOf(p.db.SQL), "jobs": p.working, "storage": p.storage}
 }
 
 func (p *process) listening() rest.Config {
@@ -56,20 +54,4 @@ func (p *process) working(ctx context.Context) error {
 		return nil
 	}
 	return p.jobs.Healthy(ctx)
-}
-
-// migrations asks the database until it has said once that nothing is missing.
-func (p *process) migrations() rest.Check {
-	var current atomic.Bool
-	return func(ctx context.Context) error {
-		if current.Load() {
-			return nil
-		}
-		done, err := migrate.Current(ctx, p.db.SQL)
-		if err == nil && !done {
-			err = errors.New("migrations are missing")
-		}
-		current.Store(err == nil)
-		return err
-	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"net"
 	"net/http"
 	"os"
@@ -154,4 +155,21 @@ func TestTwoProcesses(t *testing.T) {
 		require.NoError(t, who.On(first.client()).Rotate(t.Context()))
 		require.NoError(t, who.Events.ClosedWith(4401))
 	}
+}
+
+// Who goes back to an older schema beneath a running server learns of it.
+func TestAnOlderSchemaIsNotReady(t *testing.T) {
+	t.Parallel()
+	url := graphtest.NewDatabase(t)
+	s := serve(t, "STOA_DATABASE_URL="+url)
+	require.Equal(t, http.StatusOK, s.get("/readyz").status)
+	database, err := sql.Open("postgres", url)
+	require.NoError(t, err)
+	defer database.Close()
+	var version int64
+	require.NoError(t, database.QueryRow("DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version) RETURNING version_id").Scan(&version))
+	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "still ready")
+	_, err = database.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)", version)
+	require.NoError(t, err)
+	eventually(t, func() bool { return s.get("/readyz").status == http.StatusOK }, "not ready again")
 }
