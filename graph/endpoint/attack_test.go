@@ -104,6 +104,8 @@ func TestVariablesOfWrongTypesAreTheCallersFault(t *testing.T) {
 		v     variables
 		code  fault.Code
 	}{
+		"too many values":        {`query ($i: [String!]) { bots(where: {handleIn: $i}) { totalCount } }`, variables{"i": make([]string, 5000)}, fault.InvalidInput},
+		"many values elsewhere":  {`query ($i: Int) { bots(first: $i) { totalCount } }`, variables{"i": 5, "unused": make([][]int, 5000)}, fault.InvalidInput},
 		"an id of another form":  {suspend, variables{"id": "{019b0000-abcd-7000-8000-00000000000f}", "reason": "x"}, fault.InvalidID},
 		"a number for an id":     {suspend, variables{"id": 7, "reason": "x"}, fault.InvalidID},
 		"null for an id":         {suspend, variables{"id": nil, "reason": "x"}, fault.InvalidInput},

@@ -11,6 +11,8 @@ const (
 	bodyTimeout = 15 * time.Second
 	// maxTokens is the length of a document.
 	maxTokens = 5000
+	// maxValues is the number of values in the variables, lists and objects included.
+	maxValues = 5000
 	// maxFields is the number of fields with every fragment written out where it is spread.
 	maxFields = 1000
 	// maxDepth is how deep fields nest; the usual introspection query needs 13.

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,7 +61,26 @@ func readVariables(raw wire.Raw) (map[string]any, error) {
 	if err := decoder.Decode(&variables); err != nil {
 		return nil, fault.Field(fault.InvalidInput, "variables", "must be an object")
 	}
+	if values(variables) > maxValues {
+		return nil, fault.Field(fault.InvalidInput, "variables", "must hold at most "+strconv.Itoa(maxValues)+" values")
+	}
 	return variables, nil
+}
+
+// values counts a value with everything in it.
+func values(v any) int {
+	sum := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			sum += values(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			sum += values(inner)
+		}
+	}
+	return sum
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
