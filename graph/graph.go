@@ -16,8 +16,8 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/db"
 	"stoa/graph/events"
-	"stoa/graph/feedback"
 	"stoa/graph/fault"
+	"stoa/graph/feedback"
 	"stoa/graph/lifecycle"
 	"stoa/graph/limits"
 	"stoa/graph/messages"
@@ -25,8 +25,8 @@ import (
 	"stoa/graph/orders"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/graph/services"
 	"stoa/graph/rewards"
+	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
 )
@@ -95,7 +95,7 @@ func New(c Config) *Graph {
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Orders: g.Orders}
 	g.Operator = &operator.API{
-		DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB),
+		DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
 		Life: &lifecycle.API{DB: c.DB}, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
 	}
 	return g

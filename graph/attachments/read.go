@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/google/uuid"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
@@ -88,6 +89,22 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 		Name: r.shownName(granted, "", r.publishedType()), MediaType: r.publishedType(), Size: *r.PublishedBytes,
 		Tag: tag(*r.PublishedSha256), Public: true, store: a.Store, key: publishedKey(r.ID),
 	}, nil
+}
+
+// Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may have
+// them, as an operator does who looks into an order (§2.6). not_found when they are gone, service_unavailable when the store is away.
+func (a *API) Original(ctx context.Context, id uuid.UUID) ([]byte, error) {
+	whole := &File{store: a.Store, key: originalKey(id)}
+	reader, err := whole.Open(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	raw, err := io.ReadAll(reader)
+	if err != nil {
+		return nil, fault.Wrap(fault.ServiceUnavailable, err)
+	}
+	return raw, nil
 }
 
 func (a *API) readAvailable(ctx context.Context, id string) (*record, rights, error) {

@@ -59,6 +59,7 @@ func costs() exec.ComplexityRoot {
 	c.OrderCard.ResultAttachments = files
 	c.OrderReview.InputAttachments = files
 	c.OrderReview.ResultAttachments = files
+	c.OrderReview.File = func(int, uuid.UUID) int { return fileCost }
 	c.Query.Nodes = func(child int, ids []uuid.UUID) int { return child * len(ids) }
 	return c
 }

@@ -25,6 +25,8 @@ const (
 	maxDirectives = 50
 	// conditionCost is what each value and each nesting of a connection's filter costs: PostgreSQL reads no more than some thousand.
 	conditionCost = 10
+	// fileCost is what the bytes of a file cost, of which there may be 20 MiB.
+	fileCost = maxComplexity / 3
 	// maxComplexity bounds the number of values in an answer: see costs.
 	maxComplexity = 20_000
 	// maxErrors is how many errors of one document are shown.

@@ -81,8 +81,22 @@ func TestReviewIsTheOnlyWayIntoAnOrder(t *testing.T) {
 	}
 	require.Equal(t, "secret name.png", review["inputAttachments"].([]any)[0].(map[string]any)["fileName"])
 	require.Empty(t, review["resultAttachments"])
+	const look = `mutation ($id: ID!, $file: ID!) { reviewOrder(orderId: $id, reason: "what was sent") { title file(id: $file) } }`
+	store, err := attachments.OpenStore(t.Context(), "", t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	s.Attachments.Store = store
+	file := review["inputAttachments"].([]any)[0].(map[string]any)["id"].(string)
+	gone := s.ask(operatorToken, look, variables{"id": id, "file": file})
+	require.Equal(t, fault.NotFound, gone.Errors[0].Extensions.Code, "its bytes are nowhere: %s", gone.raw)
+	require.NoError(t, store.WriteAll(t.Context(), "attachments/"+file[len(file)-2:]+"/"+file+".original", []byte("sent"), nil))
+	require.Equal(t, "c2VudA==", s.ask(operatorToken, look, variables{"id": id, "file": file}).ok("reviewOrder")["file"])
+	foreign := s.ask(operatorToken, look, variables{"id": id, "file": s.File(s.Agent(), attachments.Order)})
+	require.Equal(t, fault.NotFound, foreign.Errors[0].Extensions.Code, "%s", foreign.raw)
+	require.Equal(t, "the title", foreign.Data["reviewOrder"].(map[string]any)["title"])
+	s.ask("", look, variables{"id": id, "file": file}).fault(401, fault.Unauthorized)
 	entry := s.lastEntry()
-	require.Equal(t, []any{"reviewOrder", id.String(), "a complaint"}, []any{entry["procedure"], entry["target"], entry["reason"]})
+	require.Equal(t, []any{"reviewOrder", id.String(), "what was sent"}, []any{entry["procedure"], entry["target"], entry["reason"]})
 }
 
 func TestModeration(t *testing.T) {

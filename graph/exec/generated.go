@@ -662,6 +662,7 @@ type ComplexityRoot struct {
 		Description       func(childComplexity int) int
 		DisputeReason     func(childComplexity int) int
 		Events            func(childComplexity int) int
+		File              func(childComplexity int, id uuid.UUID) int
 		InputAttachments  func(childComplexity int) int
 		Order             func(childComplexity int) int
 		RefundReason      func(childComplexity int) int
@@ -3792,6 +3793,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OrderReview.Events(childComplexity), true
+	case "OrderReview.file":
+		if e.ComplexityRoot.OrderReview.File == nil {
+			break
+		}
+
+		args, err := ec.field_OrderReview_file_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.OrderReview.File(childComplexity, args["id"].(uuid.UUID)), true
 	case "OrderReview.inputAttachments":
 		if e.ComplexityRoot.OrderReview.InputAttachments == nil {
 			break
@@ -10206,6 +10218,8 @@ type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
   refundReason: String
   inputAttachments: [AttachmentCard!]!
   resultAttachments: [AttachmentCard!]!
+  "The bytes of one of these files as they were uploaded, 20 MiB at most."
+  file(id: ID!): Base64
   events: [OrderReviewStep!]!
 }
 
@@ -11941,6 +11955,8 @@ func (ec *executionContext) childFields_OrderReview(ctx context.Context, field g
 		return ec.fieldContext_OrderReview_inputAttachments(ctx, field)
 	case "resultAttachments":
 		return ec.fieldContext_OrderReview_resultAttachments(ctx, field)
+	case "file":
+		return ec.fieldContext_OrderReview_file(ctx, field)
 	case "events":
 		return ec.fieldContext_OrderReview_events(ctx, field)
 	}
@@ -13434,6 +13450,20 @@ func (ec *executionContext) field_Mutation_withdrawDocument_args(ctx context.Con
 		return nil, err
 	}
 	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_OrderReview_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	return args, nil
 }
 
@@ -25370,6 +25400,50 @@ func (ec *executionContext) fieldContext_OrderReview_resultAttachments(_ context
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AttachmentCard(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OrderReview_file(ctx context.Context, field graphql.CollectedField, obj *operator.OrderReview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OrderReview_file(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.File(ctx, fc.Args["id"].(uuid.UUID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
+			return ec.marshalOBase642ᚕbyte(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OrderReview_file(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OrderReview",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Base64 does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_OrderReview_file_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -51497,47 +51571,85 @@ func (ec *executionContext) _OrderReview(ctx context.Context, sel ast.SelectionS
 		case "order":
 			out.Values[i] = ec._OrderReview_order(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "title":
 			out.Values[i] = ec._OrderReview_title(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
 			out.Values[i] = ec._OrderReview_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "resultText":
 			out.Values[i] = ec._OrderReview_resultText(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "disputeReason":
 			out.Values[i] = ec._OrderReview_disputeReason(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "refundReason":
 			out.Values[i] = ec._OrderReview_refundReason(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "inputAttachments":
 			out.Values[i] = ec._OrderReview_inputAttachments(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "resultAttachments":
 			out.Values[i] = ec._OrderReview_resultAttachments(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "file":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._OrderReview_file(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "events":
 			out.Values[i] = ec._OrderReview_events(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -58351,6 +58463,24 @@ func (ec *executionContext) marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐCopy(ctx
 		return graphql.Null
 	}
 	return ec._Backup(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOBase642ᚕbyte(ctx context.Context, v any) ([]byte, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalBase64(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOBase642ᚕbyte(ctx context.Context, sel ast.SelectionSet, v []byte) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalBase64(v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOBase642ᚖstring(ctx context.Context, v any) (*string, error) {

@@ -12,6 +12,7 @@ package operator
 import (
 	"context"
 
+	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/db"
 	"stoa/graph/lifecycle"
@@ -27,6 +28,8 @@ type API struct {
 	Ledger   *wallet.API
 	// Sweeps are all there is to clean up, for the periodic job as for the procedure.
 	Sweeps []Sweep
+	// Files holds the bytes of orders' files.
+	Files  *attachments.API
 	Life   *lifecycle.API
 	Earned *rewards.API
 	// BackUp makes a backup now.

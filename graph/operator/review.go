@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -18,6 +19,19 @@ type OrderReview struct {
 	Events []*ent.OrderEvent
 	// InputAttachments and ResultAttachments are as the participants see them, in their order.
 	InputAttachments, ResultAttachments []*attachments.Card
+
+	files *attachments.API
+}
+
+// File returns the bytes of one of the order's files as they were uploaded, 20 MiB at most (§2.6). Faults: not_found, also for a
+// file that is not this order's or has no bytes any more, and service_unavailable.
+func (r *OrderReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
+	for _, card := range slices.Concat(r.InputAttachments, r.ResultAttachments) {
+		if card.ID == id && card.Available {
+			return r.files.Original(ctx, id)
+		}
+	}
+	return nil, fault.New(fault.NotFound)
 }
 
 // Title of the order.
@@ -54,7 +68,7 @@ func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string)
 		if err != nil {
 			return nil, err
 		}
-		return &OrderReview{Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results]}, nil
+		return &OrderReview{Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results], files: a.Files}, nil
 	})
 	if err != nil {
 		return nil, err
