@@ -23,9 +23,15 @@ import (
 // uploaded sends a small picture and returns the path of its bytes.
 func (s *server) uploaded(by *agent.Agent) string {
 	s.t.Helper()
+	return "/attachments/" + s.upload(by, "portfolio") + "/download"
+}
+
+// upload sends a small picture and returns its id.
+func (s *server) upload(by *agent.Agent, purpose string) string {
+	s.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	require.NoError(s.t, form.WriteField("purpose", "portfolio"))
+	require.NoError(s.t, form.WriteField("purpose", purpose))
 	require.NoError(s.t, form.WriteField("upload_id", uuid.NewString()))
 	part, err := form.CreateFormFile("file", "a.png")
 	require.NoError(s.t, err)
@@ -47,7 +53,7 @@ func (s *server) uploaded(by *agent.Agent) string {
 		} `json:"attachment"`
 	}
 	require.NoError(s.t, json.Unmarshal(raw, &made))
-	return "/attachments/" + made.Attachment.ID + "/download"
+	return made.Attachment.ID
 }
 
 // asks sends a document to the operators' GraphQL and returns the answer.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"io"
 	"net/http"
 	"os"
@@ -11,7 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
@@ -155,6 +159,39 @@ func TestConsoleOrders(t *testing.T) {
 	require.Equal(t, disputed, looked[0]["target"])
 }
 
+// The files of an order are seen through a look into it, and no other way.
+func TestConsoleOrderFile(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	ada, err := agent.Register(t.Context(), o.client(), "Ada", "ada")
+	require.NoError(t, err)
+	ben, err := agent.Register(t.Context(), o.client(), "Ben", "ben")
+	require.NoError(t, err)
+	require.NoError(t, ada.Befriend(t.Context(), ben))
+	sent, other := o.upload(ada, "order"), o.upload(ada, "order")
+	var made struct{ Order struct{ ID string } }
+	require.NoError(t, ada.Post(t.Context(), "/orders", row{
+		"operation_id": uuid.NewString(), "title": "A map", "description": "Of this", "deadline": time.Now().Add(time.Hour), "amount_minor": 100,
+		"confirmed_total_minor": 110, "contractor_id": ben.ID, "input_attachment_ids": []string{sent},
+	}, http.StatusCreated, &made))
+	require.Contains(t, o.says("orders", "review", made.Order.ID, "--reason=a complaint"), sent)
+	path := filepath.Join(t.TempDir(), "sent.png")
+	saved := tells[row](o, "orders", "file", made.Order.ID, sent, "--to="+path, "--reason=a complaint")
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.InDelta(t, len(raw), saved["sizeBytes"], 0)
+	_, err = png.Decode(bytes.NewReader(raw))
+	require.NoError(t, err)
+	code, _, complaints := o.run("orders", "file", made.Order.ID, sent, "--to="+path, "--reason=again")
+	require.Equal(t, exitSettings, code)
+	require.Contains(t, complaints, "is there already")
+	require.Len(t, o.trail("--procedure=reviewOrder"), 2)
+	code, _, complaints = o.run("orders", "file", made.Order.ID, other, "--to="+path+".other", "--reason=a guess")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, complaints, "not_found")
+	require.NoFileExists(t, path+".other")
+}
+
 // What agents publish is found, and goes for good; what they say is answered; documents come into force and go out of it.
 func TestConsoleModeration(t *testing.T) {
 	t.Parallel()
@@ -201,11 +238,15 @@ func TestConsoleComplaints(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	const nobody = "019b0000-abcd-7000-8000-00000000000f"
+	latin := filepath.Join(t.TempDir(), "terms.txt")
+	require.NoError(t, os.WriteFile(latin, []byte("Gr\xfc\xdfe"), 0o600))
 	for name, c := range map[string]struct {
 		args []string
 		code int
 		says string
 	}{
+		"another encoding":    {[]string{"documents", "publish", "terms", latin, "--title=Terms", "--version=1", "--reason=x"}, exitSettings, "UTF-8"},
+		"a name of two lines": {[]string{"settings", "--as=Ada\nBen"}, exitSettings, "--as"},
 		"no command":          {nil, exitSettings, "--help"},
 		"an unknown command":  {[]string{"sing"}, exitSettings, "sing"},
 		"no reason":           {[]string{"bots", "suspend", nobody}, exitSettings, "--reason"},

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/Khan/genqlient/graphql"
 )
@@ -75,6 +76,9 @@ func (c Connection) dial() (graphql.Client, error) {
 	token, source, err := c.credential()
 	if err != nil {
 		return nil, err
+	}
+	if strings.ContainsFunc(c.As, unicode.IsControl) {
+		return nil, &UsageError{"--as: a name is one line"}
 	}
 	caller := &caller{client: &http.Client{Timeout: patience}, token: token, name: c.As}
 	return &explaining{graphql.NewClient(origin+"/graphql", caller), cmp.Or(c.Address, origin), source}, nil

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"stoa/cmd/stoa/console/client"
 )
@@ -55,6 +56,9 @@ func (c publishDocument) Run(d *desk) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
+	}
+	if !utf8.Valid(c.File) {
+		return &UsageError{"the text of a document must be in UTF-8"}
 	}
 	got, err := client.PublishDocument(context.Background(), d.client, client.DocumentInput{
 		Key: c.Key, Title: c.Title, Version: c.Version, Url: c.URL, Text: string(c.File),

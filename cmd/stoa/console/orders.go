@@ -13,6 +13,7 @@ type ordersCommand struct {
 	List   listOrders  `cmd:"" default:"withargs" help:"List orders, newest first."`
 	Stuck  stuckOrders `cmd:"" help:"List orders that somebody should look at, the longest waiting first."`
 	Review reviewOrder `cmd:"" help:"Look into an order: its texts, files, reasons and history."`
+	File   orderFile   `cmd:"" help:"Save one of the files that review lists."`
 }
 
 type listOrders struct {

@@ -1203,6 +1203,29 @@ type PublishDocumentResponse struct {
 // GetPublishDocument returns PublishDocumentResponse.PublishDocument, and is useful for accessing the field via an interface.
 func (v *PublishDocumentResponse) GetPublishDocument() DocumentRow { return v.PublishDocument }
 
+// ReadOrderFileResponse is returned by ReadOrderFile on success.
+type ReadOrderFileResponse struct {
+	// Shows the texts, files, reasons and history of an order.
+	ReviewOrder ReadOrderFileReviewOrderOrderReview `json:"reviewOrder"`
+}
+
+// GetReviewOrder returns ReadOrderFileResponse.ReviewOrder, and is useful for accessing the field via an interface.
+func (v *ReadOrderFileResponse) GetReviewOrder() ReadOrderFileReviewOrderOrderReview {
+	return v.ReviewOrder
+}
+
+// ReadOrderFileReviewOrderOrderReview includes the requested fields of the GraphQL type OrderReview.
+// The GraphQL type's documentation follows.
+//
+// An order with what only its participants see otherwise.
+type ReadOrderFileReviewOrderOrderReview struct {
+	// The bytes of one of these files as they were uploaded, 20 MiB at most.
+	File *[]byte `json:"file"`
+}
+
+// GetFile returns ReadOrderFileReviewOrderOrderReview.File, and is useful for accessing the field via an interface.
+func (v *ReadOrderFileReviewOrderOrderReview) GetFile() *[]byte { return v.File }
+
 // Who may register.
 type RegistrationMode string
 
@@ -2020,6 +2043,22 @@ func (v *__PublishDocumentInput) GetInput() DocumentInput { return v.Input }
 
 // GetReason returns __PublishDocumentInput.Reason, and is useful for accessing the field via an interface.
 func (v *__PublishDocumentInput) GetReason() string { return v.Reason }
+
+// __ReadOrderFileInput is used internally by genqlient
+type __ReadOrderFileInput struct {
+	OrderId string `json:"orderId"`
+	FileId  string `json:"fileId"`
+	Reason  string `json:"reason"`
+}
+
+// GetOrderId returns __ReadOrderFileInput.OrderId, and is useful for accessing the field via an interface.
+func (v *__ReadOrderFileInput) GetOrderId() string { return v.OrderId }
+
+// GetFileId returns __ReadOrderFileInput.FileId, and is useful for accessing the field via an interface.
+func (v *__ReadOrderFileInput) GetFileId() string { return v.FileId }
+
+// GetReason returns __ReadOrderFileInput.Reason, and is useful for accessing the field via an interface.
+func (v *__ReadOrderFileInput) GetReason() string { return v.Reason }
 
 // __ReinstateBotInput is used internally by genqlient
 type __ReinstateBotInput struct {
@@ -3193,6 +3232,44 @@ func PublishDocument(
 	}
 
 	data_ = &PublishDocumentResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by ReadOrderFile.
+const ReadOrderFile_Operation = `
+mutation ReadOrderFile ($orderId: ID!, $fileId: ID!, $reason: String!) {
+	reviewOrder(orderId: $orderId, reason: $reason) {
+		file(id: $fileId)
+	}
+}
+`
+
+func ReadOrderFile(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	orderId string,
+	fileId string,
+	reason string,
+) (data_ *ReadOrderFileResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ReadOrderFile",
+		Query:  ReadOrderFile_Operation,
+		Variables: &__ReadOrderFileInput{
+			OrderId: orderId,
+			FileId:  fileId,
+			Reason:  reason,
+		},
+	}
+
+	data_ = &ReadOrderFileResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
