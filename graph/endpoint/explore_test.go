@@ -2,11 +2,13 @@ package endpoint_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/ent"
 	"stoa/graph/fault"
 )
 
@@ -72,6 +74,12 @@ func TestACursorOfAnotherOrderIsRefused(t *testing.T) {
 	s.ask(operatorToken, other, variables{"c": cursor}).fault(200, fault.InvalidPagination)
 	const more = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}, {field: CREATED_AT}]) { edges { node { id } } } }`
 	s.ask(operatorToken, more, variables{"c": cursor}).fault(200, fault.InvalidPagination)
+	const same = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}]) { edges { node { id } } } }`
+	for _, text := range []string{"a\x00", "a\xff"} { // no handle ever was one of them
+		var forged strings.Builder
+		ent.Cursor{ID: uuid.Must(uuid.NewV7()), Value: []any{text}}.MarshalGQL(&forged)
+		s.ask(operatorToken, same, variables{"c": strings.Trim(forged.String(), `"`)}).fault(200, fault.InvalidPagination)
+	}
 }
 
 func TestFiltersNarrow(t *testing.T) {

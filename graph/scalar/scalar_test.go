@@ -55,7 +55,7 @@ func TestValuesAreSpelledAsRESTSpellsThem(t *testing.T) {
 		require.Equal(t, id, read(t, scalar.UnmarshalUUID, written(scalar.MarshalUUID(id))))
 		require.Equal(t, key, read(t, scalar.UnmarshalBase64, written(scalar.MarshalBase64(key))))
 		require.Equal(t, text, read(t, scalar.UnmarshalText, written(scalar.MarshalText(text))))
-		cursor := ent.Cursor{ID: id, Value: []any{text}}
+		cursor := ent.Cursor{ID: id, Value: []any{strings.ReplaceAll(text, "\x00", "")}}
 		require.Equal(t, cursor, read(t, scalar.UnmarshalCursor, written(scalar.MarshalCursor(cursor))))
 	})
 }
