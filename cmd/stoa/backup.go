@@ -37,14 +37,14 @@ func (s *backupSettings) Validate() error {
 }
 
 // with opens what is backed up, for as long as act runs; a private cluster runs only meanwhile, unless a server has it running.
-func (s *backupSettings) with(act func(context.Context, backup.Store) error) error {
+func (s *backupSettings) with(act func(context.Context, backup.Store) error) (err error) {
 	log := s.logger(os.Stderr)
 	ctx := untilSignal(log)
 	files, err := attachments.OpenStore(ctx, s.FilesURL, filepath.Join(s.DataDir, "files"))
 	if err != nil {
 		return fmt.Errorf("open the file store: %w", err)
 	}
-	defer files.Close()
+	defer func() { err = errors.Join(err, files.Close()) }()
 	address, private, err := s.locate(ctx, log)
 	if err != nil {
 		return err

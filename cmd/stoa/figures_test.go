@@ -136,9 +136,9 @@ func expressions(t *testing.T) []string {
 	var board struct {
 		UID    string `json:"uid"`
 		Panels []struct {
-			ID      int    `json:"id"`
-			Type    string `json:"type"`
-			GridPos map[string]int
+			ID      int            `json:"id"`
+			Type    string         `json:"type"`
+			GridPos map[string]int `json:"gridPos"`
 			Targets []struct {
 				Expr string `json:"expr"`
 			} `json:"targets"`

@@ -42,7 +42,7 @@ func (s Store) copyFiles(ctx context.Context, to, earlier string) (files, size i
 }
 
 // copyFile copies one file, unless it has gone since it was listed.
-func (s Store) copyFile(ctx context.Context, object *blob.ListObject, to, earlier string) (bool, error) {
+func (s Store) copyFile(ctx context.Context, object *blob.ListObject, to, earlier string) (copied bool, err error) {
 	path := filepath.Join(to, filepath.FromSlash(object.Key))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
@@ -57,7 +57,7 @@ func (s Store) copyFile(ctx context.Context, object *blob.ListObject, to, earlie
 	if err != nil {
 		return false, err
 	}
-	defer reader.Close()
+	defer func() { err = errors.Join(err, reader.Close()) }()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return false, err
@@ -73,28 +73,27 @@ func shared(earlier, path string, size int64) bool {
 }
 
 // putFiles writes the files of a backup into the file store, except those that are there.
-func (s Store) putFiles(ctx context.Context, from string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+func (s Store) putFiles(ctx context.Context, from string) (err error) {
+	root, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	return fs.WalkDir(root.FS(), ".", func(key string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		name, err := filepath.Rel(from, path)
-		if err != nil {
 			return err
 		}
 		info, err := entry.Info()
 		if err != nil {
 			return err
 		}
-		key := filepath.ToSlash(name)
 		if there, err := s.Files.Attributes(ctx, key); err == nil && there.Size == info.Size() {
 			return nil
 		}
-		f, err := os.Open(path)
+		f, err := root.Open(filepath.FromSlash(key))
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		return s.Files.Upload(ctx, key, f, &blob.WriterOptions{ContentType: "application/octet-stream"})
+		return errors.Join(s.Files.Upload(ctx, key, f, &blob.WriterOptions{ContentType: "application/octet-stream"}), f.Close())
 	})
 }
