@@ -96,8 +96,12 @@ func MeasureDelivery(ctx context.Context, server *world.Process, agents []*world
 	return b.finish(ctx, perSecond, time.Since(begun))
 }
 
-// send writes to the agent's friend each time a pause has gone by.
+// send writes to the agent's friend each time a pause has gone by. It connects when its turn first comes, since a server need not wait
+// for ever for a first request.
 func (b *board) send(ctx context.Context, address string, a *world.Agent, at time.Time, pause time.Duration, end time.Time) error {
+	if err := until(ctx, at); err != nil {
+		return err
+	}
 	client, err := load.Dial(ctx, address)
 	if err != nil {
 		return err
@@ -105,10 +109,8 @@ func (b *board) send(ctx context.Context, address string, a *world.Agent, at tim
 	defer client.Close() //nolint:errcheck // all answers have been read
 	var buffer []byte
 	for ; at.Before(end); at = at.Add(pause) {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Until(at)):
+		if err := until(ctx, at); err != nil {
+			return err
 		}
 		var id uuid.UUID
 		buffer, id = paths.Envelope(buffer[:0], a)
@@ -118,6 +120,16 @@ func (b *board) send(ctx context.Context, address string, a *world.Agent, at tim
 		b.note(b.answered, b.arrived, id, time.Now())
 	}
 	return nil
+}
+
+// until waits for a time.
+func until(ctx context.Context, at time.Time) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(at)):
+		return nil
+	}
 }
 
 // read notes and acknowledges events until the connection is closed.
