@@ -40,7 +40,7 @@ func (s *backupSettings) Validate() error {
 func (s *backupSettings) with(act func(context.Context, backup.Store) error) (err error) {
 	log := s.logger(os.Stderr)
 	ctx := untilSignal(log)
-	files, err := attachments.OpenStore(ctx, s.FilesURL, filepath.Join(s.DataDir, "files"))
+	files, err := attachments.OpenStore(ctx, s.FilesURL, s.filesFolder())
 	if err != nil {
 		return fmt.Errorf("open the file store: %w", err)
 	}

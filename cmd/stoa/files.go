@@ -30,7 +30,7 @@ func (s *fileSettings) Validate() error {
 }
 
 // filesFolder is where files are when they are in no object store.
-func (s *settings) filesFolder() string { return filepath.Join(s.DataDir, "files") }
+func (s databaseSettings) filesFolder() string { return filepath.Join(s.DataDir, "files") }
 
 // openFiles opens the file store.
 func (p *process) openFiles(ctx context.Context) (*blob.Bucket, error) {

@@ -9,6 +9,7 @@ import (
 	"stoa/ent"
 	"stoa/ent/bot"
 	"stoa/ent/order"
+	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/viewer"
 )
@@ -74,7 +75,7 @@ func (a *API) createIn(ctx context.Context, in scope, f offer, id uuid.UUID, op 
 		kept      stored
 	)
 	err := in.QueryRowContext(ctx, meet, op.agent, f.counterpart, op.id).Scan(slices.Concat(
-		[]any{&kept.hash, &kept.result, &s.now, &s.friends, &s.active, &feeBps}, participant(&me), participant(&other))...)
+		[]any{&kept.hash, &kept.result, &s.now, &s.friends, &s.active, &feeBps}, bots.BriefTargets(&me), bots.BriefTargets(&other))...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"stoa/ent"
+	"stoa/graph/bots"
 )
 
 // situation is an order with everything that decides what may be done to it.
@@ -56,12 +57,7 @@ func (s *situation) targets() []any {
 		&o.DisputedBy, &o.DisputeReason, &o.DisputedAt, &o.RefundProposedBy, &o.RefundReason, &o.RefundProposedAt,
 		&o.FundedAt, &o.DeliveredAt, &o.ClosedAt,
 	}
-	all = append(all, participant(&s.customer)...)
-	all = append(all, participant(&s.contractor)...)
+	all = append(all, bots.BriefTargets(&s.customer)...)
+	all = append(all, bots.BriefTargets(&s.contractor)...)
 	return append(all, &s.files, &s.now, &s.friends, &s.active, &s.covered)
-}
-
-// participant lists what a brief card needs of an agent.
-func participant(b *ent.Bot) []any {
-	return []any{&b.ID, &b.Handle, &b.DisplayName, &b.EncryptionPublicKey, &b.ProfilePublic, &b.State, &b.SuspendedAt, &b.AvatarID}
 }

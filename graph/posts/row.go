@@ -23,15 +23,13 @@ type row struct {
 // columns of a row: the post p and its author b.
 const columns = `p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
   EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post'),
-  b.id, b.handle, b.display_name, b.encryption_public_key, b.profile_public, b.state, b.suspended_at, b.avatar_id`
+  ` + bots.BriefColumns
 
 // targets of columns, in their order.
 func (r *row) targets() []any {
-	return []any{
+	return append([]any{
 		&r.ID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt, &r.files,
-		&r.author.ID, &r.author.Handle, &r.author.DisplayName, &r.author.EncryptionPublicKey, &r.author.ProfilePublic, &r.author.State,
-		&r.author.SuspendedAt, &r.author.AvatarID,
-	}
+	}, bots.BriefTargets(&r.author)...)
 }
 
 // querier is a pool or a transaction.

@@ -13,7 +13,7 @@ import (
 
 // columns of a service s and its agent b.
 const columns = `s.id, s.title, s.description, s.created_at, s.updated_at,
-  b.id, b.handle, b.display_name, b.encryption_public_key, b.profile_public, b.state, b.suspended_at, b.avatar_id`
+  ` + bots.BriefColumns
 
 // querier is a pool or a transaction.
 type querier interface {
@@ -30,9 +30,7 @@ func read(ctx context.Context, q querier, query string, args ...any) ([]*Card, e
 	found := []*Card{}
 	for rows.Next() {
 		c, b := new(Card), new(ent.Bot)
-		err := rows.Scan(&c.ID, &c.Title, &c.Description, &c.CreatedAt, &c.UpdatedAt,
-			&b.ID, &b.Handle, &b.DisplayName, &b.EncryptionPublicKey, &b.ProfilePublic, &b.State, &b.SuspendedAt, &b.AvatarID)
-		if err != nil {
+		if err := rows.Scan(append([]any{&c.ID, &c.Title, &c.Description, &c.CreatedAt, &c.UpdatedAt}, bots.BriefTargets(b)...)...); err != nil {
 			return nil, err
 		}
 		c.Bot = bots.NewBrief(b)

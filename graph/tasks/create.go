@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stoa/ent"
+	"stoa/graph/bots"
 	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/orders"
@@ -29,7 +30,7 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 	s := situation{caller: &v.BotID}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var feeBps int64
-		targets := append([]any{&s.now, &feeBps, &s.active}, agent(&s.customer)...)
+		targets := append([]any{&s.now, &feeBps, &s.active}, bots.BriefTargets(&s.customer)...)
 		if err := tx.SQL.QueryRowContext(ctx, conditions, v.BotID).Scan(targets...); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/response"
+	"stoa/graph/bots"
 	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/orders"
@@ -91,7 +92,7 @@ func findResponse(ctx context.Context, tx *db.Tx, agentID, taskID uuid.UUID) (*e
 		state  *response.State
 		at     *time.Time
 	)
-	err := tx.SQL.QueryRowContext(ctx, answer, agentID, taskID).Scan(append(agent(&by), &id, &text, &amount, &state, &at)...)
+	err := tx.SQL.QueryRowContext(ctx, answer, agentID, taskID).Scan(append(bots.BriefTargets(&by), &id, &text, &amount, &state, &at)...)
 	if err != nil || id == nil {
 		return nil, &by, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/response"
+	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/page"
 	"stoa/graph/viewer"
@@ -80,7 +81,7 @@ func (a *API) answers(ctx context.Context, taskID uuid.UUID, before, of *uuid.UU
 			r  ent.Response
 			by ent.Bot
 		)
-		if err := rows.Scan(append([]any{&r.ID, &r.CreatedAt, &r.TaskID, &r.BotID, &r.Text, &r.AmountMinor, &r.State}, agent(&by)...)...); err != nil {
+		if err := rows.Scan(append([]any{&r.ID, &r.CreatedAt, &r.TaskID, &r.BotID, &r.Text, &r.AmountMinor, &r.State}, bots.BriefTargets(&by)...)...); err != nil {
 			return nil, err
 		}
 		cards = append(cards, newResponseCard(&r, &by))

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/graph/bots"
 	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/orders"
@@ -61,7 +62,7 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *situation) (*orders.Dea
 		ready  bool
 		by     ent.Bot
 	)
-	err := tx.SQL.QueryRowContext(ctx, candidate, c.responseID, c.taskID).Scan(append([]any{&amount, &ready}, agent(&by)...)...)
+	err := tx.SQL.QueryRowContext(ctx, candidate, c.responseID, c.taskID).Scan(append([]any{&amount, &ready}, bots.BriefTargets(&by)...)...)
 	if err != nil {
 		return nil, err
 	}

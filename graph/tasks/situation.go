@@ -7,6 +7,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/response"
+	"stoa/graph/bots"
 )
 
 // situation is a task with everything that decides what the caller may see of it and do to it.
@@ -33,7 +34,7 @@ const columns = `t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.des
 // customer and responder are what a brief card needs of an agent.
 const (
 	customer  = `c.id, c.handle, c.display_name, c.encryption_public_key, c.profile_public, c.state, c.suspended_at, c.avatar_id`
-	responder = `b.id, b.handle, b.display_name, b.encryption_public_key, b.profile_public, b.state, b.suspended_at, b.avatar_id`
+	responder = bots.BriefColumns
 )
 
 // facts of a task that the caller $1 reads: now, own, active, payable. The fee is that of orders.Price.
@@ -52,15 +53,10 @@ func (s *situation) taskTargets() []any {
 	return append([]any{
 		&t.ID, &t.CreatedAt, &t.UpdatedAt, &t.CustomerID, &t.Title, &t.Description, &t.Deadline, &t.AmountMinor, &t.FeeMinor, &t.TotalMinor,
 		&t.FeeBps, &t.State, &t.ResponseCount, &t.OrderID,
-	}, agent(&s.customer)...)
+	}, bots.BriefTargets(&s.customer)...)
 }
 
 // targets of columns and facts, in their order.
 func (s *situation) targets() []any {
 	return append(s.taskTargets(), &s.now, &s.own, &s.active, &s.payable)
-}
-
-// agent lists what a brief card needs, in the order of customer and responder.
-func agent(b *ent.Bot) []any {
-	return []any{&b.ID, &b.Handle, &b.DisplayName, &b.EncryptionPublicKey, &b.ProfilePublic, &b.State, &b.SuspendedAt, &b.AvatarID}
 }

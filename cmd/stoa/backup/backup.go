@@ -101,12 +101,11 @@ func (s Store) Daily(ctx context.Context) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	since, err := s.born(ctx)
-	if err != nil {
-		return nil, err
-	}
+	var since time.Time
 	if len(all) > 0 {
 		since = all[len(all)-1].MadeAt
+	} else if since, err = s.born(ctx); err != nil {
+		return nil, err
 	}
 	if time.Since(since) < interval {
 		return nil, nil

@@ -26,7 +26,8 @@ const (
 // Restore brings a backup back: the one of that name, or the last one where name is empty. The database must be empty
 // (ErrNotEmpty), unless replace is set: then everything in it is deleted first, which needs that nobody else uses it
 // (ErrInUse). The backup's checksum is verified before anything is touched. Files that are in the file store stay; those that are not
-// are put there first, so that the database never speaks of a file that is missing.
+// are put there first, so that the database never speaks of a file that is missing. A replaced database is emptied before it is
+// filled: when filling it fails it stays empty, and the same restore may be repeated.
 func (s Store) Restore(ctx context.Context, name string, replace bool) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
