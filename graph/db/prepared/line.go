@@ -52,6 +52,11 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialContext(context.Background(), network, address)
 }
 
+// renewal is how much longer than need be a deadline is set, so that a line that
+// is busy moves it once in that time and not at every read, which would rouse
+// the poller: a twentieth of the time of a short request.
+const renewal = time.Second
+
 // line is a connection whose reads end when the server is silent for too long.
 // lib/pq reads only when it has asked something; a context that ends does not
 // end its reads, since they wait for what became of the cancelled statement.
@@ -61,14 +66,17 @@ type line struct {
 	silence time.Duration
 	// open is false while lib/pq has a deadline of its own, to connect.
 	open atomic.Bool
+	// renewed is when the deadline was set last. Only the reader knows it.
+	renewed time.Time
 }
 
 // Read fails with os.ErrDeadlineExceeded when nothing comes.
 func (l *line) Read(b []byte) (int, error) {
-	if l.open.Load() {
-		if err := l.Conn.SetReadDeadline(time.Now().Add(l.silence)); err != nil {
+	if now := time.Now(); l.open.Load() && now.Sub(l.renewed) > renewal {
+		if err := l.Conn.SetReadDeadline(now.Add(l.silence + renewal)); err != nil {
 			return 0, err
 		}
+		l.renewed = now
 	}
 	return l.Conn.Read(b)
 }
@@ -76,5 +84,6 @@ func (l *line) Read(b []byte) (int, error) {
 // SetDeadline is lib/pq's to call, with the zero time once it has connected.
 func (l *line) SetDeadline(t time.Time) error {
 	l.open.Store(t.IsZero())
+	l.renewed = time.Time{}
 	return l.Conn.SetDeadline(t)
 }
