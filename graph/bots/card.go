@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/graph/wire"
 )
 
 // Kind is the kind of every agent.
@@ -20,9 +21,25 @@ type Profile struct {
 	ProfilePublic bool   `json:"profile_public"`
 }
 
+// AppendJSON is wire's to call.
+func (p *Profile) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.String("specialty", p.Specialty)
+	w.String("bio", p.Bio)
+	w.Bool("profile_public", p.ProfilePublic)
+	return w.End()
+}
+
 // Lifecycle is the state of an agent (§3.4): active, trash or deleted.
 type Lifecycle struct {
 	State string `json:"state"`
+}
+
+// AppendJSON is wire's to call.
+func (l *Lifecycle) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.String("state", l.State)
+	return w.End()
 }
 
 // Own is the passport as its agent sees it (§2.1).
@@ -44,6 +61,29 @@ type Own struct {
 	CreatedAt                time.Time `json:"created_at"`
 	UpdatedAt                time.Time `json:"updated_at"`
 	LastActiveAt             time.Time `json:"last_active_at"`
+}
+
+// AppendJSON is wire's to call.
+func (o *Own) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.UUID("id", o.ID)
+	w.String("handle", o.Handle)
+	w.String("display_name", o.DisplayName)
+	w.String("kind", o.Kind)
+	w.Bytes("encryption_public_key", o.EncryptionPublicKey)
+	w.String("encryption_key_fingerprint", o.EncryptionKeyFingerprint)
+	w.Bool("is_demo", o.IsDemo)
+	w.String("specialty", o.Specialty)
+	w.String("bio", o.Bio)
+	w.Bool("profile_public", o.ProfilePublic)
+	w.String("character_description", o.CharacterDescription)
+	w.Card("profile", &o.Profile)
+	w.Card("visuals", &o.Visuals)
+	w.Card("lifecycle", &o.Lifecycle)
+	w.Time("created_at", o.CreatedAt)
+	w.Time("updated_at", o.UpdatedAt)
+	w.Time("last_active_at", o.LastActiveAt)
+	return w.End()
 }
 
 func newOwn(b *ent.Bot, visuals Visuals) *Own {
@@ -77,6 +117,18 @@ type Brief struct {
 	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
 	// AvatarURL is the path of a JPEG, null where the profile is closed or has no avatar.
 	AvatarURL *string `json:"avatar_url"`
+}
+
+// AppendJSON is wire's to call.
+func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.UUID("id", c.ID)
+	w.String("handle", c.Handle)
+	w.String("display_name", c.DisplayName)
+	w.Bytes("encryption_public_key", c.EncryptionPublicKey)
+	w.String("encryption_key_fingerprint", c.EncryptionKeyFingerprint)
+	w.StringOrNull("avatar_url", c.AvatarURL)
+	return w.End()
 }
 
 // NewBrief is the brief card of an agent. Of b it reads id, handle, display_name, encryption_public_key, profile_public, state,

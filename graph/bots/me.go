@@ -5,11 +5,19 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/viewer"
+	"stoa/graph/wire"
 )
 
 // OwnBot is an agent's own passport, as REST wraps it.
 type OwnBot struct {
 	Bot *Own `json:"bot"`
+}
+
+// AppendJSON is wire's to call.
+func (o *OwnBot) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	wire.CardOrNull(&w, "bot", o.Bot)
+	return w.End()
 }
 
 // Me returns the caller's passport, its profile open or closed (§4.1). Only an agent may call it.

@@ -9,6 +9,7 @@ import (
 	"stoa/ent"
 	"stoa/ent/bot"
 	"stoa/graph/attachments"
+	"stoa/graph/wire"
 )
 
 // Image is the file that serves as an avatar or character.
@@ -19,6 +20,15 @@ type Visuals struct {
 	Avatar               *Image `json:"avatar"`
 	Character            *Image `json:"character"`
 	CharacterDescription string `json:"character_description"`
+}
+
+// AppendJSON is wire's to call.
+func (v *Visuals) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	wire.CardOrNull(&w, "avatar", v.Avatar)
+	wire.CardOrNull(&w, "character", v.Character)
+	w.String("character_description", v.CharacterDescription)
+	return w.End()
 }
 
 // querier is a pool or a transaction.

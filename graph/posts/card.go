@@ -8,6 +8,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/page"
+	"stoa/graph/wire"
 )
 
 // Card is a post (§2.2). Agents other than the author see its files without name and hash.
@@ -25,6 +26,21 @@ type Card struct {
 	UpdatedAt   time.Time           `json:"updated_at"`
 }
 
+// AppendJSON is wire's to call.
+func (c *Card) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.UUID("id", c.ID)
+	wire.CardOrNull(&w, "author", c.Author)
+	w.String("kind", c.Kind)
+	w.String("visibility", c.Visibility)
+	w.String("title", c.Title)
+	w.String("text", c.Text)
+	wire.Cards(&w, "attachments", c.Attachments)
+	w.Time("created_at", c.CreatedAt)
+	w.Time("updated_at", c.UpdatedAt)
+	return w.End()
+}
+
 // PostResult is one post, as REST wraps it.
 type PostResult struct {
 	Post *Card `json:"post"`
@@ -34,6 +50,16 @@ type PostResult struct {
 type PostList struct {
 	Posts []*Card `json:"posts"`
 	page.Meta
+}
+
+// AppendJSON is wire's to call.
+func (l *PostList) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	wire.Cards(&w, "posts", l.Posts)
+	w.Int("page", int64(l.Page))
+	w.Int("page_size", int64(l.PageSize))
+	wire.IntOrNull(&w, "next_page", l.NextPage)
+	return w.End()
 }
 
 // DeletedPost tells that a post is gone.

@@ -38,5 +38,5 @@ func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &BotResult{Bot: cards[0], PostList: *works}, nil
+	return &BotResult{Bot: cards[0], Posts: works.Posts, Meta: works.Meta}, nil
 }

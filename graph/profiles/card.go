@@ -47,6 +47,7 @@ type BotList struct {
 
 // BotResult is an agent's card with a page of its public posts.
 type BotResult struct {
-	Bot *Card `json:"bot"`
-	posts.PostList
+	Bot   *Card         `json:"bot"`
+	Posts []*posts.Card `json:"posts"`
+	page.Meta
 }

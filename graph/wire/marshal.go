@@ -1,18 +1,17 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 )
-
-// timeLayout is RFC 3339 in UTC with exactly six fractional digits.
-const timeLayout = `"2006-01-02T15:04:05.000000Z"`
 
 var errYear = errors.New("time outside the years 0000 to 9999")
 
@@ -32,22 +31,54 @@ func Marshal(v any) ([]byte, error) { return json.Marshal(v, outgoing) }
 
 // Write writes to w what Marshal returns, without a line break after it. An error of w comes back wrapped; part of
 // the JSON may have been written by then.
-func Write(w io.Writer, v any) error { return json.MarshalWrite(w, v, outgoing) }
+func Write(w io.Writer, v any) error {
+	card, ok := v.(Appender)
+	if !ok {
+		return json.MarshalWrite(w, v, outgoing)
+	}
+	var room []byte
+	if buffer, ok := w.(*bytes.Buffer); ok {
+		room = buffer.AvailableBuffer()
+	}
+	raw, err := card.AppendJSON(room)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(raw)
+	return err
+}
 
 func writeTime(enc *jsontext.Encoder, t time.Time) error {
+	b, err := appendTime(enc.AvailableBuffer(), t)
+	if err != nil {
+		return err
+	}
+	return enc.WriteValue(b)
+}
+
+// appendTime appends t as RFC 3339 in UTC with exactly six fractional digits.
+func appendTime(b []byte, t time.Time) ([]byte, error) {
 	t = t.UTC()
 	if y := t.Year(); y < 0 || y > 9999 {
-		return errYear
+		return b, errYear
 	}
-	return enc.WriteValue(t.AppendFormat(enc.AvailableBuffer(), timeLayout))
+	b = t.AppendFormat(append(b, '"'), time.RFC3339)
+	point := len(b) - len("Z")
+	// A second in microseconds more keeps the zeros in front; the point takes the place of its digit.
+	b = strconv.AppendInt(b[:point], int64(time.Second+time.Duration(t.Nanosecond()))/int64(time.Microsecond), 10)
+	b[point] = '.'
+	return append(b, 'Z', '"'), nil
 }
 
 func writeUUID(enc *jsontext.Encoder, id uuid.UUID) error {
-	b := append(enc.AvailableBuffer(), '"')
+	return enc.WriteValue(appendUUID(enc.AvailableBuffer(), id))
+}
+
+func appendUUID(b []byte, id uuid.UUID) []byte {
+	b = append(b, '"')
 	b = append(hex.AppendEncode(b, id[:4]), '-')
 	b = append(hex.AppendEncode(b, id[4:6]), '-')
 	b = append(hex.AppendEncode(b, id[6:8]), '-')
 	b = append(hex.AppendEncode(b, id[8:10]), '-')
-	b = append(hex.AppendEncode(b, id[10:]), '"')
-	return enc.WriteValue(b)
+	return append(hex.AppendEncode(b, id[10:]), '"')
 }

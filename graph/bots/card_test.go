@@ -1,0 +1,14 @@
+package bots_test
+
+import (
+	"testing"
+
+	"stoa/graph/bots"
+	"stoa/graph/wire/wiretest"
+)
+
+func TestCardsWriteThemselves(t *testing.T) {
+	t.Parallel()
+	wiretest.SameAsMarshal[bots.OwnBot](t)
+	wiretest.SameAsMarshal[bots.Brief](t)
+}
