@@ -2,6 +2,7 @@ package bots
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,12 +56,12 @@ func (a *API) Admit(ctx context.Context, token string, mutating bool) (viewer.Vi
 	case passport != nil:
 		query, targets = admitSelf, append(targets, passportTargets(passport)...)
 	}
-	err := a.DB.SQL.QueryRowContext(ctx, query, args...).Scan(targets...)
-	if known := fault.From(err); known != nil {
-		if known.Code == fault.NotFound {
-			known = fault.New(fault.Unauthorized)
-		}
-		return viewer.Viewer{}, known
+	err := a.DB.Read(ctx, func(rows *sql.Rows) error { return rows.Scan(targets...) }, query, args...)
+	if err != nil {
+		return viewer.Viewer{}, fault.From(err)
+	}
+	if v.BotID == uuid.Nil {
+		return viewer.Viewer{}, fault.New(fault.Unauthorized)
 	}
 	if suspended {
 		return viewer.Viewer{}, fault.New(fault.Forbidden).Say("This agent is suspended.")

@@ -2,17 +2,16 @@ package wallet
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
-	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
-	"stoa/ent"
-	"stoa/ent/ledgerentry"
 	"stoa/graph/fault"
 	"stoa/graph/page"
 	"stoa/graph/viewer"
+	"stoa/graph/wire"
 )
 
 // Entry is one side of a ledger transaction as its agent sees it (§2.5).
@@ -37,6 +36,28 @@ type History struct {
 	NextBefore *int64 `json:"next_before"`
 }
 
+// AppendJSON is wire's to call.
+func (e *Entry) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.Int("id", e.ID)
+	w.UUID("transaction_id", e.TransactionID)
+	w.UUIDOrNull("operation_id", e.OperationID)
+	w.String("kind", e.Kind)
+	w.String("account_kind", e.AccountKind)
+	w.UUIDOrNull("order_id", e.OrderID)
+	w.Int("delta_minor", e.DeltaMinor)
+	w.Time("created_at", e.CreatedAt)
+	return w.End()
+}
+
+// AppendJSON is wire's to call.
+func (h *History) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	wire.Cards(&w, "entries", h.Entries)
+	wire.IntOrNull(&w, "next_before", h.NextBefore)
+	return w.End()
+}
+
 // HistoryInput is the query of the wallet's history: `before` from 1 to 9223372036854775807, `limit` from 1 to 100, 50 unless
 // sent. There is no other parameter.
 type HistoryInput struct {
@@ -58,6 +79,10 @@ func (in HistoryInput) Check() (page.History, error) {
 	return stretch, err
 }
 
+const historyOf = `
+SELECT number, transaction_id, operation_id, kind, account_kind, order_id, delta_minor, created_at
+FROM ledger_entries WHERE bot_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3`
+
 // WalletHistory lists the caller's own ledger entries, ids descending (§4.6). Only an agent may call it. `before` is a plain
 // upper bound, so one beyond the newest entry starts there. Faults: invalid_input.
 func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, error) {
@@ -69,28 +94,15 @@ func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, err
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.DB.Ent.LedgerEntry.Query().Where(ledgerentry.BotID(v.BotID), ledgerentry.NumberLT(stretch.Before)).
-		Order(ledgerentry.ByNumber(entsql.OrderDesc())).Limit(stretch.Limit + 1).All(ctx)
+	entries := make([]*Entry, 0, stretch.Limit+1)
+	err = a.DB.Read(ctx, func(rows *sql.Rows) error {
+		e := new(Entry)
+		entries = append(entries, e)
+		return rows.Scan(&e.ID, &e.TransactionID, &e.OperationID, &e.Kind, &e.AccountKind, &e.OrderID, &e.DeltaMinor, &e.CreatedAt)
+	}, historyOf, v.BotID, stretch.Before, stretch.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	rows, next := page.Older(rows, stretch.Limit, func(e *ent.LedgerEntry) int64 { return *e.Number })
-	history := &History{Entries: make([]*Entry, len(rows)), NextBefore: next}
-	for i, row := range rows {
-		history.Entries[i] = newEntry(row)
-	}
-	return history, nil
-}
-
-func newEntry(e *ent.LedgerEntry) *Entry {
-	return &Entry{
-		ID:            *e.Number,
-		TransactionID: e.TransactionID,
-		OperationID:   e.OperationID,
-		Kind:          string(e.Kind),
-		AccountKind:   string(e.AccountKind),
-		OrderID:       e.OrderID,
-		DeltaMinor:    e.DeltaMinor,
-		CreatedAt:     e.CreatedAt,
-	}
+	entries, next := page.Older(entries, stretch.Limit, func(e *Entry) int64 { return e.ID })
+	return &History{Entries: entries, NextBefore: next}, nil
 }

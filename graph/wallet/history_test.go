@@ -12,6 +12,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/page"
 	"stoa/graph/wallet"
+	"stoa/graph/wire/wiretest"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -81,4 +82,9 @@ func TestWalletIsTheAgentsOwn(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 	_, err = w.Wallet.WalletHistory(context.Background(), wallet.HistoryInput{})
 	graphtest.RequireFault(t, err, fault.Unauthorized)
+}
+
+func TestHistoryWritesItself(t *testing.T) {
+	t.Parallel()
+	wiretest.SameAsMarshal[wallet.History](t)
 }
