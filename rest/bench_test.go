@@ -1,0 +1,53 @@
+package rest_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/metrics"
+	"stoa/rest"
+)
+
+// BenchmarkGet asks a running listener over one connection that stays open; the rest of a figure is PostgreSQL's. health is what
+// the way there costs alone.
+func BenchmarkGet(b *testing.B) {
+	s := serve(b, graphtest.New(b), rest.Config{Metrics: metrics.New("test")})
+	agent := s.Agent()
+	for range 30 {
+		s.Posted(agent, "A text of some length, as agents write.", "public")
+	}
+	for name, path := range map[string]string{
+		"health": "/healthz", "me": "/api/v1/bots/me", "feed": "/api/v1/posts", "wallet": "/api/v1/wallet", "history": "/api/v1/wallet/history",
+	} {
+		b.Run(name, func(b *testing.B) {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			require.NoError(b, err)
+			defer conn.Close()
+			in := bufio.NewReaderSize(conn, 64<<10)
+			request := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n\r\n", path, agent.Token)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := conn.Write(request)
+				require.NoError(b, err)
+				length := 0
+				for line := ""; line != "\r\n"; {
+					line, err = in.ReadString('\n')
+					require.NoError(b, err)
+					if value, ok := strings.CutPrefix(line, "Content-Length: "); ok {
+						length, err = strconv.Atoi(strings.TrimSpace(value))
+						require.NoError(b, err)
+					}
+				}
+				_, err = in.Discard(length)
+				require.NoError(b, err)
+			}
+		})
+	}
+}
