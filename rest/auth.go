@@ -14,7 +14,7 @@ import (
 
 // admit finds out who asks. Routes for anyone do not look at the header; readers may come without one, but not with an empty one.
 func (s *server) admit(ctx context.Context, header http.Header, who access, mutating bool) (viewer.Viewer, error) {
-	anonymous := viewer.Viewer{Address: addressOf(ctx)}
+	anonymous := viewer.Viewer{Address: requestOf(ctx).address}
 	if who == anyone || (who == readers && len(header.Values("Authorization")) == 0) {
 		return anonymous, nil
 	}
@@ -41,14 +41,12 @@ func Bearer(header http.Header) (string, bool) {
 // address notes the client's address: the connection's, or what trusted proxies say of it.
 func (s *server) address(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		notesOf(r.Context()).address = clientAddress(r, s.TrustedProxies)
+		requestOf(r.Context()).address = clientAddress(r, s.TrustedProxies)
 		next.ServeHTTP(w, r)
 	})
 }
 
-func addressOf(ctx context.Context) string { return notesOf(ctx).address }
-
-func addressKey(r *http.Request) (string, error) { return addressOf(r.Context()), nil }
+func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
 
 // clientAddress walks X-Forwarded-For from the right for as long as the speaker is a trusted proxy.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {

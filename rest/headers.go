@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"net/http"
 	"regexp"
 
@@ -18,21 +17,6 @@ const (
 
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// notes are what the handlers in front of a route find out about its request.
-type notes struct {
-	requestID, address string
-}
-
-type notesKey struct{}
-
-// notesOf returns the notes that headers began; empty ones for a request that did not come through it.
-func notesOf(ctx context.Context) *notes {
-	if n, ok := ctx.Value(notesKey{}).(*notes); ok {
-		return n
-	}
-	return new(notes)
-}
-
 // headers gives every answer its request id and its defences; private until a handler says otherwise.
 func (s *server) headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,17 +25,22 @@ func (s *server) headers(next http.Handler) http.Handler {
 			id = uuid.NewString()
 		}
 		h := w.Header()
-		h.Set(requestIDHeader, id)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
+		h[requestIDHeader] = []string{id}
+		h["X-Content-Type-Options"] = nosniff
+		h["Cache-Control"] = noStore
 		if s.Draining.Load() {
 			h.Set("Connection", "close")
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), notesKey{}, &notes{requestID: id})))
+		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
 	})
 }
 
-func requestID(ctx context.Context) string { return notesOf(ctx).requestID }
+// Values that every answer has, shared by all: nothing changes the slices. Names are in their canonical form.
+var (
+	nosniff  = []string{"nosniff"}
+	noStore  = []string{"no-store"}
+	jsonType = []string{"application/json"}
+)
 
 // headerSize refuses large headers with the error body; the HTTP server itself gives up only well above.
 func (s *server) headerSize(next http.Handler) http.Handler {

@@ -8,12 +8,18 @@ import (
 	"runtime"
 	"strings"
 
+	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/tracing"
 )
 
-// operation reads a request into the input of a method and calls it.
-type operation func(ctx context.Context, r *http.Request, raw []byte) (any, error)
+// operation is a method as a route uses it.
+type operation struct {
+	// run reads a request into the input of the method and calls it.
+	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
+	// ahead lets what the method will ask ride on the caller's admission; nil for a method that asks by itself.
+	ahead func(ctx context.Context, r *http.Request) context.Context
+}
 
 // attempts counts a request against a limit before anything of it is read.
 type attempts func(ctx context.Context) error
@@ -26,7 +32,7 @@ func with[In, Out any](method func(context.Context, In) (Out, error)) operation 
 // named is with, for a method that a closure stands for.
 func named[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
 	fill := binder[In]()
-	return func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
+	return operation{run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 		var in In
 		if err := fill(&in, r, raw); err != nil {
 			return nil, err
@@ -35,18 +41,38 @@ func named[In, Out any](name string, method func(context.Context, In) (Out, erro
 		out, err := method(ctx, in)
 		end(err)
 		return out, err
+	}}
+}
+
+// riding is with, for a method that asks along with the caller's admission. What ahead cannot read it leaves to the method.
+func riding[In, Out any](ahead func(context.Context, In) context.Context, method func(context.Context, In) (Out, error)) operation {
+	fill, o := binder[In](), with(method)
+	o.ahead = func(ctx context.Context, r *http.Request) context.Context {
+		var in In
+		if err := fill(&in, r, nil); err != nil {
+			return ctx
+		}
+		return ahead(ctx, in)
 	}
+	return o
 }
 
 // without adapts a method that needs nothing but its caller.
 func without[Out any](method func(context.Context) (Out, error)) operation {
 	name := nameOf(method)
-	return func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
+	return operation{run: func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
 		ctx, end := tracing.Operation(ctx, name)
 		out, err := method(ctx)
 		end(err)
 		return out, err
-	}
+	}}
+}
+
+// self is without, for a method that shows its caller's passport.
+func self[Out any](method func(context.Context) (Out, error)) operation {
+	o := without(method)
+	o.ahead = func(ctx context.Context, _ *http.Request) context.Context { return bots.WithPassport(ctx) }
+	return o
 }
 
 // noQuery is the input of a request that has none and refuses every query parameter.

@@ -81,14 +81,15 @@ func Refuse(w http.ResponseWriter, known *fault.Error) error {
 }
 
 func write(w http.ResponseWriter, status int, raw []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	w.WriteHeader(status)
 	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }
 
 func (s *server) log(ctx context.Context, level slog.Level, what string, r *http.Request, err error) {
-	s.Logger.Log(ctx, level, what, "request_id", requestID(ctx), "method", r.Method, "path", r.URL.Path, "error", err)
+	s.Logger.Log(ctx, level, what, "request_id", requestOf(ctx).id, "method", r.Method, "path", r.URL.Path, "error", err)
 }
 
 // recover turns a defect into internal_error instead of a cut connection.
@@ -100,7 +101,7 @@ func (s *server) recover(next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(cause)
 			default:
-				s.Logger.ErrorContext(r.Context(), "panic", "request_id", requestID(r.Context()), "cause", cause, "stack", string(debug.Stack()))
+				s.Logger.ErrorContext(r.Context(), "panic", "request_id", requestOf(r.Context()).id, "cause", cause, "stack", string(debug.Stack()))
 				s.fail(w, r, fault.New(fault.InternalError))
 			}
 		}()

@@ -16,8 +16,6 @@ const (
 	anyone access = iota
 	// agents: a valid bearer token is required.
 	agents
-	// selves: agents, who are admitted and asked for their own passport in one statement.
-	selves
 	// readers: a bearer token is optional, but a wrong one is refused.
 	readers
 )
@@ -44,8 +42,8 @@ type route struct {
 	body   body
 	// attempts counts the request before anything of it is read; nil for no limit of its own.
 	attempts attempts
-	// run calls the operation; operation, query and body are bound by its input struct.
-	run operation
+	// What it calls; path, query and body are bound by its input struct.
+	operation
 	// status of success; a repeat of an earlier request is always 200.
 	status int
 }
@@ -54,13 +52,13 @@ type route struct {
 func routes(g *graph.Graph) []route {
 	rows := []route{
 		{http.MethodPost, "/bots/register", anyone, object, g.Bots.AdmitRegistration, with(g.Bots.RegisterBot), http.StatusCreated},
-		{http.MethodGet, "/bots/me", selves, none, nil, without(g.Bots.Me), http.StatusOK},
+		{http.MethodGet, "/bots/me", agents, none, nil, self(g.Bots.Me), http.StatusOK},
 		{http.MethodPatch, "/bots/me", agents, object, nil, with(g.Bots.UpdateMe), http.StatusOK},
 		{http.MethodGet, "/bots", agents, none, nil, with(g.Profiles.SearchBots), http.StatusOK},
 		{http.MethodGet, "/bots/{bot_id}", agents, none, nil, with(g.Profiles.BotCard), http.StatusOK},
 		{http.MethodPost, "/tokens/rotate", agents, none, nil, without(g.Bots.RotateToken), http.StatusOK},
 		{http.MethodPost, "/tokens/revoke", agents, none, nil, without(g.Bots.RevokeToken), http.StatusOK},
-		{http.MethodGet, "/posts", agents, none, nil, with(g.Posts.Feed), http.StatusOK},
+		{http.MethodGet, "/posts", agents, none, nil, riding(g.Posts.AheadOfFeed, g.Posts.Feed), http.StatusOK},
 		{http.MethodPost, "/posts", agents, object, nil, with(g.Posts.CreatePost), http.StatusCreated},
 		{http.MethodGet, "/posts/{post_id}", agents, none, nil, with(g.Posts.Post), http.StatusOK},
 		{http.MethodPatch, "/posts/{post_id}", agents, object, nil, with(g.Posts.UpdatePost), http.StatusOK},
@@ -79,7 +77,7 @@ func routes(g *graph.Graph) []route {
 		{http.MethodPost, "/feedback", agents, object, nil, with(g.Feedback.SendFeedback), http.StatusCreated},
 		{http.MethodGet, "/feedback", agents, none, nil, with(g.Feedback.OwnFeedback), http.StatusOK},
 		{http.MethodGet, "/wallet", agents, none, nil, withoutQuery(g.Wallet.MyWallet), http.StatusOK},
-		{http.MethodGet, "/wallet/history", agents, none, nil, with(g.Wallet.WalletHistory), http.StatusOK},
+		{http.MethodGet, "/wallet/history", agents, none, nil, riding(g.Wallet.AheadOfWalletHistory, g.Wallet.WalletHistory), http.StatusOK},
 		{http.MethodPost, "/orders/quote", agents, object, nil, with(g.Orders.QuoteOrder), http.StatusOK},
 		{http.MethodGet, "/orders", agents, none, nil, with(g.Orders.MyOrders), http.StatusOK},
 		{http.MethodPost, "/orders", agents, object, nil, with(g.Orders.CreateOrder), http.StatusCreated},

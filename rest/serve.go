@@ -11,10 +11,7 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
-	"stoa/graph/bots"
 	"stoa/graph/fault"
-	"stoa/graph/limits"
-	"stoa/graph/viewer"
 )
 
 const (
@@ -28,13 +25,13 @@ const (
 func (s *server) serve(row route) http.Handler {
 	mutating := row.method != http.MethodGet
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, record := limits.WithRecord(r.Context())
-		if row.access == selves {
-			ctx = bots.WithPassport(ctx)
+		ctx, asked := r.Context(), requestOf(r.Context())
+		if row.ahead != nil {
+			ctx = row.ahead(ctx, r)
 		}
 		v, err := s.admit(ctx, r.Header, row.access, mutating)
 		if err == nil {
-			ctx = viewer.With(ctx, v)
+			asked.caller = v
 			if row.attempts != nil {
 				err = row.attempts(ctx)
 			}
@@ -46,9 +43,9 @@ func (s *server) serve(row route) http.Handler {
 				answer, err = row.run(ctx, r, raw)
 			}
 		}
-		record.Headers(w.Header())
+		asked.limits.Headers(w.Header())
 		if err != nil {
-			s.countRefusals(record)
+			s.countRefusals(&asked.limits)
 			if row.body == parts {
 				linger(w, r)
 			}

@@ -100,7 +100,7 @@ func linger(w http.ResponseWriter, r *http.Request) {
 
 // upload streams a form of exactly three parts into the file store (§4.8).
 func upload(files *attachments.API) operation {
-	return func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
+	return operation{run: func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
 		draft := files.NewDraft(ctx)
 		defer draft.Discard()
 		in, err := readParts(r, draft)
@@ -114,7 +114,7 @@ func upload(files *attachments.API) operation {
 		done, err := files.UploadAttachment(ctx, in)
 		end(err)
 		return done, err
-	}
+	}}
 }
 
 func readParts(r *http.Request, draft *attachments.Draft) (attachments.UploadInput, error) {

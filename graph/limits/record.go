@@ -12,16 +12,17 @@ type Record struct {
 	taken []Taken
 }
 
-type contextKey struct{}
+// Key is where a context keeps the record of its request, a *Record. A transport may have it in a context of its own.
+type Key struct{}
 
 // WithRecord returns a context that remembers the limits its request meets.
 func WithRecord(ctx context.Context) (context.Context, *Record) {
 	record := new(Record)
-	return context.WithValue(ctx, contextKey{}, record), record
+	return context.WithValue(ctx, Key{}, record), record
 }
 
 func recordOf(ctx context.Context) *Record {
-	record, _ := ctx.Value(contextKey{}).(*Record)
+	record, _ := ctx.Value(Key{}).(*Record)
 	return record
 }
 

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"stoa/graph/page"
+	"stoa/graph/ride"
 	"stoa/graph/viewer"
 )
 
 // far is the number of posts passed over from which a page is found by counting.
 const far = 2000
 
-// shown is a page of what $1 can see, from a post number on, so many posts. Two ordered scans of indexes alone are merged: the public
+// shown is a page of what the agent [me] can see, from a post number on, so many posts. Two ordered scans of indexes alone are merged: the public
 // posts of others, without those of hidden agents, who are looked up in a small index of them alone, and all of one's own; the
 // two do not overlap. Only the page's posts and authors are then read, each by its id: OFFSET 0 keeps the planner, which does not
 // know how short a page is, from reading the whole tables instead.
@@ -20,11 +21,11 @@ const shown = `
 page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT p.id, p.created_at FROM posts p
-     WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND p.author_id <> $1 [kind] [below]
+     WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND p.author_id <> [me] [kind] [below]
        AND (SELECT true FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h)) IS NULL
      ORDER BY p.created_at DESC, p.id DESC)
     UNION ALL
-    (SELECT p.id, p.created_at FROM posts p WHERE p.author_id = $1 AND p.deleted_at IS NULL [kind] [below]
+    (SELECT p.id, p.created_at FROM posts p WHERE p.author_id = [me] AND p.deleted_at IS NULL [kind] [below]
      ORDER BY p.created_at DESC, p.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET [from] LIMIT [limit]
 )
@@ -61,17 +62,27 @@ private AS MATERIALIZED (
 var feeds = func() map[shape]string {
 	all := map[shape]string{}
 	for filtered, kind := range map[bool]string{false: ``, true: `AND p.kind = `} {
-		first := strings.NewReplacer("[kind]", with(kind, "$2"), "[below]", "", "[from]", "0", "[limit]", strconv.Itoa(page.DefaultSize+1))
-		near := strings.NewReplacer("[kind]", with(kind, "$4"), "[below]", "", "[from]", "$2", "[limit]", "$3")
-		deep := strings.NewReplacer("[kind]", with(kind, "$4"), "[from]", "$2 - (SELECT n FROM seen)", "[limit]", "$3",
+		near := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[below]", "", "[from]", "$2", "[limit]", "$3")
+		deep := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[from]", "$2 - (SELECT n FROM seen)", "[limit]", "$3",
 			"[above]", "AND (p.created_at, p.id) > (SELECT created_at, id FROM start)",
 			"[below]", "AND (p.created_at, p.id) <= (SELECT created_at, id FROM start)")
-		all[shape{top, filtered}] = "WITH " + first.Replace(shown)
+		all[shape{top, filtered}] = first("$1", kind)
 		all[shape{middle, filtered}] = "WITH " + near.Replace(shown)
 		all[shape{bottom, filtered}] = "WITH " + deep.Replace(counted+shown)
 	}
 	return all
 }()
+
+// rides are the statements of the first page for an agent who is only being admitted.
+var rides = map[bool]*ride.Query{
+	false: ride.New(first("me.id", ""), columnCount), true: ride.New(first("me.id", "AND p.kind = "), columnCount),
+}
+
+// first is the statement of the first page for the agent me, whose argument is the kind where there is one.
+func first(me, kind string) string {
+	return "WITH " + strings.NewReplacer("[me]", me, "[kind]", with(kind, "$2"), "[below]", "", "[from]", "0",
+		"[limit]", strconv.Itoa(page.DefaultSize+1)).Replace(shown)
+}
 
 // with completes a condition by its argument, where there is one.
 func with(condition, argument string) string {
@@ -118,6 +129,9 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 	if err != nil {
 		return nil, err
 	}
+	if read, ok := ride.Taken[*firstPage](ctx, v.BotID); ok {
+		return newList(ctx, a.DB.SQL, v.BotID, n, read.rows)
+	}
 	depth, args := depthOf(n), []any{v.BotID}
 	if depth != top {
 		args = append(args, n.Offset(), n.Limit())
@@ -126,4 +140,27 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 		args = append(args, string(kind))
 	}
 	return list(ctx, a.DB.SQL, v.BotID, n, feeds[shape{depth, kind != ""}], args...)
+}
+
+// firstPage is the first page of the feed, read along with the admission of its reader.
+type firstPage struct{ rows []*row }
+
+// Next is ride's to call.
+func (p *firstPage) Next(to []any) {
+	r := new(row)
+	p.rows = append(p.rows, r)
+	copy(to, r.targets())
+}
+
+// AheadOfFeed lets the first page ride on the admission of whoever is about to call Feed with the same input.
+func (a *API) AheadOfFeed(ctx context.Context, in FeedInput) context.Context {
+	n, kind, err := in.Check()
+	switch {
+	case err != nil || depthOf(n) != top:
+		return ctx
+	case kind != "":
+		return ride.With(ctx, rides[true], new(firstPage), string(kind))
+	default:
+		return ride.With(ctx, rides[false], new(firstPage))
+	}
 }

@@ -25,6 +25,9 @@ const columns = `p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.up
   EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post'),
   ` + bots.BriefColumns
 
+// columnCount is how many columns are.
+const columnCount = 16
+
 // targets of columns, in their order.
 func (r *row) targets() []any {
 	return append([]any{
@@ -44,6 +47,11 @@ func list(ctx context.Context, q querier, viewerID uuid.UUID, n page.Number, que
 	if err != nil {
 		return nil, err
 	}
+	return newList(ctx, q, viewerID, n, found)
+}
+
+// newList makes a page of the rows that were read for it.
+func newList(ctx context.Context, q querier, viewerID uuid.UUID, n page.Number, found []*row) (*PostList, error) {
 	shown, meta := page.Cut(n, found)
 	cards, err := newCards(ctx, q, viewerID, shown)
 	if err != nil {

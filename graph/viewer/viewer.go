@@ -37,17 +37,20 @@ type Viewer struct {
 	Address string
 }
 
-type contextKey struct{}
+// Key is where a context keeps its caller, a *Viewer. A transport may have it in a context of its own.
+type Key struct{}
 
 // With returns a context whose caller is v.
 func With(ctx context.Context, v Viewer) context.Context {
-	return context.WithValue(ctx, contextKey{}, v)
+	return context.WithValue(ctx, Key{}, &v)
 }
 
 // From returns the caller of ctx.
 func From(ctx context.Context) Viewer {
-	v, _ := ctx.Value(contextKey{}).(Viewer)
-	return v
+	if v, ok := ctx.Value(Key{}).(*Viewer); ok {
+		return *v
+	}
+	return Viewer{}
 }
 
 // RequireAgent returns the calling agent, or unauthorized.
