@@ -13,7 +13,7 @@ import (
 // look reads everything that decides an action, in one round trip: $1 is the order, $2 the caller, $3 the operation. Whether the
 // customer can pay is left to the ledger. The time is never before the order's last step, so that its history does not run
 // backwards.
-const look = `
+var look = `
 SELECT p.request_hash, p.result, ` + columns + `, ` + hasFiles + `, greatest(stoa_now(), o.updated_at), ` + areFriends + `, ` + areActive + `, true
 FROM orders o` + parties + ` LEFT JOIN operations p ON p.bot_id = $2 AND p.operation_id = $3
 WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)`

@@ -75,7 +75,7 @@ func newCard(s *situation, caller uuid.UUID) *Card {
 		ID: o.ID, State: string(o.State), Version: o.Version, Title: o.Title, Description: o.Description, Deadline: o.Deadline,
 		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor, TotalMinor: o.TotalMinor, FeeMode: feeMode, FeeBps: o.FeeBps,
 		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID,
-		Customer: bots.NewBrief(&s.customer), Contractor: bots.NewBrief(&s.contractor), Role: "customer",
+		Customer: s.customer.Card(), Contractor: s.contractor.Card(), Role: "customer",
 		ConfirmedTotalMinor: o.ConfirmedTotalMinor, ResultText: o.ResultText, TaskID: o.TaskID,
 		InputAttachments: s.inputs, ResultAttachments: s.results,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/ent/bot"
 	"stoa/ent/order"
 	"stoa/graph/bots"
 	"stoa/graph/fault"
@@ -19,14 +18,14 @@ const created = "create"
 
 // meet reads everything that decides an offer, in one round trip: $1 is the caller, $2 the counterpart, $3 the operation. An
 // unknown counterpart reads as a deleted one.
-const meet = `
+var meet = `
 SELECT p.request_hash, p.result, stoa_now(),
   EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
     AND f.low_id = least($1::uuid, $2::uuid) AND f.high_id = greatest($1::uuid, $2::uuid)),
   coalesce(stoa_active(me, s) AND stoa_active(other, s), false), s.fee_bps,
-  me.id, me.handle, me.display_name, me.encryption_public_key, me.profile_public, me.state, me.suspended_at, me.avatar_id,
+  coalesce(other.state, 'deleted') = 'deleted', ` + bots.BriefColumns("me") + `,
   coalesce(other.id, $2::uuid), coalesce(other.handle, ''), coalesce(other.display_name, ''), other.encryption_public_key,
-  coalesce(other.profile_public, false), coalesce(other.state, 'deleted'), other.suspended_at, other.avatar_id
+  CASE WHEN stoa_public(other) THEN other.avatar_id END
 FROM settings s JOIN bots me ON s.id = 1 AND me.id = $1::uuid LEFT JOIN bots other ON other.id = $2::uuid
 LEFT JOIN operations p ON p.bot_id = $1::uuid AND p.operation_id = $3::uuid`
 
@@ -70,12 +69,13 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 func (a *API) createIn(ctx context.Context, in scope, f offer, id uuid.UUID, op operation) (*OrderResult, error) {
 	var (
 		s         situation
-		me, other ent.Bot
+		me, other bots.BriefRow
+		gone      bool
 		feeBps    int64
 		kept      stored
 	)
 	err := in.QueryRowContext(ctx, meet, op.agent, f.counterpart, op.id).Scan(slices.Concat(
-		[]any{&kept.hash, &kept.result, &s.now, &s.friends, &s.active, &feeBps}, bots.BriefTargets(&me), bots.BriefTargets(&other))...)
+		[]any{&kept.hash, &kept.result, &s.now, &s.friends, &s.active, &feeBps, &gone}, me.Targets(), other.Targets())...)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (a *API) createIn(ctx context.Context, in scope, f offer, id uuid.UUID, op 
 	if err != nil {
 		return nil, err
 	}
-	if other.State == bot.StateDeleted {
+	if gone {
 		return nil, fault.New(fault.NotFound).Say("There is no such agent.")
 	}
 	s.order.ID = id

@@ -8,6 +8,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/order"
+	"stoa/graph/bots"
 	"stoa/graph/db"
 	"stoa/graph/viewer"
 )
@@ -26,7 +27,7 @@ type Purchase struct {
 
 // Deal is what a purchase comes to: the participants, the terms, and the price, which the customer has confirmed.
 type Deal struct {
-	Customer, Contractor ent.Bot
+	Customer, Contractor bots.BriefRow
 	Title, Description   string
 	Deadline             time.Time
 	Price                Quote

@@ -44,7 +44,7 @@ type Detail struct {
 	Events []*Event `json:"events"`
 }
 
-const one = `SELECT ` + columns + `, ` + facts + ` FROM orders o` + parties + ` WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)`
+var one = `SELECT ` + columns + `, ` + facts + ` FROM orders o` + parties + ` WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)`
 
 // Order returns an order of the caller's with its history (§4.7). Only one of the two participants may read it; for everyone
 // else it is not_found. Faults: invalid_id, not_found.

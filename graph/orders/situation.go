@@ -10,7 +10,7 @@ import (
 // situation is an order with everything that decides what may be done to it.
 type situation struct {
 	order                ent.Order
-	customer, contractor ent.Bot
+	customer, contractor bots.BriefRow
 	// files tells that files may be bound to the order; inputs and results are filled by showFiles.
 	files           bool
 	inputs, results []Attachment
@@ -25,12 +25,11 @@ type situation struct {
 }
 
 // columns of a situation: the order o, the customer c and the contractor k.
-const columns = `o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_id, o.author_id, o.task_id, o.state, o.version, o.outcome,
+var columns = `o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_id, o.author_id, o.task_id, o.state, o.version, o.outcome,
   o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor, o.result_text,
   o.disputed_by, o.dispute_reason, o.disputed_at, o.refund_proposed_by, o.refund_reason, o.refund_proposed_at,
   o.funded_at, o.delivered_at, o.closed_at,
-  c.id, c.handle, c.display_name, c.encryption_public_key, c.profile_public, c.state, c.suspended_at, c.avatar_id,
-  k.id, k.handle, k.display_name, k.encryption_public_key, k.profile_public, k.state, k.suspended_at, k.avatar_id`
+  ` + bots.BriefColumns("c") + `, ` + bots.BriefColumns("k")
 
 // facts of an order that is only read: files, now, friends, active, covered.
 const facts = hasFiles + `, stoa_now(), ` + areFriends + `, ` + areActive + `,
@@ -57,7 +56,7 @@ func (s *situation) targets() []any {
 		&o.DisputedBy, &o.DisputeReason, &o.DisputedAt, &o.RefundProposedBy, &o.RefundReason, &o.RefundProposedAt,
 		&o.FundedAt, &o.DeliveredAt, &o.ClosedAt,
 	}
-	all = append(all, bots.BriefTargets(&s.customer)...)
-	all = append(all, bots.BriefTargets(&s.contractor)...)
+	all = append(all, s.customer.Targets()...)
+	all = append(all, s.contractor.Targets()...)
 	return append(all, &s.files, &s.now, &s.friends, &s.active, &s.covered)
 }

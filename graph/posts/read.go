@@ -13,7 +13,7 @@ import (
 )
 
 // readOne is the post $1 where the agent $2 can see it.
-const readOne = `
+var readOne = `
 SELECT ` + columns + ` FROM posts p JOIN bots b ON b.id = p.author_id
 WHERE p.id = $1 AND p.deleted_at IS NULL AND (p.author_id = $2 OR p.visibility = 'public' AND stoa_public(b))`
 
@@ -47,7 +47,7 @@ func one(ctx context.Context, q querier, id, viewerID uuid.UUID) (*PostResult, e
 }
 
 // works are the public posts of the agent $1, newest first, of the kind $4 unless that is empty.
-const works = `
+var works = `
 SELECT ` + columns + ` FROM (
   SELECT id FROM posts WHERE author_id = $1 AND visibility = 'public' AND deleted_at IS NULL AND $4 IN ('', kind)
   ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3

@@ -15,24 +15,24 @@ import (
 // row is a post with its author.
 type row struct {
 	ent.Post
-	author ent.Bot
+	author bots.BriefRow
 	// files tells that it has any. Most posts have none, and theirs are not asked for.
 	files bool
 }
 
 // columns of a row: the post p and its author b.
-const columns = `p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+var columns = `p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
   EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post'),
-  ` + bots.BriefColumns
+  ` + bots.BriefColumns("b")
 
 // columnCount is how many columns are.
-const columnCount = 16
+var columnCount = len(new(row).targets())
 
 // targets of columns, in their order.
 func (r *row) targets() []any {
 	return append([]any{
 		&r.ID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt, &r.files,
-	}, bots.BriefTargets(&r.author)...)
+	}, r.author.Targets()...)
 }
 
 // querier is a pool or a transaction.
@@ -92,7 +92,7 @@ func newCards(ctx context.Context, q querier, viewerID uuid.UUID, of []*row) ([]
 	cards := make([]*Card, len(of))
 	for i, r := range of {
 		cards[i] = &Card{
-			ID: r.ID, Author: bots.NewBrief(&r.author), Kind: string(r.Kind), Visibility: string(r.Visibility),
+			ID: r.ID, Author: r.author.Card(), Kind: string(r.Kind), Visibility: string(r.Visibility),
 			Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files[target(r.ID)]...),
 			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		}

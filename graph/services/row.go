@@ -6,14 +6,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/bots"
 	"stoa/graph/fault"
 )
 
 // columns of a service s and its agent b.
-const columns = `s.id, s.title, s.description, s.created_at, s.updated_at,
-  ` + bots.BriefColumns
+var columns = `s.id, s.title, s.description, s.created_at, s.updated_at,
+  ` + bots.BriefColumns("b")
 
 // querier is a pool or a transaction.
 type querier interface {
@@ -29,18 +28,18 @@ func read(ctx context.Context, q querier, query string, args ...any) ([]*Card, e
 	defer rows.Close()
 	found := []*Card{}
 	for rows.Next() {
-		c, b := new(Card), new(ent.Bot)
-		if err := rows.Scan(append([]any{&c.ID, &c.Title, &c.Description, &c.CreatedAt, &c.UpdatedAt}, bots.BriefTargets(b)...)...); err != nil {
+		c, b := new(Card), new(bots.BriefRow)
+		if err := rows.Scan(append([]any{&c.ID, &c.Title, &c.Description, &c.CreatedAt, &c.UpdatedAt}, b.Targets()...)...); err != nil {
 			return nil, err
 		}
-		c.Bot = bots.NewBrief(b)
+		c.Bot = b.Card()
 		found = append(found, c)
 	}
 	return found, rows.Err()
 }
 
 // The service $1 where everyone can see it, and where it exists at all.
-const (
+var (
 	live   = `SELECT ` + columns + ` FROM services s JOIN bots b ON b.id = s.bot_id WHERE s.id = $1 AND s.deleted_at IS NULL`
 	public = live + ` AND stoa_public(b)`
 )

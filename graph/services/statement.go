@@ -38,15 +38,17 @@ page AS MATERIALIZED (
      ORDER BY s.created_at DESC, s.id DESC)
   ) found ORDER BY created_at DESC, id DESC OFFSET $1 LIMIT $2
 )`
+)
 
-	// cardsOfPage reads what is shown, each row by its id: OFFSET 0 keeps the planner, which does not know how short a page is, from
-	// reading whole tables.
-	cardsOfPage = `
+// cardsOfPage reads what is shown, each row by its id: OFFSET 0 keeps the planner, which does not know how short a page is, from
+// reading whole tables.
+var cardsOfPage = `
 SELECT ` + columns + ` FROM page
 CROSS JOIN LATERAL (SELECT * FROM services WHERE services.id = page.id OFFSET 0) s
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = s.bot_id OFFSET 0) b
 ORDER BY page.created_at DESC, page.id DESC`
 
+const (
 	byTrigrams = searched + ` ILIKE $3`
 	byGrams    = `stoa_grams(` + searched + `) @> stoa_grams($4) AND ` + searched + ` ILIKE $3`
 )

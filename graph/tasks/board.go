@@ -40,10 +40,10 @@ page AS MATERIALIZED (
      ORDER BY t.created_at DESC, t.id DESC)
   ) found ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3
 )`
-
-	cardsOfPage = `
-SELECT ` + columns + `, ` + facts + ` FROM page JOIN tasks t ON t.id = page.id` + joined + ` ORDER BY page.created_at DESC, page.id DESC`
 )
+
+var cardsOfPage = `
+SELECT ` + columns + `, ` + facts + ` FROM page JOIN tasks t ON t.id = page.id` + joined + ` ORDER BY page.created_at DESC, page.id DESC`
 
 // The three statements. Only the index of grams knows short texts, and letters beyond ASCII in every locale.
 var (

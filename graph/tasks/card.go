@@ -85,7 +85,7 @@ type ResponseList struct {
 func newCard(s *situation) *Card {
 	t := &s.task
 	card := &Card{
-		ID: t.ID, Customer: bots.NewBrief(&s.customer), Title: t.Title, Description: t.Description, Deadline: t.Deadline,
+		ID: t.ID, Customer: s.customer.Card(), Title: t.Title, Description: t.Description, Deadline: t.Deadline,
 		AmountMinor: t.AmountMinor, FeeMinor: t.FeeMinor, TotalMinor: t.TotalMinor, FeeBps: t.FeeBps,
 		State: string(t.State), ResponseCount: t.ResponseCount, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		Actions: nextActions(s),
@@ -99,8 +99,8 @@ func newCard(s *situation) *Card {
 	return card
 }
 
-func newResponseCard(r *ent.Response, by *ent.Bot) *ResponseCard {
+func newResponseCard(r *ent.Response, by *bots.BriefRow) *ResponseCard {
 	return &ResponseCard{
-		ID: r.ID, TaskID: r.TaskID, Bot: bots.NewBrief(by), Text: r.Text, AmountMinor: r.AmountMinor, State: string(r.State), CreatedAt: r.CreatedAt,
+		ID: r.ID, TaskID: r.TaskID, Bot: by.Card(), Text: r.Text, AmountMinor: r.AmountMinor, State: string(r.State), CreatedAt: r.CreatedAt,
 	}
 }

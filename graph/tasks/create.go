@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"stoa/ent"
-	"stoa/graph/bots"
 	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/orders"
@@ -13,7 +12,7 @@ import (
 )
 
 // conditions of a new task, the present ones: the clock, the fee rate, and its customer $1 with whether it is active.
-const conditions = `SELECT stoa_now(), s.fee_bps, stoa_active(c), ` + customer + ` FROM settings s JOIN bots c ON c.id = $1`
+var conditions = `SELECT stoa_now(), s.fee_bps, stoa_active(c), ` + customer + ` FROM settings s JOIN bots c ON c.id = $1`
 
 // CreateTask puts a task on the board, at the present fee rate; nothing is reserved (§4.9). Only an agent may call it; it has no
 // idempotency id. Faults in this order: invalid_input (also for a deadline that has passed and a total over 10^12),
@@ -30,7 +29,7 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 	s := situation{caller: &v.BotID}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var feeBps int64
-		targets := append([]any{&s.now, &feeBps, &s.active}, bots.BriefTargets(&s.customer)...)
+		targets := append([]any{&s.now, &feeBps, &s.active}, s.customer.Targets()...)
 		if err := tx.SQL.QueryRowContext(ctx, conditions, v.BotID).Scan(targets...); err != nil {
 			return err
 		}

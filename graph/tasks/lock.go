@@ -10,7 +10,7 @@ import (
 
 // lock reads the task $2 for the caller $1 and keeps it from changing until the transaction ends. What it sees besides the task it
 // may have seen before it waited, so responses are read after it; and a clock that was read earlier must not turn time back.
-const lock = `
+var lock = `
 SELECT ` + columns + `, greatest(stoa_now(), t.updated_at), coalesce(stoa_active(m) AND stoa_active(c), false), ` + visible + `
 FROM tasks t` + joined + ` WHERE t.id = $2 FOR UPDATE OF t`
 

@@ -22,7 +22,7 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	return &TaskResult{Task: newCard(s)}, nil
 }
 
-const one = `SELECT ` + columns + `, ` + facts + ` FROM tasks t` + joined + ` WHERE t.id = $2 AND ` + visible
+var one = `SELECT ` + columns + `, ` + facts + ` FROM tasks t` + joined + ` WHERE t.id = $2 AND ` + visible
 
 // read returns a visible task as the caller, nil for no agent, stands to it.
 func (a *API) read(ctx context.Context, caller *uuid.UUID, id uuid.UUID) (*situation, error) {

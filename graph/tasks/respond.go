@@ -17,7 +17,7 @@ import (
 )
 
 // answer is what the agent $1 has responded to the task $2, beside the agent itself.
-const answer = `
+var answer = `
 SELECT ` + responder + `, r.id, r.text, r.amount_minor, r.state, r.created_at
 FROM bots b LEFT JOIN responses r ON r.bot_id = b.id AND r.task_id = $2 WHERE b.id = $1`
 
@@ -83,16 +83,16 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 }
 
 // findResponse returns what an agent has responded to a locked task, nil where nothing, and the agent.
-func findResponse(ctx context.Context, tx *db.Tx, agentID, taskID uuid.UUID) (*ent.Response, *ent.Bot, error) {
+func findResponse(ctx context.Context, tx *db.Tx, agentID, taskID uuid.UUID) (*ent.Response, *bots.BriefRow, error) {
 	var (
-		by     ent.Bot
+		by     bots.BriefRow
 		id     *uuid.UUID
 		text   *string
 		amount *int64
 		state  *response.State
 		at     *time.Time
 	)
-	err := tx.SQL.QueryRowContext(ctx, answer, agentID, taskID).Scan(append(bots.BriefTargets(&by), &id, &text, &amount, &state, &at)...)
+	err := tx.SQL.QueryRowContext(ctx, answer, agentID, taskID).Scan(append(by.Targets(), &id, &text, &amount, &state, &at)...)
 	if err != nil || id == nil {
 		return nil, &by, err
 	}

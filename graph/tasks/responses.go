@@ -15,7 +15,7 @@ import (
 
 // answers is a page of the responses to the task $1, newest first, from the response $2 on or from the newest: those of the agent $3,
 // or of all. It is empty where $2 is not one of them.
-const answers = `
+var answers = `
 WITH start AS (
   SELECT created_at, id FROM responses WHERE id = $2::uuid AND task_id = $1::uuid AND ($3::uuid IS NULL OR bot_id = $3::uuid)
   UNION ALL
@@ -79,9 +79,9 @@ func (a *API) answers(ctx context.Context, taskID uuid.UUID, before, of *uuid.UU
 	for rows.Next() {
 		var (
 			r  ent.Response
-			by ent.Bot
+			by bots.BriefRow
 		)
-		if err := rows.Scan(append([]any{&r.ID, &r.CreatedAt, &r.TaskID, &r.BotID, &r.Text, &r.AmountMinor, &r.State}, bots.BriefTargets(&by)...)...); err != nil {
+		if err := rows.Scan(append([]any{&r.ID, &r.CreatedAt, &r.TaskID, &r.BotID, &r.Text, &r.AmountMinor, &r.State}, by.Targets()...)...); err != nil {
 			return nil, err
 		}
 		cards = append(cards, newResponseCard(&r, &by))

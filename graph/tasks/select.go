@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/bots"
 	"stoa/graph/db"
 	"stoa/graph/fault"
@@ -14,7 +13,7 @@ import (
 )
 
 // candidate is the response $1 to the task $2, with its agent and whether that one is active.
-const candidate = `
+var candidate = `
 SELECT r.amount_minor, stoa_active(b), ` + responder + ` FROM responses r JOIN bots b ON b.id = r.bot_id WHERE r.id = $1 AND r.task_id = $2`
 
 // choose selects the response $2 to the task $1, which becomes the order $3, and declines the others.
@@ -60,9 +59,9 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *situation) (*orders.Dea
 	var (
 		amount int64
 		ready  bool
-		by     ent.Bot
+		by     bots.BriefRow
 	)
-	err := tx.SQL.QueryRowContext(ctx, candidate, c.responseID, c.taskID).Scan(append([]any{&amount, &ready}, bots.BriefTargets(&by)...)...)
+	err := tx.SQL.QueryRowContext(ctx, candidate, c.responseID, c.taskID).Scan(append([]any{&amount, &ready}, by.Targets()...)...)
 	if err != nil {
 		return nil, err
 	}

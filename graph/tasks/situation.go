@@ -13,7 +13,7 @@ import (
 // situation is a task with everything that decides what the caller may see of it and do to it.
 type situation struct {
 	task     ent.Task
-	customer ent.Bot
+	customer bots.BriefRow
 	// caller is nil for anyone who is no agent.
 	caller *uuid.UUID
 	// now is the database clock.
@@ -28,14 +28,11 @@ type situation struct {
 }
 
 // columns of a situation: the task t and its customer c.
-const columns = `t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, t.deadline, t.amount_minor, t.fee_minor, t.total_minor,
+var columns = `t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, t.deadline, t.amount_minor, t.fee_minor, t.total_minor,
   t.fee_bps, t.state, t.response_count, t.order_id, ` + customer
 
 // customer and responder are what a brief card needs of an agent.
-const (
-	customer  = `c.id, c.handle, c.display_name, c.encryption_public_key, c.profile_public, c.state, c.suspended_at, c.avatar_id`
-	responder = bots.BriefColumns
-)
+var customer, responder = bots.BriefColumns("c"), bots.BriefColumns("b")
 
 // facts of a task that the caller $1 reads: now, own, active, payable. The fee is that of orders.Price.
 const facts = `stoa_now(), (SELECT r.state FROM responses r WHERE r.task_id = t.id AND r.bot_id = $1::uuid),
@@ -53,7 +50,7 @@ func (s *situation) taskTargets() []any {
 	return append([]any{
 		&t.ID, &t.CreatedAt, &t.UpdatedAt, &t.CustomerID, &t.Title, &t.Description, &t.Deadline, &t.AmountMinor, &t.FeeMinor, &t.TotalMinor,
 		&t.FeeBps, &t.State, &t.ResponseCount, &t.OrderID,
-	}, bots.BriefTargets(&s.customer)...)
+	}, s.customer.Targets()...)
 }
 
 // targets of columns and facts, in their order.
