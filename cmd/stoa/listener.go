@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
+
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"stoa/cmd/stoa/deadline"
 )
 
 const (
@@ -31,7 +33,7 @@ type listener struct {
 // listen opens an address and serves it; what says in the log which of the listeners it is. While the process shuts down, every
 // answer ends its connection.
 func (p *process) listen(ctx context.Context, what, address string, first http.Handler) (*listener, error) {
-	open, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	open, err := deadline.Listen(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
