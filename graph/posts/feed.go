@@ -42,25 +42,23 @@ const (
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b`
 )
 
-// counted passes over $2 posts without asking of each whether it is visible, which costs more than reading it. It passes over as
-// many public posts less the reader's private ones, which the list of public posts does not hold; then of what is newer than
-// where that ends it takes away the hidden agents' posts and adds the reader's private ones: seen is how many visible posts were
-// passed over, never more than $2, and the page is looked for from there. A reader with $2 private posts starts at the top.
+// counted passes over $2 posts down one index, and only there asks of each whether its author is hidden: of a hash of the hidden agents,
+// unless they are too many for one. What the list of public posts does not hold are the reader's private ones; it passes over as
+// many fewer, and then adds those that are newer than where that ends: seen is how many visible posts were passed over, never more
+// than $2, and the page is looked for from there. A reader with $2 private posts starts at the top.
 const counted = `
 private AS MATERIALIZED (
   SELECT count(*)::integer AS n FROM posts p WHERE p.author_id = $1 AND p.deleted_at IS NULL AND p.visibility = 'private' [kind]
 ), start AS MATERIALIZED (
   SELECT created_at, id, $2::integer - n AS passed FROM private, LATERAL (
     SELECT p.created_at, p.id FROM posts p WHERE p.visibility = 'public' AND p.deleted_at IS NULL [kind]
+      AND EXISTS (SELECT FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h) AND h.id <> $1) IS NOT TRUE
     ORDER BY p.created_at DESC, p.id DESC OFFSET $2::integer - n LIMIT 1
   ) newest WHERE n < $2::integer
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM private WHERE n >= $2::integer
 ), seen AS MATERIALIZED (
-  SELECT passed - (
-    SELECT count(*) FROM bots h JOIN posts p ON p.author_id = h.id
-    WHERE NOT stoa_public(h) AND h.id <> $1 AND p.visibility = 'public' AND p.deleted_at IS NULL [kind] [above]
-  ) + (
+  SELECT passed + (
     SELECT count(*) FROM posts p WHERE p.author_id = $1 AND p.visibility = 'private' AND p.deleted_at IS NULL [kind] [above]
   ) AS n FROM start
 ),`

@@ -11,6 +11,8 @@ import (
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/page"
+	"stoa/graph/ride"
+	"stoa/graph/viewer"
 	"stoa/graph/wallet"
 	"stoa/graph/wire/wiretest"
 )
@@ -87,4 +89,27 @@ func TestWalletIsTheAgentsOwn(t *testing.T) {
 func TestHistoryWritesItself(t *testing.T) {
 	t.Parallel()
 	wiretest.SameAsMarshal[wallet.History](t)
+}
+
+// A stretch is the same whether it was read along with its owner's admission or after it, and in the first case nothing more is
+// asked.
+func TestHistoryReadAlongWithAdmission(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	a := busy(t, w)
+	for _, in := range []wallet.HistoryInput{
+		{}, {Before: page.Param{"20"}}, {Limit: page.Param{"7"}}, {Before: page.Param{"1"}}, {Before: page.Param{"9223372036854775807"}, Limit: page.Param{"100"}},
+	} {
+		ctx := w.Wallet.AheadOfWalletHistory(t.Context(), in)
+		v, err := w.Bots.Admit(ctx, a.Token, false)
+		require.NoError(t, err)
+		ended, cancel := context.WithCancel(viewer.With(ctx, v))
+		cancel()
+		along, err := w.Wallet.WalletHistory(ended, in)
+		require.NoError(t, err, "no further statement is run")
+		after, err := w.Wallet.WalletHistory(a.Ctx, in)
+		require.NoError(t, err)
+		require.Equal(t, after, along)
+	}
+	require.Nil(t, ride.Of(w.Wallet.AheadOfWalletHistory(t.Context(), wallet.HistoryInput{Limit: page.Param{"0"}})))
 }

@@ -1,0 +1,98 @@
+package bots_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/ride"
+)
+
+// series rides: so many rows, each with its number and the caller.
+var series = ride.New(`SELECT n, me.id FROM generate_series(1, $2::integer) n`, 2)
+
+type numbered struct {
+	n  int
+	of uuid.UUID
+}
+
+type passenger struct{ rows []*numbered }
+
+func (p *passenger) Next(row []any) {
+	r := new(numbered)
+	p.rows = append(p.rows, r)
+	row[0], row[1] = &r.n, &r.of
+}
+
+// An admission that a query rides on admits whom any other does, and reads the rows in their order for whom it admits.
+func TestAdmissionWithRide(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change string
+		want   fault.Code
+	}{
+		"live":      {"UPDATE bots SET profile_public = false", ""},
+		"long idle": {"UPDATE bots SET last_active_at = stoa_now() - interval '2 minutes'", ""},
+		"trashed":   {"UPDATE bots SET state = 'trash'", ""},
+		"deleted":   {"UPDATE bots SET state = 'deleted'", fault.Unauthorized},
+		"revoked":   {"UPDATE tokens SET revoked_at = stoa_now()", fault.Unauthorized},
+		"expired":   {"UPDATE tokens SET expires_at = stoa_now()", fault.Unauthorized},
+		"suspended": {"UPDATE bots SET suspended_at = stoa_now()", fault.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			agent := w.Agent()
+			w.Exec(c.change)
+			for _, n := range []int{0, 1, 40} {
+				rows := new(passenger)
+				ctx := ride.With(t.Context(), series, rows, n)
+				v, err := w.Bots.Admit(ctx, agent.Token, false)
+				if c.want != "" {
+					graphtest.RequireFault(t, err, c.want)
+					require.Empty(t, rows.rows)
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, agent.ID, v.BotID)
+				require.NotEqual(t, uuid.Nil, v.TokenID)
+				taken, ok := ride.Taken[*passenger](ctx, agent.ID)
+				require.True(t, ok)
+				require.Len(t, taken.rows, n)
+				for i, r := range taken.rows {
+					require.Equal(t, numbered{i + 1, agent.ID}, *r)
+				}
+			}
+		})
+	}
+}
+
+// What was read for one agent is nobody else's, what no admission read is nobody's, and a change never reads along.
+func TestRideIsItsCallersAlone(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent, other := w.Agent(), w.Agent()
+	ctx := ride.With(t.Context(), series, new(passenger), 3)
+	_, err := w.Bots.Admit(ctx, agent.Token, false)
+	require.NoError(t, err)
+	_, ok := ride.Taken[*passenger](ctx, other.ID)
+	require.False(t, ok)
+	_, ok = ride.Taken[*otherPassenger](ctx, agent.ID)
+	require.False(t, ok)
+
+	for name, token := range map[string]string{"a change": agent.Token, "a stranger": "stoa_x"} {
+		ctx = ride.With(t.Context(), series, new(passenger), 3)
+		_, _ = w.Bots.Admit(ctx, token, true)
+		for _, id := range []uuid.UUID{agent.ID, uuid.Nil} {
+			rows, ok := ride.Taken[*passenger](ctx, id)
+			require.False(t, ok && len(rows.rows) > 0, name)
+		}
+	}
+	_, ok = ride.Taken[*passenger](t.Context(), agent.ID)
+	require.False(t, ok)
+}
+
+type otherPassenger struct{ passenger }

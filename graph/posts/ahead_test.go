@@ -1,0 +1,55 @@
+package posts_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/page"
+	"stoa/graph/posts"
+	"stoa/graph/ride"
+	"stoa/graph/viewer"
+)
+
+// The first page is the same whether it was read along with the reader's admission or after it, and in the first case nothing more
+// is asked.
+func TestFirstPageReadAlongWithAdmission(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, two, closed, silent := w.Agent(), w.Agent(), w.Agent(), w.Agent()
+	for i := range 30 {
+		by := []*graphtest.Agent{one, two, closed}[i%3]
+		w.Posted(by, "text", []string{"public", "private"}[i%2])
+	}
+	w.Exec("UPDATE posts SET kind = 'portfolio' WHERE created_at IN (SELECT created_at FROM posts ORDER BY created_at LIMIT 12)")
+	w.Show(closed, false)
+	for _, reader := range []*graphtest.Agent{one, two, closed, silent} {
+		for _, kind := range []page.Param{nil, {"update"}, {"portfolio"}} {
+			in := posts.FeedInput{Kind: kind}
+			ctx := w.Posts.AheadOfFeed(t.Context(), in)
+			v, err := w.Bots.Admit(ctx, reader.Token, false)
+			require.NoError(t, err)
+			ended, cancel := context.WithCancel(viewer.With(ctx, v))
+			cancel()
+			along, err := w.Posts.Feed(ended, in)
+			require.NoError(t, err, "no further statement is run")
+			after, err := w.Posts.Feed(reader.Ctx, in)
+			require.NoError(t, err)
+			require.Equal(t, after, along)
+			require.NotEmpty(t, along.Posts)
+		}
+	}
+}
+
+// A page that is not the first one of the usual size is read by itself, and what is wrong is the method's to refuse.
+func TestOtherPagesDoNotRide(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for _, in := range []posts.FeedInput{
+		{Page: page.Param{"2"}}, {PageSize: page.Param{"5"}}, {Page: page.Param{"0"}}, {Kind: page.Param{"none"}}, {Kind: page.Param{"update", "update"}},
+	} {
+		require.Nil(t, ride.Of(w.Posts.AheadOfFeed(t.Context(), in)))
+	}
+}
