@@ -10,7 +10,7 @@ import (
 // request is the context of one request. It holds what the handlers in front of a route find out, and what the domains look for in
 // a context, all in one piece instead of a context each.
 type request struct {
-	context.Context
+	context.Context //nolint:containedctx // this is a context
 
 	id, address string
 	limits      limits.Record

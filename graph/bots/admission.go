@@ -24,6 +24,9 @@ const (
 	living  = ` WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.state <> 'deleted'`
 )
 
+// callerColumns is how many columns admitted are.
+const callerColumns = 4
+
 const (
 	admitRead = `SELECT ` + admitted + holders + living
 	// admitSelf reads the passport, and not the token's id, which nothing needs that wants only a passport.
@@ -39,7 +42,7 @@ func admitRide(query string, columns int) string {
 	return `WITH me AS MATERIALIZED (SELECT ` + admitted + holders + living + `)
 SELECT me.*` + strings.Repeat(`, NULL`, columns) + ` FROM me
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, ride.* FROM me CROSS JOIN LATERAL (` + query + `) ride WHERE NOT me.suspended`
+SELECT ` + strings.Repeat(`NULL, `, callerColumns) + `ride.* FROM me CROSS JOIN LATERAL (` + query + `) ride WHERE NOT me.suspended`
 }
 
 // admission is one question who a token belongs to, and the answer.
@@ -87,17 +90,16 @@ func (m *admission) scan(rows *sql.Rows) error {
 		m.known = true
 		return rows.Scan(m.row...)
 	}
-	const own = 4 // columns of the caller
 	var nothing any
 	if !m.known {
 		m.known = true
 		first := m.row
-		m.row = make([]any, own+m.ride.Columns())
+		m.row = make([]any, callerColumns+m.ride.Columns())
 		for i := range m.row {
 			m.row[i] = &nothing
 		}
-		return rows.Scan(append(first, m.row[own:]...)...)
+		return rows.Scan(append(first, m.row[callerColumns:]...)...)
 	}
-	m.ride.Next(m.row[own:])
+	m.ride.Next(m.row[callerColumns:])
 	return rows.Scan(m.row...)
 }

@@ -84,7 +84,7 @@ func TestRideIsItsCallersAlone(t *testing.T) {
 	require.False(t, ok)
 
 	for name, token := range map[string]string{"a change": agent.Token, "a stranger": "stoa_x"} {
-		ctx = ride.With(t.Context(), series, new(passenger), 3)
+		ctx := ride.With(t.Context(), series, new(passenger), 3)
 		_, _ = w.Bots.Admit(ctx, token, true)
 		for _, id := range []uuid.UUID{agent.ID, uuid.Nil} {
 			rows, ok := ride.Taken[*passenger](ctx, id)

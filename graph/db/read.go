@@ -15,10 +15,10 @@ func (d *DB) Read(ctx context.Context, scan func(*sql.Rows) error, query string,
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	rows, err := conn.QueryContext(context.WithoutCancel(ctx), query, args...) //nolint:sqlclosecheck // each closes it
+	defer conn.Close() //nolint:errcheck // it only returns the connection to the pool
+	rows, err := conn.QueryContext(context.WithoutCancel(ctx), query, args...)
 	if errors.Is(err, driver.ErrBadConn) {                                     // it died while it was idle; the pool tries others
-		rows, err = d.SQL.QueryContext(ctx, query, args...) //nolint:sqlclosecheck // each closes it
+		rows, err = d.SQL.QueryContext(ctx, query, args...)
 	}
 	if err != nil {
 		return err

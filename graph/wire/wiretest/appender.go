@@ -57,8 +57,8 @@ func fill(t *rapid.T, v reflect.Value) {
 	case reflect.Int, reflect.Int64:
 		v.SetInt(rapid.Int64().Draw(t, "number"))
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(t, v.Field(i))
+		for _, field := range v.Fields() {
+			fill(t, field)
 		}
 	case reflect.Slice:
 		n := rapid.IntRange(0, most).Draw(t, "length")
