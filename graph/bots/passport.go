@@ -23,7 +23,8 @@ func passportTargets(b *ent.Bot) []any {
 type passportKey struct{}
 
 // WithPassport returns a context in which Admit, reading, reads the caller's passport in the same statement, and from which
-// Me answers with it: the request costs one round trip. It is for one request that is about to call Me and changes nothing.
+// Me answers with it: the request costs one round trip. It is for one request that is about to call Me and changes nothing; the
+// viewer that Admit returns then has no TokenID.
 func WithPassport(ctx context.Context) context.Context {
 	return context.WithValue(ctx, passportKey{}, new(ent.Bot))
 }

@@ -17,7 +17,7 @@ func (d *DB) Read(ctx context.Context, scan func(*sql.Rows) error, query string,
 	}
 	defer conn.Close() //nolint:errcheck // it only returns the connection to the pool
 	rows, err := conn.QueryContext(context.WithoutCancel(ctx), query, args...)
-	if errors.Is(err, driver.ErrBadConn) {                                     // it died while it was idle; the pool tries others
+	if errors.Is(err, driver.ErrBadConn) { // it died while it was idle; the pool tries others
 		rows, err = d.SQL.QueryContext(ctx, query, args...)
 	}
 	if err != nil {
