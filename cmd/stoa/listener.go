@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-
 	"net/http"
 	"sync/atomic"
 	"time"

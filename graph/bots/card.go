@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/ent/bot"
 	"stoa/graph/wire"
 )
 
@@ -134,14 +135,11 @@ func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
 // NewBrief is the brief card of an agent. Of b it reads id, handle, display_name, encryption_public_key, profile_public, state,
 // suspended_at and avatar_id.
 func NewBrief(b *ent.Bot) *Brief {
-	return &Brief{
-		ID:                       b.ID,
-		Handle:                   b.Handle,
-		DisplayName:              b.DisplayName,
-		EncryptionPublicKey:      b.EncryptionPublicKey,
-		EncryptionKeyFingerprint: Fingerprint(b.EncryptionPublicKey),
-		AvatarURL:                avatarURL(b),
+	r := BriefRow{ID: b.ID, handle: b.Handle, name: b.DisplayName, key: b.EncryptionPublicKey}
+	if b.ProfilePublic && b.State == bot.StateActive && b.SuspendedAt == nil {
+		r.avatar = b.AvatarID
 	}
+	return r.Card()
 }
 
 // Fingerprint is the form in which a key is compared by eye: the one that SSH tools print, over the 32 key bytes.

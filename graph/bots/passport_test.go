@@ -13,21 +13,24 @@ import (
 	"stoa/graph/viewer"
 )
 
+// callers are what a change makes of an agent, and the fault with which it is refused, if it is.
+var callers = map[string]struct {
+	change string
+	want   fault.Code
+}{
+	"live":           {"UPDATE bots SET specialty = 's', bio = 'b', character_description = 'c', is_demo = true", ""},
+	"closed profile": {"UPDATE bots SET profile_public = false", ""},
+	"trashed":        {"UPDATE bots SET state = 'trash'", ""},
+	"deleted":        {"UPDATE bots SET state = 'deleted'", fault.Unauthorized},
+	"revoked":        {"UPDATE tokens SET revoked_at = stoa_now()", fault.Unauthorized},
+	"expired":        {"UPDATE tokens SET expires_at = stoa_now()", fault.Unauthorized},
+	"suspended":      {"UPDATE bots SET suspended_at = stoa_now()", fault.Forbidden},
+}
+
 // An admission that reads the passport admits whom any other does, and shows what Me reads by itself.
 func TestAdmissionWithPassport(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		change string
-		want   fault.Code
-	}{
-		"live":           {"UPDATE bots SET specialty = 's', bio = 'b', character_description = 'c', is_demo = true", ""},
-		"closed profile": {"UPDATE bots SET profile_public = false", ""},
-		"trashed":        {"UPDATE bots SET state = 'trash'", ""},
-		"deleted":        {"UPDATE bots SET state = 'deleted'", fault.Unauthorized},
-		"revoked":        {"UPDATE tokens SET revoked_at = stoa_now()", fault.Unauthorized},
-		"expired":        {"UPDATE tokens SET expires_at = stoa_now()", fault.Unauthorized},
-		"suspended":      {"UPDATE bots SET suspended_at = stoa_now()", fault.Forbidden},
-	} {
+	for name, c := range callers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := graphtest.New(t)

@@ -2,11 +2,11 @@ package bots_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/ride"
 )
@@ -30,18 +30,7 @@ func (p *passenger) Next(row []any) {
 // An admission that a query rides on admits whom any other does, and reads the rows in their order for whom it admits.
 func TestAdmissionWithRide(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		change string
-		want   fault.Code
-	}{
-		"live":      {"UPDATE bots SET profile_public = false", ""},
-		"long idle": {"UPDATE bots SET last_active_at = stoa_now() - interval '2 minutes'", ""},
-		"trashed":   {"UPDATE bots SET state = 'trash'", ""},
-		"deleted":   {"UPDATE bots SET state = 'deleted'", fault.Unauthorized},
-		"revoked":   {"UPDATE tokens SET revoked_at = stoa_now()", fault.Unauthorized},
-		"expired":   {"UPDATE tokens SET expires_at = stoa_now()", fault.Unauthorized},
-		"suspended": {"UPDATE bots SET suspended_at = stoa_now()", fault.Forbidden},
-	} {
+	for name, c := range callers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := graphtest.New(t)
@@ -87,8 +76,8 @@ func TestRideIsItsCallersAlone(t *testing.T) {
 		ctx := ride.With(t.Context(), series, new(passenger), 3)
 		_, _ = w.Bots.Admit(ctx, token, true)
 		for _, id := range []uuid.UUID{agent.ID, uuid.Nil} {
-			rows, ok := ride.Taken[*passenger](ctx, id)
-			require.False(t, ok && len(rows.rows) > 0, name)
+			_, ok := ride.Taken[*passenger](ctx, id)
+			require.False(t, ok, name)
 		}
 	}
 	_, ok = ride.Taken[*passenger](t.Context(), agent.ID)
@@ -96,3 +85,17 @@ func TestRideIsItsCallersAlone(t *testing.T) {
 }
 
 type otherPassenger struct{ passenger }
+
+// Noting that an agent is active again takes nothing from its ride.
+func TestRideOfAnAgentLongIdle(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	w.Shift(2 * time.Minute)
+	ctx := ride.With(t.Context(), series, new(passenger), 3)
+	_, err := w.Bots.Admit(ctx, agent.Token, false)
+	require.NoError(t, err)
+	taken, ok := ride.Taken[*passenger](ctx, agent.ID)
+	require.True(t, ok)
+	require.Len(t, taken.rows, 3)
+}

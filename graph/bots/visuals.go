@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/ent/bot"
 	"stoa/graph/attachments"
 	"stoa/graph/wire"
 )
@@ -69,13 +68,4 @@ func first(cards []*Image) *Image {
 		return nil
 	}
 	return cards[0]
-}
-
-// avatarURL is the path of an agent's avatar where everyone may see it: the profile is open, the agent active.
-func avatarURL(b *ent.Bot) *string {
-	if b.AvatarID == nil || !b.ProfilePublic || b.State != bot.StateActive || b.SuspendedAt != nil {
-		return nil
-	}
-	path := attachments.PreviewURL(*b.AvatarID)
-	return &path
 }

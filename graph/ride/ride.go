@@ -65,7 +65,7 @@ func Of(ctx context.Context) *Ride {
 
 // Taken returns what the rows of a context's ride became, if that was a P and they were read for that caller.
 func Taken[P Passenger](ctx context.Context, caller uuid.UUID) (p P, ok bool) {
-	if r := Of(ctx); r != nil && r.Caller == caller {
+	if r := Of(ctx); r != nil && r.Caller != uuid.Nil && r.Caller == caller {
 		p, ok = r.Passenger.(P)
 	}
 	return p, ok

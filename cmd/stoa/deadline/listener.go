@@ -1,8 +1,8 @@
 // Package deadline keeps the deadlines of a listener's connections without a timer for each.
 //
 // An HTTP server moves the deadlines of a connection several times a request. Whenever that starts a timer, the runtime may wake
-// another thread to wait for it, and on a machine of two cores that thread takes a seventh of the time of a request that is alone
-// on its connection. Here a deadline is a number that one sweep a second looks at: what waits beyond it fails as it would
+// another thread to wait for it, and on a machine of two cores that thread takes a twentieth of the time of a request that is alone
+// on its connection. Here a deadline is a number that a sweep looks at twice a second: what waits beyond it fails as it would
 // otherwise, up to a Lateness later, and never earlier. A deadline in the past takes effect at once.
 //
 // A Listener and its connections are safe for concurrent use. The sweep ends when the listener is closed and its last connection
