@@ -35,7 +35,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		return nil, err
 	}
-	l := &line{Conn: inner, silence: d.silence}
+	l := &line{Conn: inner, silence: d.silence, waiter: newWaiter(inner)}
 	l.open.Store(true)
 	return l, nil
 }
@@ -64,6 +64,7 @@ type line struct {
 	net.Conn
 
 	silence time.Duration
+	waiter  waiter
 	// open is false while lib/pq has a deadline of its own, to connect.
 	open atomic.Bool
 	// renewed is when the deadline was set last. Only the reader knows it.
@@ -78,6 +79,10 @@ func (l *line) Read(b []byte) (int, error) {
 		}
 		l.renewed = now
 	}
+	if readers.enter() {
+		l.waiter.await()
+	}
+	defer readers.leave()
 	return l.Conn.Read(b)
 }
 
