@@ -1,7 +1,7 @@
 // Package bots is identity: passports, bearer tokens, registration (§2.1, §4.1, §5).
 //
 // A token is shown once and kept only as its SHA-256. A passport's handle, id and key never change, and a handle is never
-// free again. Registration is one transaction: passport, token, wallet with its starting grant, and the use of an invitation;
+// free again. Registration is one statement: passport, token, wallet with its starting grant, and the use of an invitation;
 // nothing of it exists when any of it fails. Handle races are settled by the unique index.
 package bots
 

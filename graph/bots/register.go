@@ -3,14 +3,14 @@ package bots
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/ent/invitation"
-	"stoa/ent/setting"
-	"stoa/graph/db"
+	"stoa/ent/bot"
 	"stoa/graph/fault"
 	"stoa/graph/limits"
 	"stoa/graph/text"
@@ -25,16 +25,24 @@ type Registration struct {
 	TokenExpiresAt time.Time `json:"token_expires_at"`
 }
 
+// register is the whole of a registration behind the form of its input: it asks whether registration is open, looks at the
+// invitation, and writes passport, wallet, starting grant, token and the use of the invitation. It is one function in the database
+// (migrate/sql/0020_registration.sql) for the reasons that sending is one: eight round trips become one, and others wait for the
+// handle or the last place of an invitation no longer than it takes to write.
+const register = `
+SELECT verdict, moment, token_expires_at
+FROM stoa_register($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, make_interval(secs => $12), $13, $14, $15, $16, $17, $18, $19)`
+
+// registered is the verdict of stoa_register that is no fault's code.
+const registered = "registered"
+
 // AdmitRegistration counts one attempt to register against the limits per address and for the whole server, whatever becomes
 // of it. It returns registration_limited over either, and registration_unavailable.
 func (a *API) AdmitRegistration(ctx context.Context) error {
-	if err := a.Quotas.TakeOnce(ctx, a.DB.SQL, limits.RegistrationsPerAddress, viewer.From(ctx).Address); err != nil {
-		return unavailable(err)
-	}
-	return unavailable(a.Quotas.TakeOnce(ctx, a.DB.SQL, limits.Registrations, ""))
+	return unavailable(a.Quotas.TakeOnce(ctx, a.DB, limits.RegistrationsPerAddress, viewer.From(ctx).Address, limits.Registrations))
 }
 
-// RegisterBot makes a passport, its first token and its wallet with the starting grant, in one transaction (§4.1). Anyone may
+// RegisterBot makes a passport, its first token and its wallet with the starting grant, in one statement (§4.1). Anyone may
 // call it. Faults: registration_limited, invalid_input, forbidden (registration is closed), invalid_invitation,
 // handle_unavailable, registration_unavailable (the database is away or overloaded).
 func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration, error) {
@@ -48,104 +56,62 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	if text.Reserved(p.handle) {
 		return nil, handleUnavailable()
 	}
-	var made *Registration
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := a.spendInvitation(ctx, tx, p.invitation); err != nil {
-			return err
-		}
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return err
-		}
-		bot, err := tx.Ent.Bot.Create().SetHandle(p.handle).SetDisplayName(p.displayName).SetSpecialty(p.specialty).SetBio(p.bio).
-			SetCharacterDescription(p.characterDescription).SetProfilePublic(p.public).SetEncryptionPublicKey(p.key).
-			SetCreatedAt(now).SetUpdatedAt(now).SetLastActiveAt(now).Save(ctx)
-		if db.Violates(err, "bots_handle_key") {
-			return handleUnavailable()
-		}
-		if err != nil {
-			return err
-		}
-		if err := wallet.Open(ctx, tx, bot.ID); err != nil {
-			return err
-		}
-		granted, err := a.grantToken(ctx, tx, bot.ID)
-		if err != nil {
-			return err
-		}
-		made = &Registration{Bot: newOwn(bot, Visuals{CharacterDescription: bot.CharacterDescription}), Token: granted.Token, TokenExpiresAt: granted.TokenExpiresAt}
-		return nil
-	})
+	b := &ent.Bot{
+		ID: uuid.Must(uuid.NewV7()), Handle: p.handle, DisplayName: p.displayName, Specialty: p.specialty, Bio: p.bio,
+		CharacterDescription: p.characterDescription, ProfilePublic: p.public, EncryptionPublicKey: p.key, State: bot.StateActive,
+	}
+	var (
+		token         = newToken()
+		verdict       string
+		moment, until sql.NullTime
+	)
+	err = a.DB.Read(ctx, func(rows *sql.Rows) error { return rows.Scan(&verdict, &moment, &until) }, register, slices.Concat(
+		[]any{b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
+			HashInvitation(p.invitation)}, a.granting(token), wallet.Opening(b.ID))...)
+	if refused := wallet.Refusal(err); refused != nil {
+		return nil, refused
+	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return made, nil
+	if verdict != registered {
+		return nil, refusal(fault.Code(verdict))
+	}
+	b.CreatedAt = moment.Time.UTC()
+	b.UpdatedAt, b.LastActiveAt = b.CreatedAt, b.CreatedAt
+	return &Registration{
+		Bot: newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}), Token: token, TokenExpiresAt: until.Time.UTC(),
+	}, nil
 }
 
 // unavailable gives service_unavailable the code that registration has for it (§4.1).
 func unavailable(err error) error {
 	if known := fault.From(err); known != nil && known.Code == fault.ServiceUnavailable {
-		return fault.Wrap(fault.RegistrationUnavailable, err).Say(known.Message)
+		return fault.Wrap(fault.RegistrationUnavailable, err)
 	}
 	return err
+}
+
+// refusal is the fault of a verdict.
+func refusal(code fault.Code) error {
+	switch code {
+	case fault.Forbidden:
+		return fault.New(code).Say("Registration is closed.")
+	case fault.InvalidInvitation:
+		return fault.Field(code, "invitation", "is missing, unknown, spent or expired")
+	case fault.HandleUnavailable:
+		return handleUnavailable()
+	default:
+		return fault.New(code)
+	}
 }
 
 func handleUnavailable() error {
 	return fault.Field(fault.HandleUnavailable, "handle", "is taken or reserved; choose another")
 }
 
-// spendInvitation applies the registration mode: it refuses while registration is closed and uses up one place of a valid
-// invitation while it is by invitation.
-func (a *API) spendInvitation(ctx context.Context, tx *db.Tx, code string) error {
-	settings, err := tx.Ent.Setting.Query().Only(ctx)
-	if err != nil {
-		return err
-	}
-	switch settings.RegistrationMode {
-	case setting.RegistrationModeClosed:
-		return fault.New(fault.Forbidden).Say("Registration is closed.")
-	case setting.RegistrationModeInvitation:
-		return useInvitation(ctx, tx, code)
-	default:
-		return nil
-	}
-}
-
-func useInvitation(ctx context.Context, tx *db.Tx, code string) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := tx.Ent.Invitation.Query().Where(invitation.CodeHash(HashInvitation(code))).ForUpdate().Only(ctx)
-	if ent.IsNotFound(err) {
-		return fault.Field(fault.InvalidInvitation, "invitation", "is missing, unknown, spent or expired")
-	}
-	if err != nil {
-		return err
-	}
-	if found.RevokedAt != nil || found.Used >= found.Uses || (found.ExpiresAt != nil && !found.ExpiresAt.After(now)) {
-		return fault.Field(fault.InvalidInvitation, "invitation", "is missing, unknown, spent or expired")
-	}
-	return tx.Ent.Invitation.UpdateOne(found).AddUsed(1).Exec(ctx)
-}
-
 // HashInvitation is the only form in which an invitation's code is kept.
 func HashInvitation(code string) []byte {
 	sum := sha256.Sum256([]byte(code))
 	return sum[:]
-}
-
-// grantToken makes a live token for an agent.
-func (a *API) grantToken(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGrant, error) {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	granted := &TokenGrant{Token: newToken(), TokenExpiresAt: a.expiry(now)}
-	err = tx.Ent.Token.Create().SetBotID(botID).SetHash(hashToken(granted.Token)).SetCreatedAt(now).
-		SetExpiresAt(granted.TokenExpiresAt).Exec(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return granted, nil
 }

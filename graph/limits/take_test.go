@@ -131,10 +131,81 @@ func TestTakeOnceCountsARequestOnce(t *testing.T) {
 	q := limits.Quotas{RegistrationsPerHour: 5}
 	ctx, record := limits.WithRecord(context.Background())
 	for range 3 {
-		require.NoError(t, q.TakeOnce(ctx, w.DB.SQL, limits.Registrations, ""))
+		require.NoError(t, attempt(ctx, w, q, "a"))
 	}
 	require.Len(t, record.Taken(), 1)
 	require.Equal(t, 4, record.Taken()[0].Remaining)
 	require.NoError(t, q.Take(ctx, w.DB.SQL, limits.Registrations, ""))
 	require.Equal(t, 3, record.Taken()[0].Remaining, "the newest state counts")
+}
+
+func attempt(ctx context.Context, w *graphtest.World, q limits.Quotas, subject string) error {
+	return q.TakeOnce(ctx, w.DB, limits.RegistrationsPerAddress, subject, limits.Registrations)
+}
+
+// What a subject may not do is not counted against the whole server; what the whole server may not take is the subject's attempt.
+func TestTakeOnceCountsASubjectBeforeTheWhole(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	q := limits.Quotas{RegistrationsPerAddressPerHour: 2, RegistrationsPerHour: 3}
+	for _, c := range []struct {
+		subject string
+		refused bool
+		shown   []string
+		left    []int
+	}{
+		{"a", false, []string{"registrations_per_address", "registrations"}, []int{1, 2}},
+		{"a", false, []string{"registrations_per_address", "registrations"}, []int{0, 1}},
+		{"a", true, []string{"registrations_per_address"}, []int{0}},
+		{"b", false, []string{"registrations_per_address", "registrations"}, []int{1, 0}},
+		{"b", true, []string{"registrations_per_address", "registrations"}, []int{0, 0}},
+		{"b", true, []string{"registrations_per_address"}, []int{0}},
+	} {
+		ctx, record := limits.WithRecord(context.Background())
+		err := attempt(ctx, w, q, c.subject)
+		if c.refused {
+			require.Positive(t, graphtest.RequireFault(t, err, fault.RegistrationLimited).Retry())
+		} else {
+			require.NoError(t, err)
+		}
+		var (
+			shown []string
+			left  []int
+		)
+		for i, taken := range record.Taken() {
+			shown, left = append(shown, taken.Limit.Name), append(left, taken.Remaining)
+			require.Equal(t, c.refused && i == len(c.shown)-1, !taken.Allowed)
+			require.Equal(t, taken.Limit.Quota(q), taken.Quota)
+		}
+		require.Equal(t, c.shown, shown)
+		require.Equal(t, c.left, left)
+	}
+	require.EqualValues(t, 3, w.Count("SELECT total FROM rate_windows WHERE name = 'registrations'"))
+	require.NoError(t, attempt(context.Background(), w, limits.Quotas{}, "a"))
+	require.NoError(t, attempt(context.Background(), w, limits.Quotas{RegistrationsPerAddressPerHour: 3}, "a"), "the other limit is off")
+}
+
+// Both counts hold when many come at once, from few addresses.
+func TestTakeOnceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	q := limits.Quotas{RegistrationsPerAddressPerHour: 4, RegistrationsPerHour: 10}
+	var (
+		group   sync.WaitGroup
+		allowed [3]atomic.Int64
+	)
+	for i := range 45 {
+		group.Go(func() {
+			if attempt(context.Background(), w, q, strconv.Itoa(i%len(allowed))) == nil {
+				allowed[i%len(allowed)].Add(1)
+			}
+		})
+	}
+	group.Wait()
+	sum := int64(0)
+	for i := range allowed {
+		sum += allowed[i].Load()
+		require.LessOrEqual(t, allowed[i].Load(), int64(4))
+	}
+	require.EqualValues(t, 10, sum)
 }

@@ -9,17 +9,10 @@ import (
 	"stoa/graph/fault"
 )
 
-// Open makes the wallet of a new agent and credits the starting grant, in the transaction that registers it (§2.5).
-// The database refuses a second grant for the same agent.
-func Open(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return err
-	}
-	if err := tx.Ent.Account.Create().SetBotID(botID).SetCreatedAt(now).Exec(ctx); err != nil {
-		return err
-	}
-	return Issue(ctx, tx, Grant, botID, GrantMinor, nil)
+// Opening are the arguments of stoa_open_wallet behind the agent, for the statement that registers it: the function makes the
+// agent's wallet and credits the starting grant (§2.5). The database refuses a second wallet and a second grant of one agent.
+func Opening(botID uuid.UUID) []any {
+	return append([]any{uuid.Must(uuid.NewV7())}, issued(Grant, botID, GrantMinor, nil).Arguments()...)
 }
 
 // Issue credits an agent out of issuance: a grant, a reward or an operator's top-up of at least 1 minor unit. It returns
@@ -28,8 +21,12 @@ func Issue(ctx context.Context, tx *db.Tx, kind Kind, botID uuid.UUID, amountMin
 	if amountMinor < 1 {
 		return fault.New(fault.LedgerConflict)
 	}
-	return Post(ctx, tx, Transaction{Kind: kind, OperationID: operationID, Postings: []Posting{
+	return Post(ctx, tx, issued(kind, botID, amountMinor, operationID))
+}
+
+func issued(kind Kind, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID) Transaction {
+	return Transaction{Kind: kind, OperationID: operationID, Postings: []Posting{
 		{Account: Issuance, DeltaMinor: -amountMinor},
 		{BotID: botID, Account: Available, DeltaMinor: amountMinor},
-	}})
+	}}
 }

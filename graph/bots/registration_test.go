@@ -1,0 +1,197 @@
+package bots_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+	"stoa/graph/viewer"
+	"stoa/graph/wallet"
+)
+
+// invited makes registration go by invitation, with one code of so many places.
+func invited(w *graphtest.World, code string, places int) {
+	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
+	w.Exec("INSERT INTO invitations (id, code_hash, uses, created_at) VALUES (gen_random_uuid(), $1, $2, stoa_now())", bots.HashInvitation(code), places)
+}
+
+// count requires so many agents, each with a wallet, its starting grant and a token, and so many places taken.
+func count(t *testing.T, w *graphtest.World, agents, used int64) {
+	t.Helper()
+	require.Equal(t, agents, w.Count("SELECT count(*) FROM bots"))
+	require.Equal(t, agents, w.Count("SELECT count(*) FROM accounts WHERE available_minor = 500000 AND reserved_minor = 0 AND entry_count = 1"))
+	require.Equal(t, agents, w.Count("SELECT count(*) FROM accounts"))
+	require.Equal(t, 2*agents, w.Count("SELECT count(*) FROM ledger_entries"))
+	require.Equal(t, agents, w.Count("SELECT count(*) FROM tokens"))
+	require.Equal(t, used, w.Count("SELECT coalesce(sum(used), 0) FROM invitations"))
+	found, err := w.Wallet.Reconcile(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+// call is input for a handle and an invitation.
+func call(handle, code string) bots.RegisterInput {
+	return input(func(in *bots.RegisterInput) { in.Handle, in.Invitation = &handle, &code })
+}
+
+func TestAnInvitationsPlacesAreNeverShared(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	invited(w, "three", 3)
+	var (
+		group sync.WaitGroup
+		won   atomic.Int64
+	)
+	for i := range 20 {
+		group.Go(func() {
+			_, err := w.Bots.RegisterBot(context.Background(), call("agent_"+strconv.Itoa(i), "three"))
+			switch {
+			case err == nil:
+				won.Add(1)
+			case fault.From(err).Code != fault.InvalidInvitation:
+				t.Errorf("unexpected: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, 3, won.Load())
+	count(t, w, 3, 3)
+}
+
+// Whoever loses the race for a handle has not used up the invitation it came with.
+func TestLosersOfAHandleSpendNoInvitation(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for i := range 20 {
+		invited(w, strconv.Itoa(i), 1)
+	}
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			_, err := w.Bots.RegisterBot(context.Background(), call("ada", strconv.Itoa(i)))
+			if err != nil && fault.From(err).Code != fault.HandleUnavailable {
+				t.Errorf("unexpected: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	count(t, w, 1, 1)
+}
+
+// Refusals come in the order of the faults, and nothing is left of what was refused or failed on its way.
+func TestARefusedRegistrationLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	_, err := w.Bots.RegisterBot(context.Background(), call("taken", ""))
+	require.NoError(t, err)
+	invited(w, "spare", 1)
+	for _, c := range []struct {
+		name, handle, code, before string
+		refusal                    fault.Code
+	}{
+		{"a taken handle", "taken", "spare", "", fault.HandleUnavailable},
+		{"a taken handle without an invitation", "taken", "unknown", "", fault.InvalidInvitation},
+		{"a reserved handle without an invitation", "admin", "unknown", "", fault.HandleUnavailable},
+		{"no token can be made", "ada", "spare", "ALTER TABLE tokens ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.InternalError},
+		{"no entry can be made", "ada", "spare", "ALTER TABLE ledger_entries ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.LedgerConflict},
+		{"no wallet can be made", "ada", "spare", "ALTER TABLE accounts ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.InternalError},
+		{"closed", "taken", "unknown", "UPDATE settings SET registration_mode = 'CLOSED'", fault.Forbidden},
+	} {
+		if c.before != "" {
+			w.Exec(c.before)
+		}
+		_, err := w.Bots.RegisterBot(context.Background(), call(c.handle, c.code))
+		require.Equal(t, c.refusal, fault.From(err).Code, "%s: %v", c.name, err)
+		count(t, w, 1, 0)
+	}
+}
+
+func TestOneClockDatesARegistration(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Shift(1000 * time.Hour)
+	made, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
+	require.NoError(t, err)
+	at := made.Bot.CreatedAt
+	require.WithinDuration(t, w.Now(), at, time.Minute)
+	require.Equal(t, [2]time.Time{at, at}, [2]time.Time{made.Bot.UpdatedAt, made.Bot.LastActiveAt})
+	require.Equal(t, at.Add(720*time.Hour), made.TokenExpiresAt)
+	require.Equal(t, time.UTC, at.Location())
+	require.Equal(t, time.UTC, made.TokenExpiresAt.Location())
+	require.EqualValues(t, 1, w.Count(`
+		SELECT count(*) FROM bots b JOIN accounts a ON a.bot_id = b.id JOIN tokens t ON t.bot_id = b.id JOIN ledger_entries e ON e.bot_id = b.id
+		WHERE $1 = ALL (ARRAY[b.created_at, b.updated_at, b.last_active_at, a.created_at, t.created_at, e.created_at]) AND t.expires_at = $2`,
+		at, made.TokenExpiresAt))
+
+	v, err := w.Bots.Admit(context.Background(), made.Token, false)
+	require.NoError(t, err)
+	own, err := w.Bots.Me(viewer.With(context.Background(), v))
+	require.NoError(t, err)
+	require.Equal(t, own.Bot, made.Bot, "the answer is the passport that any later read shows")
+}
+
+// The pool repeats a statement whose connection broke before the answer was there, committed or not.
+func TestARepeatedRegistrationIsAnsweredAsItWas(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	invited(w, "one", 1)
+	register := func(bot, token uuid.UUID) (verdict string, moment, until *time.Time) {
+		secret := sha256.Sum256([]byte(token.String()))
+		args := append([]any{bot, make([]byte, 32), bots.HashInvitation("one"), token, secret[:]}, wallet.Opening(bot)...)
+		require.NoError(t, w.DB.SQL.QueryRow(`SELECT verdict, moment, token_expires_at FROM
+			stoa_register($1, 'ada', 'Ada', '', '', '', true, $2, $3, $4, $5, interval '1 hour', $6, $7, $8, $9, $10, $11, $12)`, args...).
+			Scan(&verdict, &moment, &until))
+		return verdict, moment, until
+	}
+	bot, token := uuid.New(), uuid.New()
+	verdict, moment, until := register(bot, token)
+	require.Equal(t, "registered", verdict)
+	for _, mode := range []string{"INVITATION", "OPEN", "CLOSED"} {
+		w.Exec("UPDATE settings SET registration_mode = $1", mode)
+		w.Shift(time.Second)
+		again, then, end := register(bot, token)
+		require.Equal(t, "registered", again, mode)
+		require.Equal(t, [2]*time.Time{moment, until}, [2]*time.Time{then, end}, mode)
+	}
+	for mode, refusal := range map[string]string{"INVITATION": "invalid_invitation", "OPEN": "handle_unavailable", "CLOSED": "forbidden"} {
+		w.Exec("UPDATE settings SET registration_mode = $1", mode)
+		verdict, _, _ = register(uuid.New(), uuid.New())
+		require.Equal(t, refusal, verdict)
+	}
+	count(t, w, 1, 1)
+}
+
+// A refused registration has been an attempt all the same.
+func TestRefusedRegistrationsCountAsAttempts(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{RegistrationsPerAddressPerHour: 2, RegistrationsPerHour: 100}))
+	w.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
+	for _, code := range []fault.Code{fault.Forbidden, fault.Forbidden, fault.RegistrationLimited} {
+		_, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
+		graphtest.RequireFault(t, err, code)
+	}
+	require.EqualValues(t, 2, w.Count("SELECT total FROM rate_windows WHERE name = 'registrations'"))
+}
+
+func TestRegistrationWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	restore := w.Outage()
+	_, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
+	graphtest.RequireFault(t, err, fault.RegistrationUnavailable)
+	restore()
+	_, err = w.Bots.RegisterBot(context.Background(), call("ada", ""))
+	require.NoError(t, err)
+	count(t, w, 1, 0)
+}
