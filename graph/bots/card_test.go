@@ -10,5 +10,6 @@ import (
 func TestCardsWriteThemselves(t *testing.T) {
 	t.Parallel()
 	wiretest.SameAsMarshal[bots.OwnBot](t)
+	wiretest.SameAsMarshal[bots.Registration](t)
 	wiretest.SameAsMarshal[bots.Brief](t)
 }

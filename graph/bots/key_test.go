@@ -5,9 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
+	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func TestParseKey(t *testing.T) {
@@ -54,6 +57,74 @@ func TestParseKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// probed asks crypto/ecdh, which refuses an all-zero secret, whether a point is of low order.
+func probed(t require.TestingT, key []byte) bool {
+	private, err := ecdh.X25519().NewPrivateKey(slices.Repeat([]byte{7}, keySize))
+	require.NoError(t, err)
+	public, err := ecdh.X25519().NewPublicKey(key)
+	require.NoError(t, err)
+	_, err = private.ECDH(public)
+	return err != nil
+}
+
+// The table says what making a secret would, of any number and of those around which the points of low order lie.
+func TestLowOrderIsWhatMakesNoSecret(t *testing.T) {
+	t.Parallel()
+	require.Len(t, lowOrder, 5)
+	for point := range lowOrder {
+		require.True(t, probed(t, point[:]))
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		key := rapid.OneOf(
+			rapid.SliceOfN(rapid.Byte(), keySize, keySize),
+			rapid.Map(rapid.Byte(), func(b byte) []byte { return append([]byte{b}, make([]byte, keySize-1)...) }),
+			rapid.Map(rapid.Uint8Max(fieldPrime[0]), func(b byte) []byte { return append([]byte{b}, fieldPrime[1:]...) }),
+		).Draw(r, "key")
+		key[keySize-1] &= 0x7f
+		if belowPrime(key) {
+			require.Equal(r, probed(r, key), lowOrder[[keySize]byte(key)])
+		}
+	})
+}
+
+// Doubling a point of the curve v² = u³ + au² + u, or of its twist, takes u to (u² − 1)² / 4u(u² + au + 1). The table holds what reaches
+// a denominator of zero within three doublings, found here from the end: with w = u + 1/u, u doubles to d where
+// w² − 4dw − 4(da + 1) = 0.
+func TestLowOrderIsComplete(t *testing.T) {
+	t.Parallel()
+	p := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
+	a, one, two, four := big.NewInt(486662), big.NewInt(1), big.NewInt(2), big.NewInt(4)
+	times := func(x, y *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Mul(x, y), p) }
+	plus := func(x, y *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Add(x, y), p) }
+	minus := func(x *big.Int) *big.Int { return new(big.Int).Mod(new(big.Int).Neg(x), p) }
+	// roots of x² + bx + c.
+	roots := func(b, c *big.Int) []*big.Int {
+		middle := times(minus(b), new(big.Int).ModInverse(two, p))
+		apart := new(big.Int).ModSqrt(plus(times(middle, middle), minus(c)), p)
+		if apart == nil {
+			return nil
+		}
+		return []*big.Int{plus(middle, apart), plus(middle, minus(apart))}
+	}
+	require.Empty(t, roots(a, one), "the denominator is zero for u = 0 alone")
+	reached := []*big.Int{new(big.Int)}
+	for range 2 {
+		for _, d := range slices.Clone(reached) {
+			for _, w := range roots(minus(times(four, d)), minus(times(four, plus(times(d, a), one)))) {
+				reached = append(reached, roots(minus(w), one)...)
+			}
+		}
+	}
+	found := make(map[[keySize]byte]bool)
+	for _, u := range reached {
+		var point [keySize]byte
+		u.FillBytes(point[:])
+		slices.Reverse(point[:])
+		found[point] = true
+	}
+	require.Equal(t, lowOrder, found)
 }
 
 // nextDigit is the following character of the base64 alphabet: in the last place it changes bits that carry nothing.

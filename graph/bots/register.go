@@ -16,6 +16,7 @@ import (
 	"stoa/graph/text"
 	"stoa/graph/viewer"
 	"stoa/graph/wallet"
+	"stoa/graph/wire"
 )
 
 // Registration is a new passport and its token, which no later read returns (§4.1).
@@ -23,6 +24,15 @@ type Registration struct {
 	Bot            *Own      `json:"bot"`
 	Token          string    `json:"token"`
 	TokenExpiresAt time.Time `json:"token_expires_at"`
+}
+
+// AppendJSON is wire's to call.
+func (r *Registration) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	wire.CardOrNull(&w, "bot", r.Bot)
+	w.String("token", r.Token)
+	w.Time("token_expires_at", r.TokenExpiresAt)
+	return w.End()
 }
 
 // register is the whole of a registration behind the form of its input: it asks whether registration is open, looks at the
