@@ -51,7 +51,6 @@ func (l *Listener) Accept() (net.Conn, error) {
 		return nil, fmt.Errorf("deadline: %T is no TCP connection", inner)
 	}
 	c := &Conn{TCPConn: tcp, listener: l}
-	c.read.set, c.write.set = tcp.SetReadDeadline, tcp.SetWriteDeadline
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open[c] = struct{}{}
@@ -82,8 +81,7 @@ func (l *Listener) sweep(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.open {
-		c.read.end(now)
-		c.write.end(now)
+		c.end(now)
 	}
 	return !l.closed || len(l.open) > 0
 }
