@@ -78,7 +78,7 @@ func New(c Config) *Graph {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
 	}
-	outbox := &events.API{DB: c.DB, Wake: c.Wake, Complete: deliverable(c.DB)}
+	outbox := &events.API{DB: c.DB, Wake: c.Wake, Messages: deliverable}
 	identity := &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	g := &Graph{
 		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue},

@@ -26,8 +26,29 @@ type API struct {
 	DB *db.DB
 	// Wake is told the recipients of events that have just been committed. It must not block.
 	Wake func(recipients []uuid.UUID)
-	// Complete reads the records of those messages that may still be delivered, as JSON; the others are missing from its answer.
-	Complete func(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID][]byte, error)
+	// Messages is how an event of a message gets its record.
+	Messages Completion
+}
+
+// Completion is what another domain adds to the one statement that reads events, so that one round trip is all there is between a
+// wake-up and a frame.
+type Completion struct {
+	statement string
+	row       func() Record
+}
+
+// Complete makes a Completion of a query, which selects one row or none for the event e, by e.message_id: none where the record may
+// not be delivered any more.
+func Complete(query string, row func() Record) Completion {
+	return Completion{pending + query + completed, row}
+}
+
+// Record is where a row of a Completion goes.
+type Record interface {
+	// Columns are where its columns go. All of them are null where there is no row.
+	Columns() []any
+	// JSON is the record as it goes over the wire, nil where there was no row.
+	JSON() ([]byte, error)
 }
 
 const add = `

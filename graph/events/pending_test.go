@@ -76,6 +76,29 @@ func TestEventsThatCannotBeDeliveredMakeRoom(t *testing.T) {
 	require.Len(t, views[0].Pending, 1)
 }
 
+func TestMessagesInFlightAreNotReadAgain(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	w.Exec("DELETE FROM events")
+	w.Sent(one, other)
+	w.Sent(one, other)
+	look := func(of events.Window) []events.Pending {
+		views, err := w.Events.Look(t.Context(), []events.Window{window(one, 1), of})
+		require.NoError(t, err)
+		require.Len(t, views[1].Pending, 2)
+		return views[1].Pending
+	}
+	both := look(window(other, 2))
+	require.Contains(t, string(both[0].Frame), `"message":{"id"`)
+	again := window(other, 2, both[0].ID)
+	again.Pending = []uuid.UUID{both[0].ID}
+	w.Exec("UPDATE messages SET expires_at = stoa_now() WHERE id = (SELECT message_id FROM events ORDER BY sequence LIMIT 1)")
+	shown := look(again)
+	require.Equal(t, events.Pending{ID: both[0].ID, Sequence: both[0].Sequence}, shown[0], "what is in flight stays there")
+	require.Equal(t, both[1], shown[1])
+}
+
 func TestOnlyTheRecipientAcknowledges(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -1,36 +1,39 @@
 package messages
 
 import (
-	"context"
-
-	"github.com/google/uuid"
-	"github.com/lib/pq"
-
-	"stoa/graph/db"
+	"database/sql"
+	"time"
 )
 
-const deliverable = `SELECT ` + columns + `
+// Deliverable is the part of the outbox's statement that reads the message of an event e, by e.message_id, if it may still be
+// delivered: not expired, its contact still accepted (contract §8). It completes message.created events and checks no caller.
+const Deliverable = `SELECT ` + columns + `
 FROM messages m JOIN contacts c ON c.id = m.contact_id
-WHERE m.id = ANY ($1::uuid[]) AND m.expires_at > stoa_now() AND c.state = 'accepted'`
+WHERE m.id = e.message_id AND m.expires_at > stoa_now() AND c.state = 'accepted'`
 
-// Deliverable returns those of the messages that may still be delivered: not expired, their contact still accepted (contract
-// §8). It completes message.created events and checks no caller; what is missing from the answer is not sent.
-func Deliverable(ctx context.Context, d *db.DB, ids []uuid.UUID) (map[uuid.UUID]*Card, error) {
-	wanted := make([]string, len(ids))
-	for i, id := range ids {
-		wanted[i] = id.String()
+// Delivery is a row of Deliverable.
+type Delivery struct {
+	card               Card
+	version            sql.NullString
+	size               sql.NullInt64
+	createdAt, expires sql.Null[time.Time]
+}
+
+// Columns are where the columns of Deliverable go, or nulls where there is no message.
+func (d *Delivery) Columns() []any {
+	c := &d.card
+	return []any{
+		&c.ID, &c.ContactID, &c.ClientMessageID, &c.SenderID, &c.RecipientID, &c.Nonce, &c.Ciphertext, &d.version, &c.SenderPublicKey,
+		&c.RecipientPublicKey, &d.size, &d.createdAt, &d.expires,
 	}
-	rows, err := d.SQL.QueryContext(ctx, deliverable, pq.Array(wanted))
-	if err != nil {
-		return nil, err
+}
+
+// Card is the message, nil where there is none.
+func (d *Delivery) Card() *Card {
+	if !d.createdAt.Valid {
+		return nil
 	}
-	found, err := scan(rows)
-	if err != nil {
-		return nil, err
-	}
-	cards := make(map[uuid.UUID]*Card, len(found))
-	for _, c := range found {
-		cards[c.ID] = c
-	}
-	return cards, nil
+	d.card.EncryptionVersion, d.card.SizeBytes = d.version.String, int(d.size.Int64)
+	d.card.CreatedAt, d.card.ExpiresAt = d.createdAt.V, d.expires.V
+	return &d.card
 }
