@@ -33,6 +33,15 @@ func (f *flight) find(id uuid.UUID) int {
 	return slices.IndexFunc(f.pending, func(s sent) bool { return s.id == id })
 }
 
+// ids are those of what is sent and not settled.
+func (f *flight) ids() []uuid.UUID {
+	var ids []uuid.UUID
+	for _, s := range f.pending {
+		ids = append(ids, s.id)
+	}
+	return ids
+}
+
 // inFlight tells whether an event is sent and not settled.
 func (f *flight) inFlight(id uuid.UUID) bool { return f.find(id) >= 0 }
 

@@ -20,7 +20,12 @@ const (
 const (
 	bitFinal    = 0x80
 	bitsReserve = 0x70
+	opMask      = 0x0f
 	bitMask     = 0x80
+
+	// length16 and length64 stand for a length in the next two or eight bytes.
+	length16 = 126
+	length64 = 127
 
 	opContinuation = 0x0
 	opText         = 0x1
@@ -29,9 +34,8 @@ const (
 	opPong         = 0xa
 )
 
-// gate is a client's connection, watched frame by frame before the WebSocket library sees it. The library closes what breaks
-// RFC 6455 with codes of its own and counts nothing; here a broken frame is 4400 like anything else that is not an ack, and
-// every frame counts towards the limit, fragments and pongs too. Only one goroutine reads.
+// gate is a client's connection, watched frame by frame. A broken frame is 4400 like anything else that is not an ack, and every
+// frame counts towards the limit, fragments and pongs too. Only one goroutine reads.
 type gate struct {
 	net.Conn
 	// heard is called at every frame.
@@ -91,7 +95,7 @@ func (g *gate) scan(b []byte) (int, error) {
 
 // header judges the header as far as it has come and tells whether it is complete.
 func (g *gate) header() (done bool, err error) {
-	op := g.head[0] &^ (bitFinal | bitsReserve)
+	op := g.head[0] & opMask
 	control, final := op&0x8 != 0, g.head[0]&bitFinal != 0
 	if g.have == 1 {
 		known := op == opContinuation || op == opText || op == opClose || op == opPing || op == opPong
@@ -106,10 +110,10 @@ func (g *gate) header() (done bool, err error) {
 		return false, errProtocol
 	}
 	switch length {
-	case 126:
+	case length16:
 		size = 4
 		length = uint64(binary.BigEndian.Uint16(g.head[2:]))
-	case 127:
+	case length64:
 		size = 10
 		length = binary.BigEndian.Uint64(g.head[2:])
 	}
@@ -137,6 +141,9 @@ func (g *gate) onTime() bool {
 	for old < len(g.pace) && now.Sub(g.pace[old]) >= time.Second {
 		old++
 	}
-	g.pace = append(slices.Delete(g.pace, 0, old), now)
+	if old == len(g.pace) {
+		g.pace = nil // what a burst needed, an idle connection does not
+	}
+	g.pace = append(slices.Delete(g.pace, 0, min(old, len(g.pace))), now)
 	return len(g.pace) <= framesPerSecond
 }

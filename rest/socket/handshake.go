@@ -3,6 +3,7 @@ package socket
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -22,22 +23,16 @@ import (
 // speaks the first version.
 var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.events.v1": events.FirstVersion}
 
-const (
-	// readBuffer holds a few acks; each idle connection has one.
-	readBuffer = 256
-	// writeBuffer holds most events; they are pooled.
-	writeBuffer = 4 << 10
-	// handshakeTimeout is what admission may take.
-	handshakeTimeout = 5 * time.Second
-)
+// handshakeTimeout is what admission may take.
+const handshakeTimeout = 5 * time.Second
 
 // slotWaits: a client that reconnects may be faster than the news that its last connection is closed, so a full house is asked
 // again.
 var slotWaits = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
 
+// upgrader answers handshakes. The library's connection is given up as soon as that is done: a session reads and writes frames
+// itself, in a third of the memory. So it makes no buffers of its own.
 var upgrader = websocket.Upgrader{
-	ReadBufferSize:  readBuffer,
-	WriteBufferSize: writeBuffer,
 	WriteBufferPool: &sync.Pool{},
 	Subprotocols:    []string{"stoa.events.v2", "stoa.events.v1"},
 	CheckOrigin:     func(*http.Request) bool { return true }, // a foreign one is told so by a close code
@@ -63,14 +58,13 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := &session{hub: h}
 	s.gate.heard = s.heard
 	process, refused := h.admit(r, s)
-	var err error
-	if s.conn, err = upgrader.Upgrade(hijacker{w, &s.gate}, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]}); err != nil {
+	upgraded, err := upgrader.Upgrade(hijacker{w, s}, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]})
+	if err != nil {
 		h.leave(s)
 		return
 	}
-	s.conn.SetCloseHandler(func(int, string) error { return nil }) // finish answers, once the slot is free
 	s.version = events.FirstVersion
-	if named, ok := versions[s.conn.Subprotocol()]; ok {
+	if named, ok := versions[upgraded.Subprotocol()]; ok {
 		s.version = named
 	}
 	switch {
@@ -176,15 +170,21 @@ func (h *Hub) allowed(origin string) bool {
 	return false
 }
 
-// hijacker slips the gate under the connection that the upgrade takes over.
+// hijacker gives the connection that the upgrade takes over to a session.
 type hijacker struct {
 	http.ResponseWriter
-	gate *gate
+	session *session
 }
 
 // Hijack is called by the upgrade.
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(h.ResponseWriter).Hijack()
-	h.gate.Conn = conn
-	return h.gate, buffered, err
+	if err != nil {
+		return nil, nil, err
+	}
+	h.session.gate.Conn = conn
+	if h.session.socket, err = socketOf(conn); err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	return conn, buffered, nil
 }

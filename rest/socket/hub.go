@@ -5,8 +5,9 @@
 // carries no data and may be lost; an event is lost never, is sent once on a connection, and is not sent on one that opens after
 // its ack was answered. Where an agent has two connections, an event on its way on one may cross the answer on the other.
 //
-// An idle session is one goroutine blocked in a read, and a few hundred bytes; a second goroutine writes while there is
-// something to write. What many sessions ask of the database at the same time goes into one statement.
+// An idle session is one goroutine on the smallest stack, which waits for its socket, and a few hundred bytes: it has no buffers, and
+// the library that shook hands is gone. Other goroutines read while there is something to read and write while there is something to
+// write. What many sessions ask of the database at the same time goes into one statement.
 //
 // Every process has a Hub, also one that serves no connections: it tells the others whom to wake and that tokens have ended. The
 // Hub keeps one connection to PostgreSQL outside the pool, on which it listens, tells, and holds the lock that makes its slots
@@ -41,7 +42,7 @@ type Config struct {
 	Logger         *slog.Logger
 }
 
-// The workers that make statements of what sessions ask for, and the most that one statement takes.
+// The workers that make statements of what sessions ask for, beside a session that is alone, and the most that one statement takes.
 const (
 	viewWorkers = 4
 	viewsAtOnce = 32
@@ -116,7 +117,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	work(1, h.watchProcesses)
 	err := group.Wait()
 	for _, s := range h.all() {
-		_ = s.conn.Close()
+		_ = s.gate.Close()
 	}
 	return err
 }
@@ -176,6 +177,8 @@ func (h *Hub) acknowledge(ctx context.Context, batches [][]events.Ack) ([]struct
 	for _, batch := range batches {
 		all = append(all, batch...)
 	}
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
 	return make([]struct{}, len(batches)), h.Graph.Events.Acknowledge(ctx, all)
 }
 

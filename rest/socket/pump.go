@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/gorilla/websocket"
 
 	"stoa/graph/events"
 )
@@ -101,7 +100,7 @@ func (s *session) work(work *chores) error {
 		work.acks = nil
 	}
 	if work.ping {
-		if s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout)) != nil {
+		if s.send(opPing, nil) != nil {
 			s.close(errBroken)
 		}
 		work.ping = false
@@ -150,7 +149,9 @@ func (s *session) deliver(look bool) error {
 		s.mu.Unlock()
 		return nil
 	}
-	window := events.Window{Recipient: s.slot.BotID, Version: s.version, After: s.cursor, Size: chunk, Sent: s.received}
+	window := events.Window{
+		Recipient: s.slot.BotID, Version: s.version, After: s.cursor, Size: chunk, Sent: s.received, Pending: s.flight.ids(),
+	}
 	if look {
 		s.cursor = 0
 		window.After, window.Size = 0, min(len(s.flight.pending)+chunk, events.WindowSize)
@@ -215,8 +216,7 @@ func (s *session) received(id uuid.UUID) bool {
 
 // write sends a text frame; a client that does not take it in time is cut off, and what it missed comes again.
 func (s *session) write(frame []byte) bool {
-	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) // never fails: it only notes the time
-	if s.conn.WriteMessage(websocket.TextMessage, frame) != nil {
+	if s.send(opText, frame) != nil {
 		s.close(errBroken)
 		return false
 	}

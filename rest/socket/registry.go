@@ -75,6 +75,46 @@ func (h *Hub) all() []*session {
 	return list
 }
 
+// ofRound returns the sessions whose peers are pinged in a round.
+func (h *Hub) ofRound(round int) []*session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var list []*session
+	for _, mates := range h.sessions {
+		for _, s := range mates {
+			if s.round == round {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// tokensHeld adds to a list the tokens that connections were opened with, each once: a token is one agent's.
+func (h *Hub) tokensHeld(list []uuid.UUID) []uuid.UUID {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, mates := range h.sessions {
+		first := len(list)
+		for _, s := range mates {
+			if !slices.Contains(list[first:], s.slot.TokenID) {
+				list = append(list, s.slot.TokenID)
+			}
+		}
+	}
+	return list
+}
+
+// count returns how many sessions there are.
+func (h *Hub) count() (n int) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, mates := range h.sessions {
+		n += len(mates)
+	}
+	return n
+}
+
 // wakeHere wakes the sessions of agents on this process.
 func (h *Hub) wakeHere(bots []uuid.UUID) {
 	for _, bot := range bots {

@@ -19,6 +19,8 @@ const (
 	processPeriod = time.Second
 	// agentsAtOnce is how many agents or tokens one statement names.
 	agentsAtOnce = 5000
+	// statementTimeout bounds the statements of the rounds, and the acknowledgements.
+	statementTimeout = 5 * time.Second
 )
 
 // every calls fn in each period until ctx ends.
@@ -39,10 +41,8 @@ func every(ctx context.Context, period time.Duration, fn func(context.Context)) 
 func (h *Hub) pingPeers(ctx context.Context) {
 	round := 0
 	every(ctx, time.Second, func(context.Context) {
-		for _, s := range h.all() {
-			if s.round == round {
-				s.kick(chores{ping: true})
-			}
+		for _, s := range h.ofRound(round) {
+			s.kick(chores{ping: true})
 		}
 		round = (round + 1) % pingRounds
 	})
@@ -60,6 +60,7 @@ func (h *Hub) suspect() {
 func (h *Hub) checkTokens(ctx context.Context) {
 	ticker := time.NewTicker(tokenPeriod)
 	defer ticker.Stop()
+	var held []uuid.UUID // twice a second: anew each time it would be most of the garbage of an idle server
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,23 +68,23 @@ func (h *Hub) checkTokens(ctx context.Context) {
 		case <-h.suspicion:
 		case <-ticker.C:
 		}
-		h.closeEnded(ctx)
+		held = h.tokensHeld(held[:0])
+		h.closeEnded(ctx, held)
 	}
 }
 
-func (h *Hub) closeEnded(ctx context.Context) {
-	byToken := make(map[uuid.UUID][]*session)
-	var tokens []uuid.UUID
-	for _, s := range h.all() {
-		if byToken[s.slot.TokenID] == nil {
-			tokens = append(tokens, s.slot.TokenID)
-		}
-		byToken[s.slot.TokenID] = append(byToken[s.slot.TokenID], s)
-	}
-	h.inBatches(ctx, "event socket cannot check its tokens", tokens, func(ctx context.Context, some []uuid.UUID) error {
+func (h *Hub) closeEnded(ctx context.Context, held []uuid.UUID) {
+	h.inBatches(ctx, "event socket cannot check its tokens", held, func(ctx context.Context, some []uuid.UUID) error {
 		ended, err := h.Graph.Bots.EndedTokens(ctx, some)
+		if len(ended) == 0 {
+			return err
+		}
+		over := make(map[uuid.UUID]bool, len(ended))
 		for _, token := range ended {
-			for _, s := range byToken[token] {
+			over[token] = true
+		}
+		for _, s := range h.all() {
+			if over[s.slot.TokenID] {
 				s.close(errEnded)
 			}
 		}

@@ -2,8 +2,8 @@ package socket
 
 import (
 	"errors"
-	"io"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,12 +25,15 @@ const (
 	maxUnanswered = 4 * events.WindowSize
 )
 
-// session is one open connection. The goroutine of read lives as long as it does and is the only one that reads; the goroutine
-// of pump lives while there is something to write and is the only one that writes data.
+// session is one open connection. One goroutine reads, that of wait while there is nothing to read and that of read otherwise; the
+// goroutine of pump lives while there is something to write and is the only one that writes data.
 type session struct {
-	hub     *Hub
-	gate    gate
-	conn    *websocket.Conn
+	hub  *Hub
+	gate gate
+	// socket is the gate's connection, to wait on.
+	socket  syscall.RawConn
+	in      inbox
+	out     outbox
 	slot    events.Slot
 	version int
 	// round is the second, of every pingPeriod, in which the peer is pinged.
@@ -51,8 +54,8 @@ type session struct {
 	gone    []uuid.UUID
 }
 
-// frames are buffers for one client message and the byte that is too many.
-var frames = sync.Pool{New: func() any { return new([maxFrame + 1]byte) }}
+// incoming are buffers for what a client says at once.
+var incoming = sync.Pool{New: func() any { return new([maxFrame]byte) }}
 
 // past is a deadline that ends a read at once.
 var past = time.Unix(1, 0)
@@ -60,7 +63,7 @@ var past = time.Unix(1, 0)
 // start begins a session on a connection that has been upgraded.
 func (s *session) start() {
 	s.heard()
-	go s.read()
+	go s.wait()
 	s.kick(chores{look: true})
 }
 
@@ -69,7 +72,7 @@ func (s *session) heard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing == nil {
-		_ = s.conn.SetReadDeadline(time.Now().Add(silence)) // fails only once the connection is closed, which the read will tell
+		_ = s.gate.SetReadDeadline(time.Now().Add(silence)) // fails only once the connection is closed, which the read will tell
 	}
 }
 
@@ -79,39 +82,44 @@ func (s *session) close(c closure) {
 	defer s.mu.Unlock()
 	if s.closing == nil {
 		s.closing = &c
-		_ = s.conn.SetReadDeadline(past) // as above
+		_ = s.gate.SetReadDeadline(past) // as above
 	}
 }
 
-func (s *session) read() {
-	err := s.receive()
-	for err == nil {
+// read takes what has come and waits for more, unless waiting ended with an error.
+func (s *session) read(err error) {
+	if err == nil {
 		err = s.receive()
 	}
-	s.finish(err)
+	if err != nil {
+		s.finish(err)
+		return
+	}
+	go s.wait()
 }
 
-// receive takes one message.
+// receive takes as much as one read brings.
 func (s *session) receive() error {
-	_, message, err := s.conn.NextReader()
-	if err != nil {
+	buffer := incoming.Get().(*[maxFrame]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer incoming.Put(buffer)
+	n, ended := s.gate.Read(buffer[:])
+	if err := s.in.take(buffer[:n], s); err != nil {
 		return err
 	}
-	buffer := frames.Get().(*[maxFrame + 1]byte) //nolint:forcetypeassert // the pool holds nothing else
-	defer frames.Put(buffer)
-	n, err := io.ReadFull(message, buffer[:])
-	switch {
-	case err == nil:
-		return errLarge
-	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	}
-	event, err := readAck(buffer[:n])
+	return ended
+}
+
+// hear takes one message.
+func (s *session) hear(message []byte) error {
+	event, err := readAck(message)
 	if err != nil {
 		return err
 	}
 	return s.ack(event)
 }
+
+// pong answers a ping.
+func (s *session) pong(payload []byte) error { return s.send(opPong, payload) }
 
 // ack notes an acknowledgement for the pump. One of an event that this connection has not received is passed over.
 func (s *session) ack(event uuid.UUID) error {
@@ -159,12 +167,12 @@ func (s *session) finish(cause error) {
 
 	s.hub.leave(s)
 	if last.code != 0 {
-		_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(last.code, last.reason), time.Now().Add(writeTimeout))
+		_ = s.send(opClose, websocket.FormatCloseMessage(last.code, last.reason)) // a peer that cannot be told sees the end
 		if !byPeer {
 			s.drain()
 		}
 	}
-	_ = s.conn.Close()
+	_ = s.gate.Close()
 	s.hub.finished(s, last)
 }
 
@@ -187,7 +195,7 @@ func ending(cause error) (last closure, byPeer bool) {
 // drain reads until the peer has closed too: closing on unread bytes would reset the connection, and the peer might never see
 // the close code.
 func (s *session) drain() {
-	_ = s.conn.SetReadDeadline(time.Now().Add(linger))
+	_ = s.gate.SetReadDeadline(time.Now().Add(linger))
 	var rest [512]byte
 	for inOrder := s.gate.refused == nil; !s.gate.last; {
 		n, err := s.gate.Conn.Read(rest[:])

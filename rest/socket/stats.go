@@ -47,7 +47,7 @@ func (c *counts) closed(code int) {
 // Stats reads the figures. They are not of one moment.
 func (h *Hub) Stats() Stats {
 	s := Stats{
-		Open: len(h.all()), Opened: h.counts.opened.Load(), Closed: make(map[int]int64, len(codes)),
+		Open: h.count(), Opened: h.counts.opened.Load(), Closed: make(map[int]int64, len(codes)),
 		Delivered: h.counts.delivered.Load(), Acknowledged: h.counts.acknowledged.Load(), Heard: h.counts.heard.Load(),
 		Processes: int(h.counts.processes.Load()),
 	}
