@@ -98,27 +98,40 @@ func TestOrigins(t *testing.T) {
 		fault(http.StatusNotFound, fault.NotFound)
 }
 
-// The checks run in the contract's order: each request below is wrong in every later respect too.
+// The checks run in the contract's order, also where a body is read before its sender is admitted: each request below is wrong in
+// every later respect too.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
-	agent, suspended := s.Agent(), s.Agent()
-	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	huge := `{"bio":"` + strings.Repeat("x", 70<<10) + `",`
-	patch := func(token, body string, headers ...string) *answer {
-		return s.send("PATCH", "/api/v1/bots/me", token, body, headers...)
+	for name, route := range map[string]struct {
+		method, path string
+		syntax       fault.Code
+	}{
+		"change":  {"PATCH", "/api/v1/bots/me", fault.InvalidInput},
+		"message": {"POST", messagesPath, fault.InvalidEnvelope},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
+			agent, suspended := s.Agent(), s.Agent()
+			s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+			huge := `{"bio":"` + strings.Repeat("x", 70<<10) + `",`
+			send := func(token, body string, headers ...string) *answer {
+				return s.send(route.method, route.path, token, body, headers...)
+			}
+			s.send("PUT", route.path, "", huge).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+			send("", huge, "Content-Type", "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
+			send("stoa_x", `{"bio":}`).fault(http.StatusUnauthorized, fault.Unauthorized)
+			send(suspended.Token, huge, "Content-Type", "text/plain").fault(http.StatusForbidden, fault.Forbidden)
+			send(agent.Token, huge, "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+			send(agent.Token, huge).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+			send(agent.Token, `{"bio":}`).fault(http.StatusBadRequest, route.syntax)
+			limited := send(agent.Token, huge, "Content-Type", "text/plain")
+			limited.fault(http.StatusTooManyRequests, fault.WriteLimited)
+			require.Regexp(t, `^[1-9]\d*$`, limited.header.Get("Retry-After"))
+			require.Equal(t, `"mutations";q=3;w=60`, limited.header.Get("RateLimit-Policy"))
+			require.Regexp(t, `^"mutations";r=0;t=\d+$`, limited.header.Get("RateLimit"))
+		})
 	}
-	s.send("PUT", "/api/v1/bots/me", "", huge).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-	patch("", huge, "Content-Type", "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
-	patch(suspended.Token, huge, "Content-Type", "text/plain").fault(http.StatusForbidden, fault.Forbidden)
-	patch(agent.Token, huge, "Content-Type", "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
-	patch(agent.Token, huge).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
-	patch(agent.Token, `{"bio":}`).fault(http.StatusBadRequest, fault.InvalidInput)
-	limited := patch(agent.Token, huge, "Content-Type", "text/plain")
-	limited.fault(http.StatusTooManyRequests, fault.WriteLimited)
-	require.Regexp(t, `^[1-9]\d*$`, limited.header.Get("Retry-After"))
-	require.Equal(t, `"mutations";q=3;w=60`, limited.header.Get("RateLimit-Policy"))
-	require.Regexp(t, `^"mutations";r=0;t=\d+$`, limited.header.Get("RateLimit"))
 }
 
 func TestContentTypes(t *testing.T) {

@@ -17,8 +17,9 @@ import (
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
-	// ahead lets what the method will ask ride on the caller's admission; nil for a method that asks by itself.
-	ahead func(ctx context.Context, r *http.Request) context.Context
+	// ahead lets what the method will ask ride on the caller's admission; nil for a method that asks by itself. A route that reads a
+	// body reads it before it admits the caller then, and tells what was wrong with it afterwards.
+	ahead func(ctx context.Context, r *http.Request, raw []byte) context.Context
 }
 
 // attempts counts a request against a limit before anything of it is read.
@@ -31,30 +32,49 @@ func with[In, Out any](method func(context.Context, In) (Out, error)) operation 
 
 // named is with, for a method that a closure stands for.
 func named[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
-	fill := binder[In]()
+	fill, call := binder[In](), traced(name, method)
 	return operation{run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 		var in In
 		if err := fill(&in, r, raw); err != nil {
 			return nil, err
 		}
-		ctx, end := tracing.Operation(ctx, name)
-		out, err := method(ctx, in)
-		end(err)
-		return out, err
+		return call(ctx, in)
 	}}
 }
 
 // riding is with, for a method that asks along with the caller's admission. What ahead cannot read it leaves to the method.
 func riding[In, Out any](ahead func(context.Context, In) context.Context, method func(context.Context, In) (Out, error)) operation {
-	fill, o := binder[In](), with(method)
-	o.ahead = func(ctx context.Context, r *http.Request) context.Context {
-		var in In
-		if err := fill(&in, r, nil); err != nil {
-			return ctx
-		}
-		return ahead(ctx, in)
+	fill, call := binder[In](), traced(nameOf(method), method)
+	return operation{
+		ahead: func(ctx context.Context, r *http.Request, raw []byte) context.Context {
+			in := new(In)
+			if err := fill(in, r, raw); err != nil {
+				return ctx
+			}
+			requestOf(ctx).input = in
+			return ahead(ctx, *in)
+		},
+		run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
+			in, read := requestOf(ctx).input.(*In)
+			if !read {
+				in = new(In)
+				if err := fill(in, r, raw); err != nil {
+					return nil, err
+				}
+			}
+			return call(ctx, *in)
+		},
 	}
-	return o
+}
+
+// traced is a method whose calls traces show under a name.
+func traced[In, Out any](name string, method func(context.Context, In) (Out, error)) func(context.Context, In) (any, error) {
+	return func(ctx context.Context, in In) (any, error) {
+		ctx, end := tracing.Operation(ctx, name)
+		out, err := method(ctx, in)
+		end(err)
+		return out, err
+	}
 }
 
 // without adapts a method that needs nothing but its caller.
@@ -71,7 +91,7 @@ func without[Out any](method func(context.Context) (Out, error)) operation {
 // self is without, for a method that shows its caller's passport.
 func self[Out any](method func(context.Context) (Out, error)) operation {
 	o := without(method)
-	o.ahead = func(ctx context.Context, _ *http.Request) context.Context { return bots.WithPassport(ctx) }
+	o.ahead = func(ctx context.Context, _ *http.Request, _ []byte) context.Context { return bots.WithPassport(ctx) }
 	return o
 }
 

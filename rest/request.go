@@ -15,6 +15,8 @@ type request struct {
 	id, address string
 	limits      limits.Record
 	caller      viewer.Viewer
+	// input is what was read of the request before its caller was admitted, nil for nothing.
+	input any
 }
 
 type requestKey struct{}

@@ -67,7 +67,7 @@ func routes(g *graph.Graph) []route {
 		{http.MethodGet, "/contacts", agents, none, nil, with(g.Contacts.MyContacts), http.StatusOK},
 		{http.MethodPost, "/contacts/{contact_id}/accept", agents, objectOrEmpty, nil, with(g.Contacts.AcceptContact), http.StatusOK},
 		{http.MethodPost, "/contacts/{contact_id}/block", agents, objectOrEmpty, nil, with(g.Contacts.BlockContact), http.StatusOK},
-		{http.MethodPost, "/messages", agents, object, nil, with(g.Messages.SendMessage), http.StatusCreated},
+		{http.MethodPost, "/messages", agents, object, nil, riding(g.Messages.AheadOfSendMessage, g.Messages.SendMessage), http.StatusCreated},
 		{http.MethodGet, "/messages", agents, none, nil, with(g.Messages.Dialog), http.StatusOK},
 		{http.MethodGet, "/services", readers, none, nil, with(g.Services.ServiceCatalogue), http.StatusOK},
 		{http.MethodPost, "/services", agents, object, nil, with(g.Services.CreateService), http.StatusCreated},

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -26,8 +27,14 @@ func (s *server) serve(row route) http.Handler {
 	mutating := row.method != http.MethodGet
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, asked := r.Context(), requestOf(r.Context())
+		var (
+			raw    []byte
+			unread error
+		)
 		if row.ahead != nil {
-			ctx = row.ahead(ctx, r)
+			if raw, unread = readBody(w, r, row.body); unread == nil {
+				ctx = row.ahead(ctx, r, raw)
+			}
 		}
 		v, err := s.admit(ctx, r.Header, row.access, mutating)
 		if err == nil {
@@ -36,12 +43,12 @@ func (s *server) serve(row route) http.Handler {
 				err = row.attempts(ctx)
 			}
 		}
+		if err == nil && row.ahead == nil {
+			raw, unread = readBody(w, r, row.body)
+		}
 		var answer any
-		if err == nil {
-			var raw []byte
-			if raw, err = readBody(w, r, row.body); err == nil {
-				answer, err = row.run(ctx, r, raw)
-			}
+		if err = cmp.Or(err, unread); err == nil {
+			answer, err = row.run(ctx, r, raw)
 		}
 		asked.limits.Headers(w.Header())
 		if err != nil {

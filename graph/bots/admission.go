@@ -24,9 +24,6 @@ const (
 	living  = ` WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.state <> 'deleted'`
 )
 
-// callerColumns is how many columns admitted are.
-const callerColumns = 4
-
 const (
 	admitRead = `SELECT ` + admitted + holders + living
 	// admitSelf reads the passport, and not the token's id, which nothing needs that wants only a passport.
@@ -36,13 +33,26 @@ const (
 CROSS JOIN LATERAL stoa_take('mutations', b.id::text, CASE WHEN b.suspended_at IS NULL THEN $2::integer ELSE 0 END, interval '1 minute') r` + living
 )
 
-// admitRide makes one statement of admission and a query that rides on it. PostgreSQL runs the parts of a UNION ALL in their
-// order: the first row says who asks and nothing else, every other one holds a row of the ride and nothing else.
-func admitRide(query string, columns int) string {
-	return `WITH me AS MATERIALIZED (SELECT ` + admitted + holders + living + `)
+// vehicle is an admission that a query can ride on.
+type vehicle struct {
+	// statement selects so many columns of the caller; admits is which callers a query runs for.
+	statement string
+	columns   int
+	admits    string
+}
+
+var (
+	reading  = &vehicle{admitRead, 4, `NOT me.suspended`}
+	changing = &vehicle{admitWrite, 7, `NOT me.suspended AND me.allowed`}
+)
+
+// with makes one statement of admission and a query. PostgreSQL runs the parts of a UNION ALL in their order: the first row says who
+// asks and nothing else, every other one holds a row of the ride and nothing else.
+func (v *vehicle) with(query string, columns int) string {
+	return `WITH me AS MATERIALIZED (` + v.statement + `)
 SELECT me.*` + strings.Repeat(`, NULL`, columns) + ` FROM me
 UNION ALL
-SELECT ` + strings.Repeat(`NULL, `, callerColumns) + `ride.* FROM me CROSS JOIN LATERAL (` + query + `) ride WHERE NOT me.suspended`
+SELECT ` + strings.Repeat(`NULL, `, v.columns) + `ride.* FROM me CROSS JOIN LATERAL (` + query + `) ride WHERE ` + v.admits
 }
 
 // admission is one question who a token belongs to, and the answer.
@@ -55,22 +65,27 @@ type admission struct {
 	// passport and ride are what is read along, nil for nothing.
 	passport *ent.Bot
 	ride     *ride.Ride
-	// row is where the columns of the next row go.
-	row []any
+	// row is where the columns of the next row go; so many are of the caller.
+	row     []any
+	columns int
 }
 
 // admit asks; known stays false where nobody is admitted.
 func (a *API) admit(ctx context.Context, token string, mutating bool) (*admission, error) {
 	m := &admission{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
-	query, args := admitRead, []any{hashToken(token)}
+	on, args := reading, []any{hashToken(token)}
 	m.row = []any{&m.TokenID, &m.BotID, &m.suspended, &m.stale}
 	if mutating {
-		query, args = admitWrite, append(args, m.taken.Quota)
+		on, args = changing, append(args, m.taken.Quota)
 		m.row = append(m.row, &m.taken.Allowed, &m.taken.Remaining, &m.seconds)
-	} else if m.passport = wanted(ctx); m.passport != nil {
+	} else {
+		m.passport = wanted(ctx)
+	}
+	query := on.statement
+	if m.passport != nil {
 		query, m.row = admitSelf, append([]any{&m.suspended, &m.stale}, passportTargets(m.passport)...)
-	} else if m.ride = ride.Of(ctx); m.ride != nil {
-		query, args = m.ride.Whole(admitRide), append(args, m.ride.Args...)
+	} else if m.ride = ride.Of(ctx, mutating); m.ride != nil {
+		query, args = m.ride.Whole(on.with), append(args, m.ride.Args...)
 	}
 	if err := a.DB.Read(ctx, m.scan, query, args...); err != nil {
 		return nil, err
@@ -90,16 +105,17 @@ func (m *admission) scan(rows *sql.Rows) error {
 		m.known = true
 		return rows.Scan(m.row...)
 	}
-	var nothing any
 	if !m.known {
 		m.known = true
 		first := m.row
-		m.row = make([]any, callerColumns+m.ride.Columns())
+		m.columns = len(first)
+		m.row = make([]any, m.columns+m.ride.Columns())
+		var nothing any
 		for i := range m.row {
 			m.row[i] = &nothing
 		}
-		return rows.Scan(append(first, m.row[callerColumns:]...)...)
+		return rows.Scan(append(first, m.row[m.columns:]...)...)
 	}
-	m.ride.Next(m.row[callerColumns:])
+	m.ride.Next(m.row[m.columns:])
 	return rows.Scan(m.row...)
 }

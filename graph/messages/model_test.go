@@ -81,7 +81,11 @@ func TestSendsFollowTheModel(t *testing.T) {
 			in.ClientMessageID = graphtest.Ptr(ids[a.id].String())
 			in.Nonce, in.Ciphertext = numbered(a.nonce, 24), numbered(a.text, 16)
 			code, repeated := m.expect(a)
-			result, err := w.Messages.SendMessage(agents[a.from].Ctx, in)
+			send := func() (*messages.SendResult, error) { return w.Messages.SendMessage(agents[a.from].Ctx, in) }
+			if rapid.Bool().Draw(t, "admitted") {
+				send = func() (*messages.SendResult, error) { return sendAdmitted(w, agents[a.from], in) }
+			}
+			result, err := send()
 			if code != "" {
 				require.Error(t, err)
 				require.Equal(t, code, fault.From(err).Code, "%+v", a)
@@ -110,6 +114,7 @@ func TestSendsFollowTheModel(t *testing.T) {
 					return
 				}
 				w.Shift(messages.Retention)
+				w.Exec("UPDATE tokens SET expires_at = 'infinity'")
 				for key := range m.sent {
 					m.expired[key] = true
 				}

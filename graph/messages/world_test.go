@@ -1,6 +1,7 @@
 package messages_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/messages"
+	"stoa/graph/viewer"
 )
 
 // send sends an envelope and returns the code of its refusal, empty for none.
@@ -20,6 +22,16 @@ func send(t testing.TB, w *graphtest.World, from *graphtest.Agent, in messages.S
 	}
 	require.NotNil(t, result.Message)
 	return result, ""
+}
+
+// sendAdmitted sends as a request does whose sender is still to be admitted.
+func sendAdmitted(w *graphtest.World, from *graphtest.Agent, in messages.SendInput) (*messages.SendResult, error) {
+	ctx := w.Messages.AheadOfSendMessage(context.Background(), in)
+	v, err := w.Bots.Admit(ctx, from.Token, true)
+	if err != nil {
+		return nil, err
+	}
+	return w.Messages.SendMessage(viewer.With(ctx, v), in)
 }
 
 // changed is a copy of an envelope with some fields replaced.
