@@ -41,7 +41,7 @@ func (r *Registration) AppendJSON(b []byte) ([]byte, error) {
 // handle or the last place of an invitation no longer than it takes to write.
 const register = `
 SELECT verdict, moment, token_expires_at
-FROM stoa_register($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, make_interval(secs => $12), $13, $14, $15, $16, $17, $18, $19)`
+FROM stoa_register($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, make_interval(secs => $12), $13, $14)`
 
 // registered is the verdict of stoa_register that is no fault's code.
 const registered = "registered"
@@ -77,7 +77,7 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	)
 	err = a.DB.Read(ctx, func(rows *sql.Rows) error { return rows.Scan(&verdict, &moment, &until) }, register, slices.Concat(
 		[]any{b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
-			HashInvitation(p.invitation)}, a.granting(token), wallet.Opening(b.ID))...)
+			HashInvitation(p.invitation)}, a.granting(token), wallet.Opening())...)
 	if refused := wallet.Refusal(err); refused != nil {
 		return nil, refused
 	}

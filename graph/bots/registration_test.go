@@ -105,7 +105,7 @@ func TestARefusedRegistrationLeavesNothing(t *testing.T) {
 		{"a reserved handle without an invitation", "admin", "unknown", "", fault.HandleUnavailable},
 		{"no token can be made", "ada", "spare", "ALTER TABLE tokens ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.InternalError},
 		{"no entry can be made", "ada", "spare", "ALTER TABLE ledger_entries ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.LedgerConflict},
-		{"no wallet can be made", "ada", "spare", "ALTER TABLE accounts ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.InternalError},
+		{"no wallet can be made", "ada", "spare", "ALTER TABLE accounts ADD CONSTRAINT broken CHECK (false) NOT VALID", fault.LedgerConflict},
 		{"closed", "taken", "unknown", "UPDATE settings SET registration_mode = 'CLOSED'", fault.Forbidden},
 	} {
 		if c.before != "" {
@@ -148,9 +148,9 @@ func TestARepeatedRegistrationIsAnsweredAsItWas(t *testing.T) {
 	invited(w, "one", 1)
 	register := func(bot, token uuid.UUID) (verdict string, moment, until *time.Time) {
 		secret := sha256.Sum256([]byte(token.String()))
-		args := append([]any{bot, make([]byte, 32), bots.HashInvitation("one"), token, secret[:]}, wallet.Opening(bot)...)
+		args := append([]any{bot, make([]byte, 32), bots.HashInvitation("one"), token, secret[:]}, wallet.Opening()...)
 		require.NoError(t, w.DB.SQL.QueryRow(`SELECT verdict, moment, token_expires_at FROM
-			stoa_register($1, 'ada', 'Ada', '', '', '', true, $2, $3, $4, $5, interval '1 hour', $6, $7, $8, $9, $10, $11, $12)`, args...).
+			stoa_register($1, 'ada', 'Ada', '', '', '', true, $2, $3, $4, $5, interval '1 hour', $6, $7)`, args...).
 			Scan(&verdict, &moment, &until))
 		return verdict, moment, until
 	}

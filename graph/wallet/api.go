@@ -1,8 +1,8 @@
 // Package wallet is the ledger of virtual test credits and the only writer of balances (§2.5).
 //
-// What a movement of money is made of is said here; how it is written, by stoa_post in the database and nothing else, which Post
-// calls, and those statements that hand it the Arguments of a Transaction along with what else they write. A wallet begins with
-// stoa_open_wallet, which calls it for the starting grant.
+// What a movement of money is made of is said here; how it is written, by two functions in the database and nothing else:
+// stoa_post, which Post calls, and those statements that hand it the Arguments of a Transaction along with what else they write;
+// and stoa_open_wallet, with which a wallet begins, called by the statement that registers an agent.
 //
 // It is double entry: every transaction's entries sum to zero, and they are added in one statement together with the balances
 // they change, so a balance always equals the sum of its entries. Available and reserved balances are never negative. The

@@ -3,6 +3,7 @@ package wallet
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -31,9 +32,10 @@ type Posting struct {
 
 // post is one call of the function that holds the rules (migrate/sql/0016_orders.sql), because statements that write more than
 // money call it too: an operation on an order moves its money in the statement that writes the order.
-const post = `SELECT ` + function + `($1, $2, $3, $4, $5, $6, $7, $8)`
+const post = `SELECT stoa_post($1, $2, $3, $4, $5, $6, $7, $8)`
 
-const function = "stoa_post"
+// writers are the functions that write money; the second one makes a wallet with its first credits (0020_registration.sql).
+var writers = []string{"stoa_post", "stoa_open_wallet"}
 
 // SQLSTATEs of the database refusing a posting.
 const (
@@ -73,11 +75,11 @@ func (t Transaction) Arguments() []any {
 	}
 }
 
-// Refusal is the fault of an error with which stoa_post refused a posting, whichever statement called it, and nil for every
-// other error.
+// Refusal is the fault of an error with which one of the writers refused a posting, whichever statement called it, and nil for
+// every other error.
 func Refusal(err error) error {
 	refused := new(pq.Error)
-	if !errors.As(err, &refused) || !strings.Contains(refused.Where, function) {
+	if !errors.As(err, &refused) || !slices.ContainsFunc(writers, func(w string) bool { return strings.Contains(refused.Where, w) }) {
 		return nil
 	}
 	switch {
