@@ -51,6 +51,6 @@ func appendHeader(b []byte, op byte, length int) []byte {
 	case length < 1<<16:
 		return binary.BigEndian.AppendUint16(append(b, length16), uint16(length))
 	default:
-		return binary.BigEndian.AppendUint64(append(b, length64), uint64(length)) //nolint:gosec // lengths are not negative
+		return binary.BigEndian.AppendUint64(append(b, length64), uint64(length))
 	}
 }

@@ -18,7 +18,7 @@ func (s *session) wait() {
 
 // readable tells whether a read of a socket would not wait: there is something to read, or an end.
 func readable(socket uintptr) bool {
-	asked := [1]unix.PollFd{{Fd: int32(socket), Events: unix.POLLIN}} //nolint:gosec // file descriptors are small
+	asked := [1]unix.PollFd{{Fd: int32(socket), Events: unix.POLLIN}}
 	n, err := unix.Poll(asked[:], 0)
 	return n > 0 || err != nil // whatever is wrong, the read tells
 }
