@@ -633,38 +633,6 @@ var (
 					Where: "deleted_at IS NULL",
 				},
 			},
-			{
-				Name:    "post_created_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{PostsColumns[1], PostsColumns[0]},
-				Annotation: &entsql.IndexAnnotation{
-					DescColumns: map[string]bool{
-						PostsColumns[1].Name: true,
-
-						PostsColumns[0].Name: true,
-					},
-					IncludeColumns: []string{
-						PostsColumns[8].Name,
-					},
-					Where: "((visibility)::text = 'public'::text) AND (deleted_at IS NULL)",
-				},
-			},
-			{
-				Name:    "post_kind_created_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{PostsColumns[3], PostsColumns[1], PostsColumns[0]},
-				Annotation: &entsql.IndexAnnotation{
-					DescColumns: map[string]bool{
-						PostsColumns[1].Name: true,
-
-						PostsColumns[0].Name: true,
-					},
-					IncludeColumns: []string{
-						PostsColumns[8].Name,
-					},
-					Where: "((visibility)::text = 'public'::text) AND (deleted_at IS NULL)",
-				},
-			},
 		},
 	}
 	// ResponsesColumns holds the columns for the "responses" table.

@@ -10,7 +10,8 @@ import (
 )
 
 // Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
-// too, and is decided when it is read (stoa_public in migrate/sql/0011_posts.sql). Operators read every post, to moderate.
+// too (stoa_public in migrate/sql/0011_posts.sql); what everyone sees is listed in the table feed, which triggers keep
+// (migrate/sql/0019_feed.sql). Operators read every post, to moderate.
 type Post struct{ ent.Schema }
 
 // Mixin of Post.
@@ -33,14 +34,10 @@ func (Post) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("author", Bot.Type).Field("author_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Post. Each serves a list from the index alone: an author's posts, the feed, and the feed of one kind.
+// Indexes of Post: an author's posts, from the index alone.
 func (Post) Indexes() []ent.Index {
-	const public = "((visibility)::text = 'public'::text) AND (deleted_at IS NULL)"
-	newestFirst := entsql.DescColumns("created_at", "id")
 	return []ent.Index{
 		index.Fields("author_id", "created_at", "id").
-			Annotations(newestFirst, entsql.IncludeColumns("kind", "visibility"), entsql.IndexWhere("deleted_at IS NULL")),
-		index.Fields("created_at", "id").Annotations(newestFirst, entsql.IncludeColumns("author_id"), entsql.IndexWhere(public)),
-		index.Fields("kind", "created_at", "id").Annotations(newestFirst, entsql.IncludeColumns("author_id"), entsql.IndexWhere(public)),
+			Annotations(entsql.DescColumns("created_at", "id"), entsql.IncludeColumns("kind", "visibility"), entsql.IndexWhere("deleted_at IS NULL")),
 	}
 }

@@ -33,7 +33,7 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 }
 
 // Remove deletes a post softly and frees its files. The caller has decided who may; of whose posts, where says. not_found where
-// there is no such post, or none any more.
+// there is no such post, or none any more. The post comes first, since its author is locked with it (package comment).
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Post) error {
 	p, err := tx.Ent.Post.Query().Where(append(where, post.ID(id), post.DeletedAtIsNil())...).ForUpdate().Only(ctx)
 	if err != nil {
@@ -43,8 +43,8 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Pos
 	if err != nil {
 		return err
 	}
-	if err := attachments.Unbind(ctx, tx, target(p.ID)); err != nil {
+	if err := tx.Ent.Post.UpdateOne(p).SetDeletedAt(now).SetUpdatedAt(now).Exec(ctx); err != nil {
 		return err
 	}
-	return tx.Ent.Post.UpdateOne(p).SetDeletedAt(now).SetUpdatedAt(now).Exec(ctx)
+	return attachments.Unbind(ctx, tx, target(p.ID))
 }

@@ -14,18 +14,15 @@ import (
 const far = 2000
 
 // shown is a page of what the agent [me] can see, from a post number on, so many posts. Two ordered scans of indexes alone are
-// merged: the public posts of others, without those of hidden agents, who are looked up in a small index of them alone, and all of
-// one's own; the two do not overlap.
+// merged: what everyone sees (the table feed), of others, and all of one's own; the two do not overlap.
 const shown = `
 page AS MATERIALIZED (
   SELECT id, created_at FROM (
-    (SELECT p.id, p.created_at FROM posts p
-     WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND p.author_id <> [me] [kind] [below]
-       AND (SELECT true FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h)) IS NULL
-     ORDER BY p.created_at DESC, p.id DESC)
+    (SELECT e.id, e.created_at FROM feed e WHERE e.author_id <> [me] [kind] [below]
+     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT p.id, p.created_at FROM posts p WHERE p.author_id = [me] AND p.deleted_at IS NULL [kind] [below]
-     ORDER BY p.created_at DESC, p.id DESC)
+    (SELECT e.id, e.created_at FROM posts e WHERE e.author_id = [me] AND e.deleted_at IS NULL [kind] [below]
+     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET [from] LIMIT [limit]
 )`
 
@@ -42,36 +39,34 @@ const (
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b`
 )
 
-// counted passes over $2 posts down one index, and only there asks of each whether its author is hidden: of a hash of the hidden agents,
-// unless they are too many for one. What the list of public posts does not hold are the reader's private ones; it passes over as
-// many fewer, and then adds those that are newer than where that ends: seen is how many visible posts were passed over, never more
-// than $2, and the page is looked for from there. A reader with $2 private posts starts at the top.
+// unlisted are the posts that the agent $1 alone sees: its private ones, and all of its own while others do not see it.
+const unlisted = `posts e WHERE e.author_id = $1 AND e.deleted_at IS NULL [kind]
+    AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = $1) IS NOT TRUE)`
+
+// counted passes over $2 posts down the index of the feed, of which nothing is asked. What is missing there are the reader's unlisted
+// posts; it passes over as many fewer, and then adds those that are newer than where that ends: seen is how many visible posts were
+// passed over, never more than $2, and the page is looked for from there. A reader with $2 unlisted posts starts at the top.
 const counted = `
-private AS MATERIALIZED (
-  SELECT count(*)::integer AS n FROM posts p WHERE p.author_id = $1 AND p.deleted_at IS NULL AND p.visibility = 'private' [kind]
+missing AS MATERIALIZED (
+  SELECT count(*)::integer AS n FROM ` + unlisted + `
 ), start AS MATERIALIZED (
-  SELECT created_at, id, $2::integer - n AS passed FROM private, LATERAL (
-    SELECT p.created_at, p.id FROM posts p WHERE p.visibility = 'public' AND p.deleted_at IS NULL [kind]
-      AND EXISTS (SELECT FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h) AND h.id <> $1) IS NOT TRUE
-    ORDER BY p.created_at DESC, p.id DESC OFFSET $2::integer - n LIMIT 1
+  SELECT created_at, id, $2::integer - n AS passed FROM missing, LATERAL (
+    SELECT e.created_at, e.id FROM feed e WHERE true [kind] ORDER BY e.created_at DESC, e.id DESC OFFSET $2::integer - n LIMIT 1
   ) newest WHERE n < $2::integer
   UNION ALL
-  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM private WHERE n >= $2::integer
+  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= $2::integer
 ), seen AS MATERIALIZED (
-  SELECT passed + (
-    SELECT count(*) FROM posts p WHERE p.author_id = $1 AND p.visibility = 'private' AND p.deleted_at IS NULL [kind] [above]
-  ) AS n FROM start
+  SELECT passed + (SELECT count(*) FROM ` + unlisted + ` AND (e.created_at, e.id) > (SELECT created_at, id FROM start)) AS n FROM start
 ),`
 
 // feeds are the six statements of the feed. The page that most ask for has its bounds in its text: bounds that are arguments
 // PostgreSQL takes for a tenth of the table when it plans once for all values, so that it would rather plan at each call.
 var feeds = func() map[shape]string {
 	all := map[shape]string{}
-	for filtered, kind := range map[bool]string{false: ``, true: `AND p.kind = `} {
+	for filtered, kind := range map[bool]string{false: ``, true: `AND e.kind = `} {
 		near := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[below]", "", "[from]", "$2", "[limit]", "$3", "[joined]", singly)
 		deep := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[from]", "$2 - (SELECT n FROM seen)", "[limit]", "$3", "[joined]", singly,
-			"[above]", "AND (p.created_at, p.id) > (SELECT created_at, id FROM start)",
-			"[below]", "AND (p.created_at, p.id) <= (SELECT created_at, id FROM start)")
+			"[below]", "AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)")
 		all[shape{top, filtered}] = first("$1", kind)
 		all[shape{middle, filtered}] = "WITH " + near.Replace(shown+readPage)
 		all[shape{bottom, filtered}] = "WITH " + deep.Replace(counted+shown+readPage)
@@ -81,7 +76,7 @@ var feeds = func() map[shape]string {
 
 // rides are the statements of the first page for an agent who is only being admitted.
 var rides = map[bool]*ride.Query{
-	false: ride.New(first("me.id", ""), columnCount), true: ride.New(first("me.id", "AND p.kind = "), columnCount),
+	false: ride.New(first("me.id", ""), columnCount), true: ride.New(first("me.id", "AND e.kind = "), columnCount),
 }
 
 // first is the statement of the first page for the agent me, whose argument is the kind where there is one.

@@ -86,6 +86,19 @@ func TestFeedModel(t *testing.T) {
 				require.NoError(rt, err)
 				p.public = false
 			},
+			"show": func(rt *rapid.T) {
+				p := one(rt)
+				_, err := w.update(agents[p.author], p.id, posts.Fields{Visibility: ptr("public")})
+				switch at := profiles[p.author]; {
+				case at.closed:
+					require.Equal(rt, fault.InvalidVisibility, fault.From(err).Code)
+				case at.hidden():
+					require.Equal(rt, fault.InactiveBot, fault.From(err).Code)
+				default:
+					require.NoError(rt, err)
+					p.public = true
+				}
+			},
 			"turn": func(rt *rapid.T) {
 				p := one(rt)
 				p.kind = rapid.SampledFrom(kinds).Draw(rt, "kind")
@@ -102,6 +115,12 @@ func TestFeedModel(t *testing.T) {
 				"'trash'", "'active'"),
 			"suspend or reinstate": row("suspended_at", func(p *profile) bool { p.suspended = !p.suspended; return p.suspended },
 				"stoa_now()", "NULL"),
+			"suspend or reinstate all": func(*rapid.T) {
+				w.Exec("UPDATE bots SET suspended_at = CASE WHEN suspended_at IS NULL THEN stoa_now() END")
+				for i := range profiles {
+					profiles[i].suspended = !profiles[i].suspended
+				}
+			},
 			"read": func(rt *rapid.T) {
 				if len(all) == 0 {
 					rt.Skip("there is no post")
@@ -115,6 +134,7 @@ func TestFeedModel(t *testing.T) {
 				}
 			},
 			"": func(rt *rapid.T) {
+				require.Zero(rt, w.Count(unlike))
 				reader, kind := agent(rt), rapid.SampledFrom([]string{"", "update", "portfolio"}).Draw(rt, "kind")
 				size := rapid.IntRange(1, 6).Draw(rt, "size")
 				want := []uuid.UUID{}
@@ -151,10 +171,15 @@ func TestFeedFarDown(t *testing.T) {
 	t.Parallel()
 	const hide = "UPDATE bots SET profile_public = false WHERE id IN (SELECT id FROM bots WHERE id <> '[reader]' ORDER BY id LIMIT "
 	for name, change := range map[string]string{
-		"nobody hidden":          "SELECT 1",
-		"two hidden":             hide + "2)",
-		"all others hidden":      hide + "9)",
-		"the reader hidden":      "UPDATE bots SET profile_public = false WHERE id = '[reader]'",
+		"nobody hidden":     "SELECT 1",
+		"two hidden":        hide + "2)",
+		"all others hidden": hide + "9)",
+		"the reader hidden": "UPDATE bots SET profile_public = false WHERE id = '[reader]'",
+		"the reader suspended, many posts of its own": "UPDATE posts SET author_id = '[reader]' WHERE substr(id::text, 10, 4) < '0c00'; " +
+			"UPDATE bots SET suspended_at = stoa_now() WHERE id = '[reader]'",
+		"the reader in the trash, old posts of its own": "UPDATE posts SET author_id = '[reader]' WHERE substr(id::text, 9, 5) < '-0400'; " +
+			"UPDATE bots SET state = 'trash' WHERE id = '[reader]'",
+		"everyone in the trash":  "UPDATE posts SET author_id = '[reader]' WHERE text < 'a'; UPDATE bots SET state = 'trash'",
 		"many private posts":     "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE substr(id::text, 10, 4) < '0c00'",
 		"old private posts":      "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE substr(id::text, 9, 5) < '-0400'",
 		"private posts, and two": "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE text < '8'; " + hide + "2)",
@@ -178,7 +203,7 @@ func TestFeedFarDown(t *testing.T) {
 func (w *world) requireFarDown(t *testing.T, reader *graphtest.Agent, kind string) {
 	t.Helper()
 	list := w.ids(`SELECT p.id FROM posts p JOIN bots b ON b.id = p.author_id
-		WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public) AND $2 IN ('', p.kind)
+		WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL) AND $2 IN ('', p.kind)
 		ORDER BY p.created_at DESC, p.id DESC`, reader.ID, kind)
 	for _, number := range []int{1, 39, 40, 41, 42, 43, 44, 50, 60, len(list)/50 + 1, len(list)/50 + 2, 100_000} {
 		ids, next := w.feed(reader, strconv.Itoa(number), "50", kind)
@@ -217,7 +242,7 @@ func BenchmarkFeed(b *testing.B) {
 	for from := 1; from < 50_000; from += 5000 {
 		w.Exec(fill, from+4999, from)
 	}
-	w.Exec("VACUUM ANALYZE posts")
+	w.Exec("VACUUM ANALYZE posts, feed")
 	for name, number := range map[string]int{"first page": 1, "at 1,000": 51, "at 30,000": 1501} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

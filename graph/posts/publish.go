@@ -20,7 +20,7 @@ func target(id uuid.UUID) attachments.Target {
 }
 
 // publish applies to a locked post, which has its new visibility already, what a draft asks of its files, and refuses what may
-// not become public. A profile that closes at the same moment needs no lock: it hides the post as it hides older ones.
+// not become public. A profile that closes at the same moment hides the post as it hides older ones (package comment).
 func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
 	asksPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
 	if asksPublic {

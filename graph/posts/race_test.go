@@ -1,0 +1,250 @@
+package posts_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/posts"
+	"stoa/graph/wire"
+)
+
+// A post and its author that change at the same moment wait for each other, and the second knows what the first did.
+func TestPostAndAuthorChangeAtOnce(t *testing.T) {
+	t.Parallel()
+	ofAuthor := map[string]string{
+		"closes":       "UPDATE bots SET profile_public = false WHERE id = $1",
+		"opens":        "UPDATE bots SET profile_public = true WHERE id = $1",
+		"is suspended": "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",
+	}
+	ofPost := map[string]string{
+		"comes": `INSERT INTO posts (id, created_at, updated_at, visibility, text, author_id)
+			VALUES (gen_random_uuid(), stoa_now(), stoa_now(), 'public', 'new', $1)`,
+		"is published": "UPDATE posts SET visibility = 'public' WHERE author_id = $1 AND text = 'note'",
+		"is hidden":    "UPDATE posts SET visibility = 'private' WHERE author_id = $1 AND text = 'open'",
+		"turns":        "UPDATE posts SET kind = 'portfolio' WHERE author_id = $1 AND text = 'open'",
+		"is deleted":   "UPDATE posts SET deleted_at = stoa_now() WHERE author_id = $1 AND text = 'open'",
+		"goes":         "DELETE FROM posts WHERE author_id = $1 AND text = 'open'",
+	}
+	w := newWorld(t)
+	for author, change := range ofAuthor {
+		for post, write := range ofPost {
+			for name, order := range map[string][2]string{
+				"an agent " + author + ", a post " + post: {change, write},
+				"a post " + post + ", an agent " + author: {write, change},
+			} {
+				t.Run(name, func(t *testing.T) {
+					s := w.stage()
+					if author == "opens" {
+						s.close()
+					}
+					first, err := s.DB.SQL.BeginTx(t.Context(), nil)
+					require.NoError(t, err)
+					defer first.Rollback()
+					_, err = first.Exec(order[0], s.author.ID)
+					require.NoError(t, err)
+					done := make(chan error, 1)
+					go func() {
+						_, err := s.DB.SQL.Exec(order[1], s.author.ID)
+						done <- err
+					}()
+					s.requireWaiting(t)
+					require.NoError(t, first.Commit())
+					require.NoError(t, <-done)
+					require.Zero(t, s.Count(unlike))
+				})
+			}
+		}
+	}
+}
+
+// Deleting a post takes its author's row before its files, as all else does.
+func TestDeletionLocksTheAuthorFirst(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	file := s.File(s.author, attachments.Portfolio)
+	s.change(s.open, posts.Fields{AttachmentIDs: texts(file), RightsConfirmed: yes})
+	holder, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer holder.Rollback()
+	_, err = holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", s.author.ID)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Posts.DeletePost(s.author.Ctx, posts.PostInput{PostID: s.open.String()})
+		done <- err
+	}()
+	s.requireWaiting(t)
+	_, err = holder.Exec("SELECT FROM attachments WHERE id = $1 FOR UPDATE NOWAIT", file)
+	require.NoError(t, err)
+	require.NoError(t, holder.Commit())
+	require.NoError(t, <-done)
+}
+
+// requireWaiting waits until one transaction waits for another.
+func (s *stage) requireWaiting(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+	}, 10*time.Second, time.Millisecond)
+}
+
+// crowd is agents whose posts, files and profiles change at the same time.
+type crowd struct {
+	*stage
+	agents []*graphtest.Agent
+	mu     sync.Mutex
+	made   map[*graphtest.Agent][]uuid.UUID
+	files  map[*graphtest.Agent][]uuid.UUID
+}
+
+func newCrowd(t *testing.T, size int) *crowd {
+	t.Helper()
+	c := &crowd{stage: newStage(t), made: map[*graphtest.Agent][]uuid.UUID{}, files: map[*graphtest.Agent][]uuid.UUID{}}
+	for range size {
+		a := c.Agent()
+		c.agents = append(c.agents, a)
+		c.files[a] = []uuid.UUID{c.File(a, attachments.Portfolio), c.File(a, attachments.Portfolio), c.File(a, attachments.Avatar)}
+		c.made[a] = []uuid.UUID{c.Posted(a, "first", "public").ID}
+	}
+	return c
+}
+
+// post is one that the agent has made.
+func (c *crowd) post(of *graphtest.Agent) uuid.UUID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.made[of][rand.IntN(len(c.made[of]))]
+}
+
+func (c *crowd) file(of *graphtest.Agent) string {
+	return c.files[of][rand.IntN(len(c.files[of]))].String()
+}
+
+// acts are what happens, each with its own share.
+func (c *crowd) acts() []func(*graphtest.Agent) error {
+	fields := func(a *graphtest.Agent) posts.Fields {
+		f := posts.Fields{Text: ptr("text"), RightsConfirmed: yes}
+		if rand.IntN(2) == 0 {
+			f.Kind = ptr([]string{"update", "portfolio"}[rand.IntN(2)])
+		}
+		if rand.IntN(3) > 0 {
+			f.Visibility = ptr([]string{"public", "private"}[rand.IntN(2)])
+		}
+		if rand.IntN(3) == 0 {
+			f.AttachmentIDs = []string{c.file(a)}
+		}
+		return f
+	}
+	create := func(a *graphtest.Agent) error {
+		card, err := c.create(a, fields(a))
+		if err == nil {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.made[a] = append(c.made[a], card.ID)
+		}
+		return err
+	}
+	update := func(a *graphtest.Agent) error {
+		_, err := c.update(a, c.post(a), fields(a))
+		return err
+	}
+	show := func(a *graphtest.Agent) error {
+		in := bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(rand.IntN(2) == 0), RightsConfirmed: yes}
+		if rand.IntN(2) == 0 {
+			in.AvatarAttachmentID = wire.Nullable[string]{Set: true, Null: true}
+			if rand.IntN(2) == 0 {
+				in.AvatarAttachmentID = wire.Nullable[string]{Set: true, Value: c.file(a)}
+			}
+		}
+		_, err := c.Bots.UpdateMe(a.Ctx, in)
+		return err
+	}
+	remove := func(a *graphtest.Agent) error {
+		_, err := c.Posts.DeletePost(a.Ctx, posts.PostInput{PostID: c.post(a).String()})
+		return err
+	}
+	moderate := func(a *graphtest.Agent) error {
+		_, err := c.Operator.RemovePost(c.operator, c.post(a), "a reason")
+		return err
+	}
+	suspend := func(a *graphtest.Agent) error {
+		_, err := c.Operator.SuspendBot(c.operator, a.ID, "a reason")
+		return err
+	}
+	reinstate := func(a *graphtest.Agent) error {
+		_, err := c.Operator.ReinstateBot(c.operator, a.ID, "a reason")
+		return err
+	}
+	active := func(a *graphtest.Agent) error { return c.Bots.NoteActivity(context.Background(), a.ID) }
+	read := func(a *graphtest.Agent) error {
+		_, err := c.Posts.Feed(a.Ctx, posts.FeedInput{})
+		return err
+	}
+	return []func(*graphtest.Agent) error{create, create, update, update, show, show, show, remove, moderate, suspend, reinstate, reinstate, active, read}
+}
+
+// refusals are what may come of requests at once.
+var refusals = []fault.Code{
+	fault.NotFound, fault.InvalidVisibility, fault.InactiveBot, fault.InvalidAttachment, fault.AttachmentAlreadyBound,
+}
+
+// Whatever agents, operators and sweeps do at once, no two of them lock each other out, and in the end the feed is what it should be.
+func TestFeedInAStorm(t *testing.T) {
+	t.Parallel()
+	const writers, each, sweeps = 10, 60, 20
+	c := newCrowd(t, 3)
+	c.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now() - interval '1 year'")
+	acts := c.acts()
+	var group sync.WaitGroup
+	for range writers {
+		group.Go(func() {
+			for range each {
+				err := acts[rand.IntN(len(acts))](c.agents[rand.IntN(len(c.agents))])
+				if err != nil {
+					assert.Contains(t, refusals, fault.From(err).Code, "%v", err)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for range sweeps {
+			if err := c.sweep(); err != nil {
+				t.Errorf("a sweep: %v", err)
+			}
+		}
+	})
+	group.Wait()
+	require.Zero(t, c.Count(unlike))
+	require.Zero(t, c.deadlocks())
+}
+
+// sweep moves all agents out of the trash, idle for a year, and into it again.
+func (c *crowd) sweep() error {
+	ctx := context.Background()
+	if _, err := c.DB.SQL.ExecContext(ctx, "UPDATE bots SET state = 'active', last_active_at = stoa_now() - interval '1 year'"); err != nil {
+		return err
+	}
+	_, err := c.Operator.Life.Trash(ctx)
+	return err
+}
+
+// deadlocks is how many there were. Connections tell when they end.
+func (c *crowd) deadlocks() int64 {
+	c.t.Helper()
+	c.DB.SQL.SetMaxIdleConns(0)
+	require.Eventually(c.t, func() bool {
+		return c.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()") == 0
+	}, 10*time.Second, 10*time.Millisecond)
+	return c.Count("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+}
