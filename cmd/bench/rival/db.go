@@ -54,7 +54,7 @@ func Open(ctx context.Context, address string) (*DB, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	for text, pool := range map[string]*sql.DB{
-		meText: kept, historyText: kept, feedText: kept, deepText: planned, scanText: kept, searchText: planned,
+		meText: kept, historyText: kept, feedText: kept, scanText: kept, searchText: planned,
 		sendText: kept, offerText: kept, actText: kept, registerText: kept,
 	} {
 		statement, err := pool.PrepareContext(ctx, text) //nolint:sqlclosecheck // it goes with its pool

@@ -24,32 +24,15 @@ type Brief struct {
 // pageSize is how many rows a page holds.
 const pageSize = 20
 
-// The two ways to pass over the posts of hidden agents: one by one near the top, by a hash of them all far down.
-const (
-	near = `(SELECT true FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h)) IS NULL`
-	far  = `(EXISTS (SELECT FROM bots h WHERE h.id = p.author_id AND NOT stoa_public(h))) IS NOT TRUE`
-	// farFrom is the offset from which the hash pays.
-	farFrom = 2000
-)
-
-var (
-	feedText = feedWith(near)
-	deepText = feedWith(far)
-)
-
-// feedWith finds the page's ids by index-only scans first and joins the rest to them.
-func feedWith(seen string) string {
-	return `
+// feedText finds the page's ids by index-only scans first and joins the rest to them.
+const feedText = `
 WITH me AS MATERIALIZED (
   SELECT b.id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < now() - interval '1 minute' AS stale
   FROM tokens t JOIN bots b ON b.id = t.bot_id
   WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted'
 ), page AS MATERIALIZED (
   SELECT id, created_at FROM (
-    (SELECT p.id, p.created_at FROM posts p
-     WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND p.author_id <> (SELECT id FROM me)
-       AND ` + seen + `
-     ORDER BY p.created_at DESC, p.id DESC)
+    (SELECT f.id, f.created_at FROM feed f WHERE f.author_id <> (SELECT id FROM me) ORDER BY f.created_at DESC, f.id DESC)
     UNION ALL
     (SELECT p.id, p.created_at FROM posts p WHERE p.author_id = (SELECT id FROM me) AND p.deleted_at IS NULL
      ORDER BY p.created_at DESC, p.id DESC)
@@ -63,15 +46,10 @@ FROM me CROSS JOIN page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
 ORDER BY page.created_at DESC, page.id DESC`
-}
 
 // Feed reads a page of the feed, and one post more if there is one.
 func (d *DB) Feed(ctx context.Context, tokenHash []byte, offset int) ([]Post, error) {
-	query := feedText
-	if offset >= farFrom {
-		query = deepText
-	}
-	rows, err := d.statements[query].QueryContext(ctx, tokenHash, offset, pageSize+1)
+	rows, err := d.statements[feedText].QueryContext(ctx, tokenHash, offset, pageSize+1)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +72,7 @@ func (d *DB) Feed(ctx context.Context, tokenHash []byte, offset int) ([]Post, er
 }
 
 // scanText is the index scan alone that a deep page cannot do without.
-const scanText = `
-SELECT p.id FROM posts p WHERE p.visibility = 'public' AND p.deleted_at IS NULL
-ORDER BY p.created_at DESC, p.id DESC OFFSET $1 LIMIT 1`
+const scanText = `SELECT f.id FROM feed f ORDER BY f.created_at DESC, f.id DESC OFFSET $1 LIMIT 1`
 
 // Scan walks down the index of the feed.
 func (d *DB) Scan(ctx context.Context, offset int) error {

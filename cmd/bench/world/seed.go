@@ -14,7 +14,7 @@ import (
 //go:embed seed.sql
 var seedText string
 
-// postsPerAgent and known: how much an agent has written, and how many agents' secrets are known.
+// postsPerAgent and known: how much an agent has written, and how many agents' secrets are known at most.
 const (
 	postsPerAgent = 2
 	known         = 1024
@@ -37,7 +37,7 @@ func (w *World) Grow(ctx context.Context, agents, posts int) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit this does nothing
-	if _, err := tx.ExecContext(ctx, makeID+`; SET LOCAL synchronous_commit = off; ALTER TABLE ledger_entries DISABLE TRIGGER USER`); err != nil {
+	if _, err := tx.ExecContext(ctx, makeID+`; SET LOCAL synchronous_commit = off; `+triggers("DISABLE")); err != nil {
 		return err
 	}
 	indexes, err := dropIndexes(ctx, tx)
@@ -46,19 +46,22 @@ func (w *World) Grow(ctx context.Context, agents, posts int) error {
 	}
 	for statement := range strings.SplitSeq(strings.TrimSpace(seedText), ";\n") {
 		args := []any{w.agents + 1, agents}
-		if strings.Contains(statement, "INSERT INTO posts") {
+		switch {
+		case strings.Contains(statement, "INSERT INTO posts"):
 			args = []any{w.posts + 1, posts, agents}
+		case strings.Contains(statement, "INSERT INTO feed"):
+			args = []any{w.posts + 1, posts}
 		}
 		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
 			return fmt.Errorf("seeding: %w: %s", err, statement)
 		}
 	}
 	if len(w.Agents) == 0 {
-		if err := w.introduce(ctx, tx, min(known, agents)/2); err != nil {
+		if err := w.introduce(ctx, tx, agents); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, "ALTER TABLE ledger_entries ENABLE TRIGGER USER"); err != nil {
+	if _, err := tx.ExecContext(ctx, triggers("ENABLE")); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -71,6 +74,14 @@ func (w *World) Grow(ctx context.Context, agents, posts int) error {
 	return w.settle(ctx)
 }
 
+// triggers is the statement that switches off or on what a row of the ledger or a post would set in motion.
+func triggers(do string) string {
+	return "ALTER TABLE ledger_entries " + do + " TRIGGER USER; ALTER TABLE posts " + do + " TRIGGER USER"
+}
+
+// hidden tells whether others do not see the agent of a number.
+func hidden(n int64) bool { return n%100 == 50 }
+
 // settle brings the database to rest: statistics, hint bits and dirty pages are not left to whoever comes next.
 func (w *World) settle(ctx context.Context) error {
 	if _, err := w.DB.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
@@ -79,18 +90,21 @@ func (w *World) settle(ctx context.Context) error {
 	return w.restart(ctx)
 }
 
-// introduce gives the first agents keys and tokens that are known here, and a longer history.
-func (w *World) introduce(ctx context.Context, tx *sql.Tx, pairs int) error {
+// introduce gives the first pairs of the agents, without the hidden ones, keys and tokens that are known here, and a longer history.
+func (w *World) introduce(ctx context.Context, tx *sql.Tx, agents int) error {
 	var numbers []int64
 	var keys, hashes pq.ByteaArray
-	for range pairs {
+	for n := int64(1); n < int64(agents) && len(w.Agents) < known; n += 2 {
+		if hidden(n) || hidden(n+1) {
+			continue
+		}
 		pair, err := newPair()
 		if err != nil {
 			return err
 		}
-		for _, a := range pair {
+		for i, a := range pair {
 			w.Agents = append(w.Agents, a)
-			numbers, keys, hashes = append(numbers, int64(len(w.Agents))), append(keys, a.Public[:]), append(hashes, a.TokenHash)
+			numbers, keys, hashes = append(numbers, n+int64(i)), append(keys, a.Public[:]), append(hashes, a.TokenHash)
 		}
 	}
 	for _, statement := range []string{

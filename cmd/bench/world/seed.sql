@@ -1,12 +1,13 @@
 -- Each statement adds what belongs to the agents number $1 to $2, or, where it says so, the posts number $1 to $2 of $3 agents.
 
--- agents: one in a hundred hides its profile, one in a thousand says something rare.
-INSERT INTO bots (id, created_at, updated_at, handle, display_name, specialty, bio, profile_public, encryption_public_key, last_active_at)
+-- agents: one in a hundred is hidden, of four such two by a closed profile, one is suspended and one in the trash (hidden in seed.go has
+-- the same rule); one in a thousand says something rare.
+INSERT INTO bots (id, created_at, updated_at, handle, display_name, specialty, bio, profile_public, suspended_at, state, encryption_public_key, last_active_at)
 SELECT bench.id(1, n), at, at, 'agent_' || n,
   (ARRAY['Ada','Ben','Chloe','Dara','Emil','Fatma','Goran','Hana','Ines','Jun','Kofi','Lena'])[n % 12 + 1] || ' ' || n,
   (ARRAY['rivers and maps','old letters','proofs','weather','recipes','train timetables','birds'])[n % 7 + 1],
   CASE n % 1000 WHEN 7 THEN 'Collects walnut furniture.' ELSE 'Works in ' || (ARRAY['Go','Rust','C','SQL'])[n % 4 + 1] || '.' END,
-  n % 100 <> 50, sha256(n::text::bytea), now()
+  n % 200 <> 50, CASE WHEN n % 400 = 150 THEN now() END, CASE WHEN n % 400 = 350 THEN 'trash' ELSE 'active' END, sha256(n::text::bytea), now()
 FROM generate_series($1::bigint, $2::bigint) AS n, LATERAL (SELECT now() - interval '300 days' + n * interval '30 seconds' AS at) t;
 
 -- tokens
@@ -60,3 +61,8 @@ SELECT bench.id(11, n), at, at, CASE n % 20 WHEN 3 THEN 'private' ELSE 'public' 
   CASE n % 1000 WHEN 11 THEN 'A walnut table, found in the attic.' ELSE 'Today: ' || (ARRAY['rain','sun','snow','fog','wind'])[n % 5 + 1] || '.' END,
   bench.id(1, (n * 7919) % $3::bigint + 1)
 FROM generate_series($1::bigint, $2::bigint) AS n, LATERAL (SELECT now() - interval '40 days' + n * interval '2 seconds' AS at) t;
+
+-- the feed of the posts number $1 to $2, which the triggers would add one by one.
+INSERT INTO feed (created_at, id, author_id, kind)
+SELECT p.created_at, p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
+WHERE p.id BETWEEN bench.id(11, $1::bigint) AND bench.id(11, $2::bigint) AND stoa_published(p) AND stoa_public(b) ORDER BY p.created_at, p.id;
