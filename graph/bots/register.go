@@ -82,7 +82,7 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		return nil, refused
 	}
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, unanswered(err)
 	}
 	if verdict != registered {
 		return nil, refusal(fault.Code(verdict))
@@ -98,6 +98,15 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 func unavailable(err error) error {
 	if known := fault.From(err); known != nil && known.Code == fault.ServiceUnavailable {
 		return fault.Wrap(fault.RegistrationUnavailable, err)
+	}
+	return err
+}
+
+// unanswered is unavailable for a registration that may have been made all the same.
+func unanswered(err error) error {
+	err = unavailable(err)
+	if known := fault.From(err); known.Code == fault.RegistrationUnavailable {
+		return known.Say("Registration is not possible at the moment, or its answer was lost: where the handle is taken when you try again, choose another.")
 	}
 	return err
 }

@@ -190,6 +190,7 @@ func TestRegistrationWithoutADatabase(t *testing.T) {
 	restore := w.Outage()
 	_, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
 	graphtest.RequireFault(t, err, fault.RegistrationUnavailable)
+	require.Contains(t, fault.From(err).Message, "its answer was lost", "nobody can know whether it was made")
 	restore()
 	_, err = w.Bots.RegisterBot(context.Background(), call("ada", ""))
 	require.NoError(t, err)

@@ -3,9 +3,9 @@
 // Reads go through DB.Ent or DB.SQL; every mutation is one call of DB.Tx, or one statement of DB.SQL, which holds state, money,
 // stored result, outbox rows and jobs together. Inside a transaction nothing slow happens: no network, no files, no decoding.
 //
-// Locks are taken in the order contact → order → accounts by ascending id. Serialisation failures, deadlocks and stale
-// prepared statements that come before COMMIT are retried here; once COMMIT was sent nothing is, because its outcome is
-// unknown: the caller gets service_unavailable and its own idempotency settles the matter.
+// Locks are taken in the orders contact → order → accounts by ascending id, and post → author → files. Serialisation failures,
+// deadlocks and stale prepared statements that come before COMMIT are retried here; once COMMIT was sent nothing is, because its
+// outcome is unknown: the caller gets service_unavailable and its own idempotency settles the matter.
 //
 // Connections keep prepared statements (package prepared), which neither ent nor River notice. The time that decides
 // deadlines, expiries and windows is the database's, stoa_now() in SQL and Tx.Now in Go; tests move it with Options.Clock.

@@ -26,7 +26,7 @@
 // A connection belongs to one goroutine at a time (database/sql sees to it).
 // Connections of one connector share two atomics: the [Clock] and the epoch.
 // All lines of a process share the count of those that wait for an answer, so
-// that one that is alone can wait for it in the kernel.
+// that one that is alone can wait for it by itself.
 //
 // # Failure
 //
