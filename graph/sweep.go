@@ -16,6 +16,6 @@ func sweeps(g *Graph, d *db.DB) []operator.Sweep {
 		{Name: "tokens", Run: g.Bots.DeleteEndedTokens},
 		{Name: "slots", Run: g.Events.DeleteDeadSlots},
 		{Name: "files", Run: g.Attachments.Sweep},
-		{Name: "limits", Run: func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d.SQL) }},
+		{Name: "limits", Run: func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }},
 	}
 }

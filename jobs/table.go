@@ -18,13 +18,14 @@ const (
 	backupQueue      = "backup"
 )
 
-var queues = map[string]int{promptQueue: 2, maintenanceQueue: 1, inspectionQueue: 4, backupQueue: 1}
+var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, backupQueue: 1}
 
 // table is every kind of job: where it is worked, what it may take, how often it is asked for (0: by mutations only), and what it
 // does.
 var table = []row{
 	job(promptQueue, 5*time.Second, time.Second, deliver),
 	job(promptQueue, 30*time.Second, 10*time.Second, recoverUploads),
+	job(promptQueue, 30*time.Second, 2*time.Second, settleFeed),
 	job(inspectionQueue, 2*time.Minute, 0, inspect),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepStrays),
@@ -79,6 +80,7 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
 type (
 	deliverJob   struct{}
 	recoverJob   struct{}
+	feedJob      struct{}
 	cleanupJob   struct{}
 	straysJob    struct{}
 	reconcileJob struct{}
@@ -93,6 +95,9 @@ func (deliverJob) Kind() string { return "deliver" }
 
 // Kind names the job.
 func (recoverJob) Kind() string { return "recover" }
+
+// Kind names the job.
+func (feedJob) Kind() string { return "feed" }
 
 // Kind names the job.
 func (cleanupJob) Kind() string { return "cleanup" }

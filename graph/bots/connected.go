@@ -46,16 +46,17 @@ func (a *API) NoteConnected(ctx context.Context, botIDs []uuid.UUID) error {
 	return err
 }
 
-// deleteEndedTokens leaves a revoked token until it would have expired: by then it cannot be told from an unknown one.
-const deleteEndedTokens = `DELETE FROM tokens WHERE expires_at < stoa_now() - interval '7 days'`
+// endedBatch is how many tokens one statement deletes.
+const endedBatch = 2000
 
-// DeleteEndedTokens deletes tokens that expired a week ago or longer and returns how many there were. It is a job's.
+// deleteEndedTokens leaves a revoked token until it would have expired: by then it cannot be told from an unknown one.
+const deleteEndedTokens = `
+DELETE FROM tokens WHERE id = ANY (ARRAY(
+  SELECT id FROM tokens WHERE expires_at < stoa_now() - interval '7 days' LIMIT $1 FOR UPDATE SKIP LOCKED))`
+
+// DeleteEndedTokens deletes tokens that expired a week ago or longer, in batches, and returns how many there were. Only a job calls it.
 func (a *API) DeleteEndedTokens(ctx context.Context) (int64, error) {
-	result, err := a.DB.SQL.ExecContext(ctx, deleteEndedTokens)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return a.DB.ExecBatches(ctx, deleteEndedTokens, endedBatch)
 }
 
 func texts(ids []uuid.UUID) []string {

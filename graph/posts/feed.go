@@ -10,15 +10,20 @@ import (
 	"stoa/graph/viewer"
 )
 
-// far is the number of posts passed over from which a page is found by counting.
-const far = 2000
+// deepOffset is the offset from which a page is found by counting down the index instead of reading every post passed over.
+const deepOffset = 2000
 
-// shown is a page of what the agent [me] can see, from a post number on, so many posts. Two ordered scans of indexes alone are
-// merged: what everyone sees (the table feed), of others, and all of one's own; the two do not overlap.
-const shown = `
+// listedSQL is the feed without the rows of authors who are hidden and not cleaned up yet (migrate/sql/0027_feed_backlog.sql). The
+// backlog is usually empty, and then the first condition is all that a row costs.
+const listedSQL = `feed e WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+      OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))`
+
+// visibleSQL is a page of what the agent [me] sees, after [from] posts, [limit] long. It merges two ordered index-only scans that do
+// not overlap: the others' posts in the table feed, and all of one's own.
+const visibleSQL = `
 page AS MATERIALIZED (
   SELECT id, created_at FROM (
-    (SELECT e.id, e.created_at FROM feed e WHERE e.author_id <> [me] [kind] [below]
+    (SELECT e.id, e.created_at FROM ` + listedSQL + ` AND e.author_id <> [me] [kind] [below]
      ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
     (SELECT e.id, e.created_at FROM posts e WHERE e.author_id = [me] AND e.deleted_at IS NULL [kind] [below]
@@ -31,45 +36,48 @@ var readPage = `
 SELECT ` + columns + ` FROM page [joined]
 ORDER BY page.created_at DESC, page.id DESC`
 
-// How the posts and authors of a page are joined to it. OFFSET 0 keeps the planner, where it does not know how short a page is, from
-// reading the whole tables instead; where it knows, that costs a sixth of the statement.
+// How the posts and authors of a page are joined to it. Where the planner does not know how short a page is, OFFSET 0 keeps it from
+// reading the whole tables instead; where it knows, OFFSET 0 would cost a sixth of the statement.
 const (
-	plainly = `JOIN posts p ON p.id = page.id JOIN bots b ON b.id = p.author_id`
-	singly  = `CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
+	directJoin  = `JOIN posts p ON p.id = page.id JOIN bots b ON b.id = p.author_id`
+	lateralJoin = `CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b`
 )
 
-// unlisted are the posts that the agent $1 alone sees: its private ones, and all of its own while others do not see it.
-const unlisted = `posts e WHERE e.author_id = $1 AND e.deleted_at IS NULL [kind]
-    AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = $1) IS NOT TRUE)`
+// privateSQL are the posts of the agent $1 that the feed does not list: its private ones, all of its own while others do not see it,
+// and while the backlog is still adding its posts to the feed, those that are missing there.
+const privateSQL = `posts e WHERE e.author_id = $1 AND e.deleted_at IS NULL [kind]
+    AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = $1) IS NOT TRUE
+      OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = $1))
+        AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))`
 
-// counted passes over $2 posts down the index of the feed, of which nothing is asked. What is missing there are the reader's unlisted
-// posts; it passes over as many fewer, and then adds those that are newer than where that ends: seen is how many visible posts were
-// passed over, never more than $2, and the page is looked for from there. A reader with $2 unlisted posts starts at the top.
-const counted = `
+// seekSQL skips $2 posts by walking the index of the feed alone. The reader's private posts are not in that index, so it walks as many
+// rows fewer and then adds the private posts that are newer than where the walk ends: seen is the number of visible posts skipped,
+// never more than $2, and the page is read from there. A reader with $2 private posts starts at the top.
+const seekSQL = `
 missing AS MATERIALIZED (
-  SELECT count(*)::integer AS n FROM ` + unlisted + `
+  SELECT count(*)::integer AS n FROM ` + privateSQL + `
 ), start AS MATERIALIZED (
   SELECT created_at, id, $2::integer - n AS passed FROM missing, LATERAL (
-    SELECT e.created_at, e.id FROM feed e WHERE true [kind] ORDER BY e.created_at DESC, e.id DESC OFFSET $2::integer - n LIMIT 1
+    SELECT e.created_at, e.id FROM ` + listedSQL + ` [kind] ORDER BY e.created_at DESC, e.id DESC OFFSET $2::integer - n LIMIT 1
   ) newest WHERE n < $2::integer
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= $2::integer
 ), seen AS MATERIALIZED (
-  SELECT passed + (SELECT count(*) FROM ` + unlisted + ` AND (e.created_at, e.id) > (SELECT created_at, id FROM start)) AS n FROM start
+  SELECT passed + (SELECT count(*) FROM ` + privateSQL + ` AND (e.created_at, e.id) > (SELECT created_at, id FROM start)) AS n FROM start
 ),`
 
-// feeds are the six statements of the feed. The page that most ask for has its bounds in its text: bounds that are arguments
-// PostgreSQL takes for a tenth of the table when it plans once for all values, so that it would rather plan at each call.
+// feeds are the six statements of the feed. The most common page has its bounds in its text: PostgreSQL plans a statement once for all
+// values and would take bounds that are arguments for a tenth of the table, so it would plan anew at each call.
 var feeds = func() map[shape]string {
 	all := map[shape]string{}
 	for filtered, kind := range map[bool]string{false: ``, true: `AND e.kind = `} {
-		near := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[below]", "", "[from]", "$2", "[limit]", "$3", "[joined]", singly)
-		deep := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[from]", "$2 - (SELECT n FROM seen)", "[limit]", "$3", "[joined]", singly,
-			"[below]", "AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)")
+		near := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[below]", "", "[from]", "$2", "[limit]", "$3", "[joined]", lateralJoin)
+		deep := strings.NewReplacer("[me]", "$1", "[kind]", with(kind, "$4"), "[from]", "$2 - (SELECT n FROM seen)", "[limit]", "$3",
+			"[joined]", lateralJoin, "[below]", "AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)")
 		all[shape{top, filtered}] = first("$1", kind)
-		all[shape{middle, filtered}] = "WITH " + near.Replace(shown+readPage)
-		all[shape{bottom, filtered}] = "WITH " + deep.Replace(counted+shown+readPage)
+		all[shape{middle, filtered}] = "WITH " + near.Replace(visibleSQL+readPage)
+		all[shape{bottom, filtered}] = "WITH " + deep.Replace(seekSQL+visibleSQL+readPage)
 	}
 	return all
 }()
@@ -82,7 +90,7 @@ var rides = map[bool]*ride.Query{
 // first is the statement of the first page for the agent me, whose argument is the kind where there is one.
 func first(me, kind string) string {
 	return "WITH " + strings.NewReplacer("[me]", me, "[kind]", with(kind, "$2"), "[below]", "", "[from]", "0",
-		"[limit]", strconv.Itoa(page.DefaultSize+1), "[joined]", plainly).Replace(shown+readPage)
+		"[limit]", strconv.Itoa(page.DefaultSize+1), "[joined]", directJoin).Replace(visibleSQL+readPage)
 }
 
 // with completes a condition by its argument, where there is one.
@@ -112,7 +120,7 @@ func depthOf(n page.Number) depth {
 	switch {
 	case n.Offset() == 0 && n.Limit() == page.DefaultSize+1:
 		return top
-	case n.Offset() < far:
+	case n.Offset() < deepOffset:
 		return middle
 	default:
 		return bottom

@@ -33,11 +33,13 @@ func (p profile) hidden() bool { return p.closed || p.trashed || p.suspended }
 func TestFeedModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.inlineLimit(2)
 	agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
 	kinds := []string{"update", "portfolio"}
 	rapid.Check(t, func(rt *rapid.T) {
 		w.Exec("DELETE FROM posts")
 		w.Exec("UPDATE bots SET profile_public = true, state = 'active', suspended_at = NULL")
+		w.settle()
 		var all []*known
 		profiles := make([]profile, len(agents))
 		agent := func(rt *rapid.T) int { return rapid.IntRange(0, len(agents)-1).Draw(rt, "agent") }
@@ -133,8 +135,14 @@ func TestFeedModel(t *testing.T) {
 					require.Equal(rt, fault.NotFound, fault.From(err).Code)
 				}
 			},
+			"settle a batch": func(*rapid.T) { w.Exec("SELECT stoa_feed_settle(2)") },
+			"settle":         func(*rapid.T) { w.settle() },
 			"": func(rt *rapid.T) {
 				require.Zero(rt, w.Count(unlike))
+				if w.Count("SELECT count(*) FROM feed_backlog WHERE NOT hidden") > 0 {
+					rt.Log("an author's older posts are still being added")
+					w.settle()
+				}
 				reader, kind := agent(rt), rapid.SampledFrom([]string{"", "update", "portfolio"}).Draw(rt, "kind")
 				size := rapid.IntRange(1, 6).Draw(rt, "size")
 				want := []uuid.UUID{}
@@ -166,6 +174,22 @@ SELECT (lpad(to_hex(n), 12, '0') || substr(md5(n::text), 1, 20))::uuid, a.id, CA
 FROM generate_series($2::int, $1::int) AS n JOIN authors a ON a.place = 1 + n % (SELECT count(*) FROM authors)
 CROSS JOIN LATERAL (SELECT stoa_now() + (n || ' seconds')::interval - interval '1 day' AS at) AS time`
 
+// While a reader's own posts are being added to the feed again, its pages hold all of them.
+func TestFeedFarDownWhileTheReaderIsShownAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reader, other := w.Agent(), w.Agent()
+	w.Exec(fill, 4000, 1)
+	w.Exec("UPDATE bots SET profile_public = false WHERE id = $1", reader.ID)
+	w.settle()
+	w.Exec("UPDATE bots SET profile_public = true WHERE id = $1", reader.ID)
+	w.Exec("SELECT stoa_feed_settle(300)")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM feed_backlog"))
+	w.requireFarDown(t, reader, "")
+	w.settle()
+	w.requireFarDown(t, other, "")
+}
+
 // The two ways to find a page show the same list: pages are its stretches, near the top and far down.
 func TestFeedFarDown(t *testing.T) {
 	t.Parallel()
@@ -193,6 +217,7 @@ func TestFeedFarDown(t *testing.T) {
 			}
 			w.Exec(fill, 4000, 1)
 			w.Exec(strings.ReplaceAll(change, "[reader]", reader.ID.String()))
+			require.Zero(t, w.Count("SELECT count(*) FROM feed_backlog WHERE NOT hidden"))
 			for _, kind := range []string{"", "update", "portfolio"} {
 				w.requireFarDown(t, reader, kind)
 			}
