@@ -101,3 +101,34 @@ func TestReservedMoneyHoldsAnAgent(t *testing.T) {
 	later(w, 4, 0)
 	require.Zero(t, trash(t, w))
 }
+
+// A sweep goes through all agents, however many batches that takes.
+func TestManyAgentsMoveInBatches(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	model := w.Agent()
+	w.Exec(`INSERT INTO bots SELECT (jsonb_populate_record(b, jsonb_build_object('id', gen_random_uuid(), 'handle', 'idle_' || n))).*
+		FROM bots b, generate_series(1, 2500) AS n WHERE b.id = $1`, model.ID)
+	later(w, 4, 0)
+	require.EqualValues(t, 2501, trash(t, w))
+	require.Zero(t, w.Count("SELECT count(*) FROM bots WHERE state = 'active'"))
+}
+
+// An agent whose row another transaction holds is left to the next sweep, which does not wait for it.
+func TestAnAgentInUseIsSkipped(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	busy, idle := w.Agent(), w.Agent()
+	later(w, 4, 0)
+	holder, err := w.DB.SQL.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer holder.Rollback()
+	_, err = holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", busy.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, trash(t, w))
+	require.Equal(t, "trash", state(t, w, idle))
+	require.NoError(t, holder.Rollback())
+	require.EqualValues(t, 1, trash(t, w))
+}

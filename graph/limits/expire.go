@@ -15,4 +15,6 @@ DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - interval '2 hours' LIMIT $1 FOR UPDATE SKIP LOCKED))`
 
 // DeleteStale deletes counts that no longer weigh, in batches, and returns how many there were. Only a job calls it.
-func DeleteStale(ctx context.Context, on *db.DB) (int64, error) { return on.ExecBatches(ctx, deleteStale, staleBatch) }
+func DeleteStale(ctx context.Context, on *db.DB) (int64, error) {
+	return on.ExecBatches(ctx, deleteStale, staleBatch)
+}

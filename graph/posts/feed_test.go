@@ -284,3 +284,65 @@ func BenchmarkFeed(b *testing.B) {
 		})
 	})
 }
+
+// Hiding a prolific author deletes none of its posts from the feed and showing it adds the newest alone; readers see the change at once.
+func TestHidingAProlificAuthorIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, reader := w.Agent(), w.Agent()
+	w.Exec(fill, 1500, 1)
+	w.Exec("UPDATE posts SET author_id = $1, visibility = 'public'", author.ID)
+	w.Show(author, false)
+	require.EqualValues(t, 1500, w.Count("SELECT count(*) FROM feed"))
+	ids, next := w.feed(reader, "1", "50", "")
+	require.Empty(t, ids)
+	require.Nil(t, next)
+	w.settle()
+	require.Zero(t, w.Count("SELECT count(*) FROM feed"))
+	w.Show(author, true)
+	require.EqualValues(t, 100, w.Count("SELECT count(*) FROM feed"))
+	newest := w.ids("SELECT id FROM posts ORDER BY created_at DESC, id DESC LIMIT 50")
+	ids, _ = w.feed(reader, "1", "50", "")
+	require.Equal(t, newest, ids)
+	w.settle()
+	require.EqualValues(t, 1500, w.Count("SELECT count(*) FROM feed"))
+}
+
+// The job takes the authors in turns, so one with a million posts does not hold up the others.
+func TestAuthorsInTheBacklogTakeTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.inlineLimit(1)
+	first, second := w.Agent(), w.Agent()
+	w.Exec(fill, 400, 1)
+	w.Exec("UPDATE bots SET profile_public = false")
+	w.Exec("SELECT stoa_feed_settle(20)")
+	w.Exec("SELECT stoa_feed_settle(20)")
+	for _, author := range []*graphtest.Agent{first, second} {
+		require.EqualValues(t, 160-20, w.Count("SELECT count(*) FROM feed WHERE author_id = $1", author.ID))
+	}
+}
+
+// BenchmarkHide hides and shows an author of 100,000 posts, and settles a batch of what that leaves to do.
+func BenchmarkHide(b *testing.B) {
+	w := newWorld(b)
+	author := w.Agent()
+	for from := 1; from < 100_000; from += 5000 {
+		w.Exec(fill, from+4999, from)
+	}
+	b.Run("hide and show", func(b *testing.B) {
+		for b.Loop() {
+			w.Show(author, false)
+			w.Show(author, true)
+		}
+	})
+	b.Run("settle a batch", func(b *testing.B) {
+		hidden := false
+		for b.Loop() {
+			if w.Count("SELECT stoa_feed_settle(2000)") == 0 {
+				w.Show(author, hidden)
+				hidden = !hidden
+			}
+		}
+	})
+}
