@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/ride"
 )

@@ -20,6 +20,8 @@ CREATE TABLE ledger_checks (
   position uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   -- since is the id from which on ledger entries, orders and their events are new to the check.
   since uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
+  -- next_since is what since becomes when the check ends and has found nothing.
+  next_since uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   found jsonb NOT NULL DEFAULT '{}',
   last_began_at timestamptz,
   last_ended_at timestamptz,
