@@ -27,8 +27,8 @@ type pqConn interface {
 
 var _ pqConn = (*conn)(nil)
 
-// conn is a lib/pq connection with its kept statements. Close and
-// CheckNamedValue are lib/pq's own.
+// conn is a lib/pq connection with its kept statements. CheckNamedValue is
+// lib/pq's own.
 type conn struct {
 	pqConn
 	connector *connector
@@ -49,6 +49,12 @@ func (c *conn) Ping(ctx context.Context) error {
 		return err
 	}
 	return c.pqConn.Ping(ctx)
+}
+
+// Close tells the server and closes the connection; the context of an earlier call does not bound it.
+func (c *conn) Close() error {
+	c.socket.end = time.Time{}
+	return c.pqConn.Close()
 }
 
 // ResetSession readies the connection for its next user. It answers

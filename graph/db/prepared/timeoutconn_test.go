@@ -3,11 +3,6 @@ package prepared_test
 import (
 	"context"
 	"database/sql"
-	"io"
-	"net"
-	"net/url"
-	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,66 +10,8 @@ import (
 
 	"stoa/graph/db/prepared"
 	"stoa/graph/fault"
+	"stoa/graph/graphtest"
 )
-
-// hangable leads to the server of the dsn, and forwards nothing more to the
-// client while hung is set.
-func hangable(t *testing.T, dsn string) (through string, hung *atomic.Bool) {
-	t.Helper()
-	server, err := url.Parse(dsn)
-	require.NoError(t, err)
-	near, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = near.Close() })
-	network, target := place(server)
-	hung = new(atomic.Bool)
-	go func() {
-		for {
-			client, err := near.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial(network, target)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			go func() {
-				_, _ = io.Copy(far, client)
-				_ = far.Close()
-			}()
-			go func() {
-				defer client.Close()
-				buffer := make([]byte, 4096)
-				for {
-					n, err := far.Read(buffer)
-					if err != nil {
-						return
-					}
-					if hung.Load() {
-						continue // swallowed
-					}
-					if _, err := client.Write(buffer[:n]); err != nil {
-						return
-					}
-				}
-			}()
-		}
-	}()
-	query := server.Query()
-	query.Del("host")
-	query.Del("port")
-	server.Host, server.RawQuery = near.Addr().String(), query.Encode()
-	return server.String(), hung
-}
-
-// place is where a server listens: an address, or a socket in a folder.
-func place(dsn *url.URL) (network, address string) {
-	if folder := dsn.Query().Get("host"); folder != "" {
-		return "unix", filepath.Join(folder, ".s.PGSQL."+dsn.Query().Get("port"))
-	}
-	return "tcp", dsn.Host
-}
 
 // A server that takes what it is asked and says nothing is given up, whether or
 // not the caller's context ends, and is used again when it answers.
@@ -84,7 +21,7 @@ func TestSilentServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := setup(t)
-			through, hung := hangable(t, withSetting(t, w.dsn, "statement_timeout", "300"))
+			through, hung := graphtest.Hangable(t, withSetting(t, w.dsn, "statement_timeout", "300"))
 			connector, err := prepared.NewConnector(through)
 			require.NoError(t, err)
 			db := sql.OpenDB(connector)
@@ -127,6 +64,125 @@ func TestSlowStatementIsNotSilence(t *testing.T) {
 	require.NoError(t, err)
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	_, err = db.ExecContext(t.Context(), "SELECT pg_sleep($1)", 60)
+	require.ErrorContains(t, err, "statement timeout")
+}
+
+// A call ends soon after its context's deadline, wherever the server hangs and whatever the statement might take.
+func TestSilentServerWithinADeadline(t *testing.T) {
+	t.Parallel()
+	const wait = 300 * time.Millisecond
+	for name, c := range map[string]struct {
+		// prepare is done while the server answers, hang while it does not.
+		prepare func(t *testing.T, ctx context.Context, db *sql.DB) (tx *sql.Tx)
+		hang    func(ctx context.Context, db *sql.DB, tx *sql.Tx) error
+	}{
+		"connecting": {nil, func(ctx context.Context, db *sql.DB, _ *sql.Tx) error { return db.PingContext(ctx) }},
+		"a statement": {warm, func(ctx context.Context, db *sql.DB, _ *sql.Tx) error {
+			_, err := db.ExecContext(ctx, "SELECT $1::int", 2)
+			return err
+		}},
+		"a first statement": {warm, func(ctx context.Context, db *sql.DB, _ *sql.Tx) error {
+			_, err := db.ExecContext(ctx, "SELECT $1::int + 1", 2)
+			return err
+		}},
+		"a statement that is not cancelled": {warm, func(ctx context.Context, db *sql.DB, _ *sql.Tx) error {
+			rows, err := db.QueryContext(uncancelled{ctx}, "SELECT $1::int", 2)
+			if err == nil {
+				err = rows.Close()
+			}
+			return err
+		}},
+		"BEGIN": {warm, func(ctx context.Context, db *sql.DB, _ *sql.Tx) error {
+			_, err := db.BeginTx(ctx, nil)
+			return err
+		}},
+		"COMMIT": {begun, func(_ context.Context, _ *sql.DB, tx *sql.Tx) error { return tx.Commit() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			through, hung := graphtest.Hangable(t, withSetting(t, w.dsn, "statement_timeout", "600000"))
+			connector, err := prepared.NewConnector(through)
+			require.NoError(t, err)
+			db := sql.OpenDB(connector)
+			db.SetMaxOpenConns(1)
+			t.Cleanup(func() { require.NoError(t, db.Close()) })
+			var (
+				ctx    context.Context
+				cancel context.CancelFunc
+				tx     *sql.Tx
+			)
+			eventually(t, "it is ready in time", func() bool {
+				ctx, cancel = context.WithTimeout(t.Context(), wait)
+				t.Cleanup(cancel)
+				if c.prepare != nil {
+					tx = c.prepare(t, ctx, db)
+				}
+				return ctx.Err() == nil && (c.prepare == nil || tx != nil || name != "COMMIT")
+			})
+			hung.Store(true)
+			failed := make(chan error, 1)
+			go func() { failed <- c.hang(ctx, db, tx) }()
+			select {
+			case err = <-failed:
+			case <-time.After(time.Minute):
+				t.Fatal("it never ended")
+			}
+			require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code, "%v", err)
+
+			hung.Store(false)
+			require.Equal(t, 3, one[int](t, db, "SELECT $1::int", 3))
+		})
+	}
+}
+
+func warm(t *testing.T, _ context.Context, db *sql.DB) *sql.Tx {
+	t.Helper()
+	require.Equal(t, 1, one[int](t, db, "SELECT $1::int", 1))
+	return nil
+}
+
+func begun(_ *testing.T, ctx context.Context, db *sql.DB) *sql.Tx {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, "SELECT $1::int", 1); err != nil {
+		return nil
+	}
+	return tx
+}
+
+// uncancelled has a deadline, but is never done.
+type uncancelled struct{ context.Context }
+
+func (uncancelled) Done() <-chan struct{} { return nil }
+func (uncancelled) Err() error            { return nil }
+
+// The session follows the timeout that a context asks for, and the deadline of the driver with it.
+func TestStatementTimeoutOfAContext(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.dsn = withSetting(t, w.dsn, "statement_timeout", "200")
+	db := w.open(t, 1)
+	short, long := prepared.WithStatementTimeout(t.Context(), 50*time.Millisecond), prepared.WithStatementTimeout(t.Context(), time.Minute)
+	show := func(ctx context.Context) (value string) {
+		require.NoError(t, db.QueryRowContext(ctx, "SHOW statement_timeout").Scan(&value))
+		return value
+	}
+	require.Equal(t, "200ms", show(t.Context()))
+	require.Equal(t, "50ms", show(short))
+	require.Equal(t, "1min", show(long))
+	_, err := db.ExecContext(long, "SELECT pg_sleep($1)", 1.0)
+	require.NoError(t, err, "neither the server nor the driver gives it up")
+	require.Equal(t, "200ms", show(t.Context()))
+
+	tx, err := db.BeginTx(long, nil)
+	require.NoError(t, err)
+	must(t, tx, "SELECT pg_sleep($1)", 0.7)
+	require.Equal(t, "1min", one[string](t, tx, "SHOW statement_timeout"))
+	require.NoError(t, tx.Commit())
 	_, err = db.ExecContext(t.Context(), "SELECT pg_sleep($1)", 60)
 	require.ErrorContains(t, err, "statement timeout")
 }
