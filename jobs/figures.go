@@ -3,15 +3,12 @@ package jobs
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
 	"github.com/lib/pq"
 
 	"stoa/graph/metrics"
-	"stoa/graph/wallet"
 )
 
 // shown are the states whose jobs are counted: all but those that ended well.
@@ -62,38 +59,4 @@ func values(ctx context.Context, database *sql.DB, row metrics.Row, query string
 		all = append(all, v)
 	}
 	return all, rows.Err()
-}
-
-// books is what reconcile leaves behind in its job: how many discrepancies each check found.
-type books struct {
-	Discrepancies map[wallet.Check]int `json:"discrepancies"`
-}
-
-const reconciled = `
-SELECT extract(epoch FROM finalized_at)::float8, metadata->'output' FROM river_job
-WHERE kind = $1 AND state = 'completed' AND metadata ? 'output' ORDER BY finalized_at DESC LIMIT 1`
-
-// LedgerFigures are what the last reconciliation found, whichever process ran it; none where none is remembered.
-func LedgerFigures(database *sql.DB) metrics.Reader {
-	return func(ctx context.Context) ([]metrics.Value, error) {
-		var (
-			at    float64
-			raw   []byte
-			found books
-		)
-		switch err := database.QueryRowContext(ctx, reconciled, reconcileJob{}.Kind()).Scan(&at, &raw); {
-		case errors.Is(err, sql.ErrNoRows):
-			return nil, nil
-		case err != nil:
-			return nil, err
-		}
-		if err := json.Unmarshal(raw, &found); err != nil {
-			return nil, err
-		}
-		seen := []metrics.Value{{Row: metrics.LedgerReconciled, Value: at}}
-		for check, n := range found.Discrepancies {
-			seen = append(seen, metrics.Value{Row: metrics.LedgerDiscrepancies, Value: float64(n), Labels: []string{string(check)}})
-		}
-		return seen, nil
-	}
 }

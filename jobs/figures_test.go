@@ -18,7 +18,7 @@ import (
 func (h *house) shown() string {
 	h.t.Helper()
 	m := metrics.New("test")
-	m.Probe(h.Events.OutboxFigures, h.Attachments.InspectionFigures, jobs.Figures(h.DB.SQL), jobs.LedgerFigures(h.DB.SQL))
+	m.Probe(h.Events.OutboxFigures, h.Attachments.InspectionFigures, jobs.Figures(h.DB.SQL), h.Wallet.LedgerFigures)
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	require.Contains(h.t, answer.Body.String(), "stoa_database_probe_failed 0")
@@ -35,12 +35,13 @@ func TestBrokenBooksMoveTheAlarm(t *testing.T) {
 	h.Exec("UPDATE ledger_entries SET delta_minor = delta_minor + 1 WHERE bot_id = $1", agent.ID)
 	h.start()
 	require.Eventually(t, func() bool {
-		return strings.Contains(h.shown(), `stoa_ledger_discrepancies{check="transaction_balance"} 1`)
+		return strings.Contains(h.shown(), `stoa_ledger_reconciled_timestamp_seconds{scope="new"}`)
 	}, patience, 50*time.Millisecond)
 	text := h.shown()
+	require.Contains(t, text, `stoa_ledger_discrepancies{check="transaction_balance"} 1`)
 	require.Contains(t, text, `stoa_ledger_discrepancies{check="available_balance"} 1`)
+	require.Contains(t, text, `stoa_ledger_discrepancies{check="ledger_triggers"} 1`)
 	require.Contains(t, text, `stoa_ledger_discrepancies{check="order_reserve"} 0`)
-	require.Contains(t, text, "stoa_ledger_reconciled_timestamp_seconds")
 }
 
 // The age of the outbox follows the database clock; who is not connected counts for one of the two figures only.

@@ -49,8 +49,7 @@ const (
 	jobTimeout = time.Minute
 	// softStop is how long jobs in hand may go on after Stop before they are told to end.
 	softStop = 5 * time.Second
-	// keepCompleted is short, because a job a second leaves a row each; but the hourly reconciliation is remembered until the next
-	// ones are late (LedgerFigures).
+	// keepCompleted is short, because a job a second leaves a row each; the dashboard shows some of the hourly ones.
 	keepCompleted = 4 * time.Hour
 	// pollInterval is how long a job waits of which no notice came.
 	pollInterval = time.Second

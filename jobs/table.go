@@ -7,6 +7,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"stoa/graph/attachments"
+	"stoa/graph/db"
 )
 
 // The queues and how many jobs of each a process works at the same time. Work that waits for nothing must not wait behind work
@@ -19,6 +20,9 @@ const (
 )
 
 var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, backupQueue: 1}
+
+// unhurried are the queues whose jobs may take longer for a statement than a request may.
+var unhurried = map[string]bool{maintenanceQueue: true, backupQueue: true}
 
 // table is every kind of job: where it is worked, what it may take, how often it is asked for (0: by mutations only), and what it
 // does.
@@ -49,7 +53,7 @@ type row struct {
 func job[Args river.JobArgs](queue string, timeout, period time.Duration, do func(context.Context, Config, Args) error) row {
 	var args Args
 	return row{kind: args.Kind(), queue: queue, period: period, args: args, register: func(workers *river.Workers, c Config) error {
-		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, config: c, do: do})
+		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, unhurried: unhurried[queue], config: c, do: do})
 	}}
 }
 
@@ -63,16 +67,20 @@ func (r row) periodic() *river.PeriodicJob {
 // worker runs one kind of job.
 type worker[Args river.JobArgs] struct {
 	river.WorkerDefaults[Args]
-	timeout time.Duration
-	config  Config
-	do      func(context.Context, Config, Args) error
+	timeout   time.Duration
+	unhurried bool
+	config    Config
+	do        func(context.Context, Config, Args) error
 }
 
-// Timeout is River's to call.
+// Timeout implements river.Worker.
 func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
 
-// Work is River's to call.
+// Work implements river.Worker.
 func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
+	if w.unhurried {
+		ctx = db.WithStatementTimeout(ctx, db.MaintenanceTimeout)
+	}
 	return observed(ctx, w.config, job.JobRow, func(ctx context.Context) error { return w.do(ctx, w.config, job.Args) })
 }
 

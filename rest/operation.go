@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 
-	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/tracing"
 )
@@ -17,9 +16,9 @@ import (
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
-	// ahead lets what the method will ask ride on the caller's admission; nil for a method that asks by itself. A route that reads a
-	// body reads it before it admits the caller then, and tells what was wrong with it afterwards.
-	ahead func(ctx context.Context, r *http.Request, raw []byte) context.Context
+	// ahead lets the method's query ride on the caller's admission; nil for a method that queries by itself. Only a request that
+	// reads has one, so no body is read before the caller is known.
+	ahead func(ctx context.Context, r *http.Request) context.Context
 }
 
 // attempts counts a request against a limit before anything of it is read.
@@ -42,13 +41,13 @@ func named[In, Out any](name string, method func(context.Context, In) (Out, erro
 	}}
 }
 
-// riding is with, for a method that asks along with the caller's admission. What ahead cannot read it leaves to the method.
+// riding is with, for a method that reads along with the caller's admission. What ahead cannot read it leaves to the method.
 func riding[In, Out any](ahead func(context.Context, In) context.Context, method func(context.Context, In) (Out, error)) operation {
 	fill, call := binder[In](), traced(nameOf(method), method)
 	return operation{
-		ahead: func(ctx context.Context, r *http.Request, raw []byte) context.Context {
+		ahead: func(ctx context.Context, r *http.Request) context.Context {
 			in := new(In)
-			if err := fill(in, r, raw); err != nil {
+			if err := fill(in, r, nil); err != nil {
 				return ctx
 			}
 			requestOf(ctx).input = in
@@ -88,10 +87,10 @@ func without[Out any](method func(context.Context) (Out, error)) operation {
 	}}
 }
 
-// self is without, for a method that shows its caller's passport.
-func self[Out any](method func(context.Context) (Out, error)) operation {
+// ridingWithout is without, for a method that reads along with the caller's admission.
+func ridingWithout[Out any](ahead func(context.Context) context.Context, method func(context.Context) (Out, error)) operation {
 	o := without(method)
-	o.ahead = func(ctx context.Context, _ *http.Request, _ []byte) context.Context { return bots.WithPassport(ctx) }
+	o.ahead = func(ctx context.Context, _ *http.Request) context.Context { return ahead(ctx) }
 	return o
 }
 

@@ -15,13 +15,13 @@ type request struct {
 	id, address string
 	limits      limits.Record
 	caller      viewer.Viewer
-	// input is what was read of the request before its caller was admitted, nil for nothing.
+	// input is what was read of the path and the query before the caller was admitted, nil for nothing.
 	input any
 }
 
 type requestKey struct{}
 
-// Value is context's to call.
+// Value implements context.Context.
 func (q *request) Value(key any) any {
 	switch key.(type) {
 	case requestKey:

@@ -52,7 +52,7 @@ type route struct {
 func routes(g *graph.Graph) []route {
 	rows := []route{
 		{http.MethodPost, "/bots/register", anyone, object, g.Bots.AdmitRegistration, with(g.Bots.RegisterBot), http.StatusCreated},
-		{http.MethodGet, "/bots/me", agents, none, nil, self(g.Bots.Me), http.StatusOK},
+		{http.MethodGet, "/bots/me", agents, none, nil, ridingWithout(g.Bots.AheadOfMe, g.Bots.Me), http.StatusOK},
 		{http.MethodPatch, "/bots/me", agents, object, nil, with(g.Bots.UpdateMe), http.StatusOK},
 		{http.MethodGet, "/bots", agents, none, nil, with(g.Profiles.SearchBots), http.StatusOK},
 		{http.MethodGet, "/bots/{bot_id}", agents, none, nil, with(g.Profiles.BotCard), http.StatusOK},
@@ -67,7 +67,7 @@ func routes(g *graph.Graph) []route {
 		{http.MethodGet, "/contacts", agents, none, nil, with(g.Contacts.MyContacts), http.StatusOK},
 		{http.MethodPost, "/contacts/{contact_id}/accept", agents, objectOrEmpty, nil, with(g.Contacts.AcceptContact), http.StatusOK},
 		{http.MethodPost, "/contacts/{contact_id}/block", agents, objectOrEmpty, nil, with(g.Contacts.BlockContact), http.StatusOK},
-		{http.MethodPost, "/messages", agents, object, nil, riding(g.Messages.AheadOfSendMessage, g.Messages.SendMessage), http.StatusCreated},
+		{http.MethodPost, "/messages", agents, object, nil, with(g.Messages.SendMessage), http.StatusCreated},
 		{http.MethodGet, "/messages", agents, none, nil, with(g.Messages.Dialog), http.StatusOK},
 		{http.MethodGet, "/services", readers, none, nil, with(g.Services.ServiceCatalogue), http.StatusOK},
 		{http.MethodPost, "/services", agents, object, nil, with(g.Services.CreateService), http.StatusCreated},

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
+	"stoa/graph/db"
 	"stoa/graph/fault"
 )
 
@@ -24,32 +24,9 @@ const (
 
 // serve is the life of one request to a route.
 func (s *server) serve(row route) http.Handler {
-	mutating := row.method != http.MethodGet
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, asked := r.Context(), requestOf(r.Context())
-		var (
-			raw    []byte
-			unread error
-		)
-		if row.ahead != nil {
-			if raw, unread = readBody(w, r, row.body); unread == nil {
-				ctx = row.ahead(ctx, r, raw)
-			}
-		}
-		v, err := s.admit(ctx, r.Header, row.access, mutating)
-		if err == nil {
-			asked.caller = v
-			if row.attempts != nil {
-				err = row.attempts(ctx)
-			}
-		}
-		if err == nil && row.ahead == nil {
-			raw, unread = readBody(w, r, row.body)
-		}
-		var answer any
-		if err = cmp.Or(err, unread); err == nil {
-			answer, err = row.run(ctx, r, raw)
-		}
+		answer, err := s.operate(w, r, row)
+		asked := requestOf(r.Context())
 		asked.limits.Headers(w.Header())
 		if err != nil {
 			s.countRefusals(&asked.limits)
@@ -69,6 +46,41 @@ func (s *server) serve(row route) http.Handler {
 		}
 		s.reply(w, r, status, answer)
 	})
+}
+
+// operate admits the caller, reads the body and calls the method, in that order. What the database may take of it is bounded
+// altogether (db.RequestTimeout); the time in which a body arrives does not count, and an upload bounds each of its steps itself.
+func (s *server) operate(w http.ResponseWriter, r *http.Request, row route) (any, error) {
+	began := time.Now()
+	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+	defer func() { cancel() }()
+	if row.ahead != nil {
+		ctx = row.ahead(ctx, r)
+	}
+	v, err := s.admit(ctx, r.Header, row.access, row.method != http.MethodGet)
+	if err != nil {
+		return nil, err
+	}
+	requestOf(ctx).caller = v
+	if row.attempts != nil {
+		if err := row.attempts(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if row.body == none {
+		return row.run(ctx, r, nil)
+	}
+	spent := time.Since(began)
+	cancel()
+	raw, err := readBody(w, r, row.body)
+	if err != nil {
+		return nil, err
+	}
+	if row.body == parts {
+		return row.run(r.Context(), r, nil)
+	}
+	ctx, cancel = db.Bounded(r.Context(), db.RequestTimeout-spent)
+	return row.run(ctx, r, raw)
 }
 
 // readBody returns the whole JSON body, nil for a route that reads none or reads it itself.

@@ -22,8 +22,8 @@ const (
 // measure adds to /metrics what is there once the database is.
 func (p *process) measure(domains *graph.Graph) {
 	p.metrics.Pool(p.db.SQL)
-	p.metrics.Probe(domains.Events.OutboxFigures, domains.Attachments.InspectionFigures, jobs.Figures(p.db.SQL), jobs.LedgerFigures(p.db.SQL),
-		p.backupFigures)
+	p.metrics.Probe(domains.Events.OutboxFigures, domains.Attachments.InspectionFigures, jobs.Figures(p.db.SQL),
+		domains.Wallet.LedgerFigures, p.backupFigures)
 	p.metrics.Sockets(p.socketFigures)
 	p.metrics.PrivateCluster(p.private != nil)
 	for _, limit := range []limits.Limit{

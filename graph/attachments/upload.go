@@ -42,7 +42,9 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 		return nil, err
 	}
 	// Repeats and refusals that are plain already take nothing from the store.
-	earlier, err := a.admit(ctx, a.DB.SQL, v.BotID, f)
+	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
+	earlier, err := a.admit(bounded, a.DB.SQL, v.BotID, f)
+	cancel()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,9 @@ func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) 
 	defer tick.Stop()
 	for {
 		r := new(record)
-		err := a.DB.SQL.QueryRowContext(ctx, readOutcome, id).Scan(r.targets()...)
+		bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
+		err := a.DB.SQL.QueryRowContext(bounded, readOutcome, id).Scan(r.targets()...)
+		cancel()
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return nil, fault.New(fault.ServiceUnavailable).Say("The file could not be kept at the moment; upload it again.")

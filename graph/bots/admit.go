@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/fault"
 	"stoa/graph/limits"
 	"stoa/graph/viewer"
@@ -38,13 +37,11 @@ func (a *API) Admit(ctx context.Context, token string, mutating bool) (viewer.Vi
 		}
 	}
 	if found.stale {
-		err := a.NoteActivity(ctx, found.BotID)
-		changed := mutating && found.ride != nil // which is done and must be answered; the next request notes again
-		if err != nil && !changed {
+		if err := a.NoteActivity(ctx, found.BotID); err != nil {
 			return viewer.Viewer{}, err
 		}
-		if found.passport != nil {
-			*found.passport = ent.Bot{} // it was active just now, and Me shall say so
+		if found.ride != nil {
+			found.ride.Caller = uuid.Nil // the passport has changed since it was read
 		}
 	}
 	found.Kind = viewer.Agent

@@ -13,7 +13,7 @@ type OwnBot struct {
 	Bot *Own `json:"bot"`
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (o *OwnBot) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	wire.CardOrNull(&w, "bot", o.Bot)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/graph/ride"
 )
 
 // passportColumns are all that a passport shows, of the agent b.
@@ -20,25 +21,24 @@ func passportTargets(b *ent.Bot) []any {
 	}
 }
 
-type passportKey struct{}
+// ridePassport reads the passport of an agent who is being admitted.
+var ridePassport = ride.New(`SELECT `+passportColumns+` FROM bots b WHERE b.id = me.id`, len(passportTargets(new(ent.Bot))))
 
-// WithPassport returns a context in which Admit, reading, reads the caller's passport in the same statement, and from which
-// Me answers with it: the request costs one round trip. It is for one request that is about to call Me and changes nothing; the
-// viewer that Admit returns then has no TokenID.
-func WithPassport(ctx context.Context) context.Context {
-	return context.WithValue(ctx, passportKey{}, new(ent.Bot))
+// ownPassport is read along with the admission of its agent.
+type ownPassport struct{ ent.Bot }
+
+// Next implements ride.Passenger.
+func (p *ownPassport) Next(row []any) { copy(row, passportTargets(&p.Bot)) }
+
+// AheadOfMe lets the passport ride on the admission of whoever is about to call Me.
+func (a *API) AheadOfMe(ctx context.Context) context.Context {
+	return ride.With(ctx, ridePassport, new(ownPassport))
 }
 
-// wanted is where Admit puts the passport, nil where nobody asked for it.
-func wanted(ctx context.Context) *ent.Bot {
-	b, _ := ctx.Value(passportKey{}).(*ent.Bot)
-	return b
-}
-
-// passport returns the one that admission has read of an agent, or reads it now.
+// passport returns the one that was read along with the agent's admission, or reads it now.
 func (a *API) passport(ctx context.Context, botID uuid.UUID) (*ent.Bot, error) {
-	if b := wanted(ctx); b != nil && b.ID == botID {
-		return b, nil
+	if read, ok := ride.Taken[*ownPassport](ctx, botID); ok {
+		return &read.Bot, nil
 	}
 	return a.DB.Ent.Bot.Get(ctx, botID)
 }

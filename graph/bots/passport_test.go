@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/viewer"
@@ -36,7 +35,7 @@ func TestAdmissionWithPassport(t *testing.T) {
 			w := graphtest.New(t)
 			agent := w.Agent()
 			w.Exec(c.change)
-			ctx := bots.WithPassport(t.Context())
+			ctx := w.Bots.AheadOfMe(t.Context())
 			v, err := w.Bots.Admit(ctx, agent.Token, false)
 			if c.want != "" {
 				graphtest.RequireFault(t, err, c.want)
@@ -61,7 +60,7 @@ func TestPassportOfAnotherAgentIsNotUsed(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent, other := w.Agent(), w.Agent()
-	ctx := bots.WithPassport(t.Context())
+	ctx := w.Bots.AheadOfMe(t.Context())
 	_, err := w.Bots.Admit(ctx, agent.Token, false)
 	require.NoError(t, err)
 	own, err := w.Bots.Me(viewer.With(ctx, viewer.From(other.Ctx)))
@@ -75,7 +74,7 @@ func TestPassportShowsTheActivityThatAdmissionNoted(t *testing.T) {
 	w := graphtest.New(t)
 	agent := w.Agent()
 	w.Shift(2 * time.Minute)
-	ctx := bots.WithPassport(t.Context())
+	ctx := w.Bots.AheadOfMe(t.Context())
 	v, err := w.Bots.Admit(ctx, agent.Token, false)
 	require.NoError(t, err)
 	own, err := w.Bots.Me(viewer.With(ctx, v))

@@ -75,7 +75,7 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		verdict       string
 		moment, until sql.NullTime
 	)
-	err = a.DB.Read(ctx, func(rows *sql.Rows) error { return rows.Scan(&verdict, &moment, &until) }, register, slices.Concat(
+	err = a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error { return rows.Scan(&verdict, &moment, &until) }, register, slices.Concat(
 		[]any{b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
 			HashInvitation(p.invitation)}, a.granting(token), wallet.Opening())...)
 	if refused := wallet.Refusal(err); refused != nil {

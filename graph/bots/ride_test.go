@@ -7,9 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
 	"stoa/graph/ride"
 )
 
@@ -86,64 +84,19 @@ func TestRideIsItsCallersAlone(t *testing.T) {
 	require.False(t, ok)
 }
 
-// counting rides on changes: it takes one of its caller's twenty, and fails where it is asked to.
-var counting = ride.NewChange(`SELECT t.remaining / (20 - t.remaining - $3::integer), me.id FROM stoa_take('probe', me.id::text, 20, interval '1 minute') t`, 2)
-
-// A change that rides on an admission is done for whom any other change is admitted, once, together with its count or not at all.
-func TestAdmissionWithChange(t *testing.T) {
-	t.Parallel()
-	for name, c := range callers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 2}))
-			agent := w.Agent()
-			w.Exec(c.change)
-			total := func(limit string) int64 {
-				return w.Count("SELECT coalesce(sum(total), 0)::bigint FROM rate_windows WHERE name = $1", limit)
-			}
-			rows := new(passenger)
-			_, err := w.Bots.Admit(ride.With(t.Context(), counting, rows, 1), agent.Token, true)
-			if c.want != "" {
-				graphtest.RequireFault(t, err, c.want)
-				require.Zero(t, total("probe")+total("mutations"))
-				return
-			}
-			require.ErrorContains(t, err, "division by zero")
-			require.Zero(t, total("probe")+total("mutations"))
-
-			for n := range int64(2) {
-				rows = new(passenger)
-				v, err := w.Bots.Admit(ride.With(t.Context(), counting, rows, 0), agent.Token, true)
-				require.NoError(t, err)
-				require.Equal(t, agent.ID, v.BotID)
-				require.Equal(t, n+1, total("probe"))
-				require.Equal(t, n+1, total("mutations"))
-				require.Len(t, rows.rows, 1)
-				require.Equal(t, agent.ID, rows.rows[0].of)
-			}
-			_, err = w.Bots.Admit(ride.With(t.Context(), counting, new(passenger), 0), agent.Token, true)
-			graphtest.RequireFault(t, err, fault.WriteLimited)
-			require.EqualValues(t, 2, total("probe"))
-
-			_, err = w.Bots.Admit(ride.With(t.Context(), counting, new(passenger), 0), agent.Token, false)
-			require.NoError(t, err)
-			require.EqualValues(t, 2, total("probe"), "a request that only reads changes nothing")
-		})
-	}
-}
-
 type otherPassenger struct{ passenger }
 
-// Noting that an agent is active again takes nothing from its ride.
+// Noting activity changes the agent's row, so what was read before it is not used.
 func TestRideOfAnAgentLongIdle(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()
 	w.Shift(2 * time.Minute)
-	ctx := ride.With(t.Context(), series, new(passenger), 3)
-	_, err := w.Bots.Admit(ctx, agent.Token, false)
-	require.NoError(t, err)
-	taken, ok := ride.Taken[*passenger](ctx, agent.ID)
-	require.True(t, ok)
-	require.Len(t, taken.rows, 3)
+	for _, want := range []bool{false, true} {
+		ctx := ride.With(t.Context(), series, new(passenger), 3)
+		_, err := w.Bots.Admit(ctx, agent.Token, false)
+		require.NoError(t, err)
+		_, ok := ride.Taken[*passenger](ctx, agent.ID)
+		require.Equal(t, want, ok)
+	}
 }

@@ -61,7 +61,7 @@ func Open(url string, options Options) (*DB, error) {
 		settings = append(settings, prepared.WithClock(options.Clock))
 	}
 	if options.Traced {
-		settings = append(settings, prepared.WithWatch(tracing.Statement))
+		settings = append(settings, prepared.WithHook(tracing.Statement))
 	}
 	connector, err := prepared.NewConnector(dsn, settings...)
 	if err != nil {

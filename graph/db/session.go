@@ -5,15 +5,18 @@ import (
 	"strings"
 )
 
-// session is what every connection is opened with. The timeouts bound what one stuck statement, lock or transaction can hold
-// up; each shows as service_unavailable.
+// session is what every connection is opened with. The timeouts, in milliseconds, bound what one stuck statement, lock or
+// transaction can hold up; each shows as service_unavailable, within RequestTimeout. Work that may take longer says so
+// (WithStatementTimeout).
 var session = []struct{ name, value string }{
 	{"application_name", "stoa"},
 	{"timezone", "UTC"},
-	{"statement_timeout", "10000"},
-	{"lock_timeout", "5000"},
-	{"idle_in_transaction_session_timeout", "15000"},
-	{"connect_timeout", "5"},
+	{"statement_timeout", "3500"},
+	{"lock_timeout", "3000"},
+	{"idle_in_transaction_session_timeout", "5000"},
+	// The server ends a statement whose connection was closed, which is how the driver gives one up.
+	{"client_connection_check_interval", "1000"},
+	{"connect_timeout", "4"}, // seconds
 	// No statement here runs long enough to earn back a compilation, but the guesses of a kept plan can promise so.
 	{"jit", "off"},
 }

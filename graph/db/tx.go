@@ -33,7 +33,11 @@ type Tx struct {
 // Tx runs fn in a read-committed transaction and commits when it returns nil. fn may run up to four times, so all it does
 // must happen through tx; what must follow a commit goes into Tx.AfterCommit. A commit whose answer was lost gives
 // service_unavailable.
+//
+// A context that is not bounded is bounded here by RequestTimeout; one with a statement timeout of its own is not (WithStatementTimeout).
 func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
+	ctx, cancel := Bounded(ctx, RequestTimeout)
+	defer cancel()
 	wait := firstWait
 	for attempt := 1; ; attempt++ {
 		err := d.once(ctx, fn)

@@ -58,10 +58,11 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
+	patient := db.WithStatementTimeout(context.Background(), time.Minute) // each deadlock takes the server a second to see
 	var group sync.WaitGroup
 	for _, order := range [][2]uuid.UUID{{one.ID, other.ID}, {other.ID, one.ID}, {one.ID, other.ID}, {other.ID, one.ID}} {
 		group.Go(func() {
-			err := w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+			err := w.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
 				for _, id := range order {
 					if _, err := tx.SQL.ExecContext(ctx, "UPDATE accounts SET entry_count = entry_count + 1 WHERE bot_id = $1", id); err != nil {
 						return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"stoa/graph/db"
 	"stoa/graph/fault"
 	"stoa/graph/limits"
 	"stoa/graph/metrics"
@@ -98,6 +99,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Re
 	}
 	asked, unfit := measure(params.Query, params.OperationName)
 	operation = operationOf(asked.mutating)
+	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+	defer cancel()
+	r = r.WithContext(ctx)
 	v, err := s.admit(w, r, asked.mutating)
 	if err == nil {
 		err = unfit

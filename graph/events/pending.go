@@ -112,7 +112,7 @@ func (a *API) rows(ctx context.Context, windows []Window) ([]row, error) {
 		}
 	}
 	var rows []row
-	err := a.DB.Read(ctx, func(found *sql.Rows) error {
+	err := a.DB.QueryUncancelled(ctx, func(found *sql.Rows) error {
 		var r row
 		message := a.Messages.row()
 		err := found.Scan(append([]any{&r.window, &r.id, &r.sequence, &r.kind, &r.payload, &r.message}, message.Columns()...)...)

@@ -68,7 +68,7 @@ func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject stri
 		return nil
 	}
 	var seconds [len(both)]float64
-	err := on.Read(ctx, func(rows *sql.Rows) error {
+	err := on.QueryUncancelled(ctx, func(rows *sql.Rows) error {
 		return rows.Scan(&both[0].Allowed, &both[0].Remaining, &seconds[0], &both[1].Allowed, &both[1].Remaining, &seconds[1])
 	}, takeBoth, own.Name, subject, both[0].Quota, own.Span.Seconds(), whole.Name, both[1].Quota, whole.Span.Seconds())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // deliverable asks for messages in the way of the outbox.
 func deliverable(w *graphtest.World, ids ...uuid.UUID) (map[uuid.UUID]*messages.Card, error) {
 	found := make(map[uuid.UUID]*messages.Card)
-	err := w.DB.Read(context.Background(), func(rows *sql.Rows) error {
+	err := w.DB.QueryUncancelled(context.Background(), func(rows *sql.Rows) error {
 		var d messages.Delivery
 		if err := rows.Scan(d.Columns()...); err != nil {
 			return err

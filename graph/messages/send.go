@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/fault"
-	"stoa/graph/ride"
+	"stoa/graph/limits"
 	"stoa/graph/viewer"
 	"stoa/graph/wire"
 )
@@ -27,11 +27,13 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	if err != nil {
 		return nil, err
 	}
-	s, rode := ride.Taken[*sending](ctx, v.BotID)
-	if !rode {
-		if s, err = a.send(ctx, v.BotID, in); err != nil {
-			return nil, err
-		}
+	e, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	s := &sending{envelope: e, quota: limits.Messages.Quota(a.Quotas)}
+	if err := a.DB.QueryUncancelled(ctx, s.scan, send, s.arguments(v.BotID)...); err != nil {
+		return nil, err
 	}
 	if err := s.noteLimit(ctx); err != nil {
 		return nil, err
@@ -44,24 +46,4 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		return nil, fault.New(fault.Code(s.verdict))
 	}
 	return &SendResult{Repeat: wire.Repeat{Repeated: s.verdict == repeated}, Message: s.card(v.BotID)}, nil
-}
-
-// AheadOfSendMessage lets the send ride on the admission of whoever is about to call SendMessage with the same input.
-func (a *API) AheadOfSendMessage(ctx context.Context, in SendInput) context.Context {
-	e, err := in.Check()
-	if err != nil {
-		return ctx
-	}
-	s := a.newSending(e)
-	return ride.With(ctx, sendingRide, s, s.arguments()...)
-}
-
-// send asks by itself.
-func (a *API) send(ctx context.Context, senderID uuid.UUID, in SendInput) (*sending, error) {
-	e, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	s := a.newSending(e)
-	return s, a.DB.SQL.QueryRowContext(ctx, sendAlone, append([]any{senderID}, s.arguments()...)...).Scan(s.targets()...)
 }

@@ -22,15 +22,15 @@ var (
 		[]Row{OutboxDepth, OutboxOldest, OutboxConnectedOldest},
 	}
 
-	// LedgerDiscrepancies is what the last reconciliation found.
+	// LedgerDiscrepancies is what the last checks of the ledger found.
 	LedgerDiscrepancies = Row{
 		"stoa_ledger_discrepancies", Gauge, []string{"check"},
-		"Places where the last reconciliation found the books wrong, by invariant, at most 100 each. Anything but 0 is an emergency.",
+		"Places where the last checks found the books wrong, by invariant, at most 100 each. Anything but 0 is an emergency.",
 	}
 	// LedgerReconciled is when that was.
 	LedgerReconciled = Row{
-		"stoa_ledger_reconciled_timestamp_seconds", Gauge, nil,
-		"When the last reconciliation ended, in Unix time; missing where none is remembered.",
+		"stoa_ledger_reconciled_timestamp_seconds", Gauge, []string{"scope"},
+		"When the last check ended, in Unix time, of what was new (hourly) and of the whole ledger (daily); missing until the first has.",
 	}
 	ledgerDomain = Domain{
 		"Ledger", "Of the cluster, read from the database: what the job reconcile left behind, whichever process ran it.",

@@ -28,7 +28,7 @@ type OrderReview struct {
 func (r *OrderReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	for _, card := range slices.Concat(r.InputAttachments, r.ResultAttachments) {
 		if card.ID == id && card.Available {
-			return r.files.Original(ctx, id)
+			return r.files.Original(db.Unbounded(ctx), id)
 		}
 	}
 	return nil, fault.New(fault.NotFound)

@@ -50,6 +50,6 @@ func TestOtherPagesDoNotRide(t *testing.T) {
 	for _, in := range []posts.FeedInput{
 		{Page: page.Param{"2"}}, {PageSize: page.Param{"5"}}, {Page: page.Param{"0"}}, {Kind: page.Param{"none"}}, {Kind: page.Param{"update", "update"}},
 	} {
-		require.Nil(t, ride.Of(w.Posts.AheadOfFeed(t.Context(), in), false))
+		require.Nil(t, ride.Of(w.Posts.AheadOfFeed(t.Context(), in)))
 	}
 }

@@ -154,7 +154,7 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 // firstPage is the first page of the feed, read along with the admission of its reader.
 type firstPage struct{ rows []*row }
 
-// Next is ride's to call.
+// Next implements ride.Passenger.
 func (p *firstPage) Next(to []any) {
 	r := new(row)
 	p.rows = append(p.rows, r)

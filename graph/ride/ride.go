@@ -1,10 +1,10 @@
-// Package ride lets a query ride on the admission of its caller, so that a request costs one round trip instead of two.
+// Package ride lets a query ride on the admission of its caller, so that a request that only reads costs one round trip instead of
+// two.
 //
 // The transport knows which request comes; before it admits the caller it puts a ride into the context. Admission (graph/bots)
-// asks both in one statement and notes whom it was asked for. The method that is called then finds the rows in its context, or
-// asks by itself where there was no ride: from GraphQL, from tests, for a page that is too rare to ride. A ride is never needed
-// and never decides anything. The query of a change runs only for a caller who may change things, with the count of the change
-// in one transaction: either both happen or neither.
+// sends both in one statement and notes whom it was sent for. The method that is called then finds the rows in its context, or
+// queries by itself where there was no ride: from GraphQL, from tests, for a page that is too rare to ride. A ride is never needed
+// and never decides anything, and a request that changes something has none.
 //
 // A context holds one ride, which belongs to one request; nothing here is safe for concurrent use but Query.
 package ride
@@ -20,18 +20,12 @@ import (
 type Query struct {
 	text    string
 	columns int
-	changes bool
 	once    sync.Once
 	whole   string
 }
 
-// New returns the query of a text that selects so many columns. It rides on requests that only read; its arguments begin with $2.
+// New returns the query of a text that selects so many columns; its arguments begin with $2.
 func New(text string, columns int) *Query { return &Query{text: text, columns: columns} }
-
-// NewChange is New for what changes something. It rides on requests that may; its arguments begin with $3.
-func NewChange(text string, columns int) *Query {
-	return &Query{text: text, columns: columns, changes: true}
-}
 
 // Whole is the query within the statement that compose makes of it, once. Only admission calls it.
 func (q *Query) Whole(compose func(text string, columns int) string) string {
@@ -59,27 +53,20 @@ type Ride struct {
 
 type contextKey struct{}
 
-// With returns a context in which the query rides on the caller's admission, if that is of a request of the query's kind.
+// With returns a context in which the query rides on the caller's admission.
 func With(ctx context.Context, q *Query, p Passenger, args ...any) context.Context {
 	return context.WithValue(ctx, contextKey{}, &Ride{Query: q, Passenger: p, Args: args})
 }
 
-// Of returns the ride of a context for a request that changes things or only reads, nil for none.
-func Of(ctx context.Context, changing bool) *Ride {
-	if r := of(ctx); r != nil && r.changes == changing {
-		return r
-	}
-	return nil
-}
-
-func of(ctx context.Context) *Ride {
+// Of returns the ride of a context, nil for none.
+func Of(ctx context.Context) *Ride {
 	r, _ := ctx.Value(contextKey{}).(*Ride)
 	return r
 }
 
 // Taken returns what the rows of a context's ride became, if that was a P and they were read for that caller.
 func Taken[P Passenger](ctx context.Context, caller uuid.UUID) (p P, ok bool) {
-	if r := of(ctx); r != nil && r.Caller != uuid.Nil && r.Caller == caller {
+	if r := Of(ctx); r != nil && r.Caller != uuid.Nil && r.Caller == caller {
 		p, ok = r.Passenger.(P)
 	}
 	return p, ok

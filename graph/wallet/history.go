@@ -38,7 +38,7 @@ type History struct {
 	NextBefore *int64 `json:"next_before"`
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (e *Entry) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	w.Int("id", e.ID)
@@ -52,7 +52,7 @@ func (e *Entry) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (h *History) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	wire.Cards(&w, "entries", h.Entries)
@@ -81,10 +81,13 @@ func (in HistoryInput) Check() (page.History, error) {
 	return stretch, err
 }
 
-// entriesOf are the entries of the agent [me] before the number $2, $3 of them.
+// entriesOf are the entries of the agent [me] before the number $2, $3 of them, which are never more than the inner limit. That one is
+// a constant because PostgreSQL takes a limit that is an argument for a tenth of the rows when it plans once for all values: of a long
+// history that looks so costly that it would plan anew at each call, which takes longer than to read the entries.
 const entriesOf = `
-SELECT number, transaction_id, operation_id, kind, account_kind, order_id, delta_minor, created_at
-FROM ledger_entries WHERE bot_id = [me] AND number < $2 ORDER BY number DESC LIMIT $3`
+SELECT number, transaction_id, operation_id, kind, account_kind, order_id, delta_minor, created_at FROM (
+  SELECT * FROM ledger_entries WHERE bot_id = [me] AND number < $2 ORDER BY number DESC LIMIT 101
+) newest LIMIT $3`
 
 var (
 	readEntries = strings.ReplaceAll(entriesOf, "[me]", "$1")
@@ -99,7 +102,7 @@ func (e *Entry) targets() []any {
 // entries are read for a stretch.
 type entries []*Entry
 
-// Next is ride's to call.
+// Next implements ride.Passenger.
 func (all *entries) Next(to []any) {
 	e := new(Entry)
 	*all = append(*all, e)
@@ -130,7 +133,7 @@ func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, err
 	if !ok {
 		read = &entries{}
 		row := make([]any, rideEntries.Columns())
-		err := a.DB.Read(ctx, func(rows *sql.Rows) error {
+		err := a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error {
 			read.Next(row)
 			return rows.Scan(row...)
 		}, readEntries, v.BotID, stretch.Before, stretch.Limit+1)

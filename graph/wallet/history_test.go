@@ -111,5 +111,5 @@ func TestHistoryReadAlongWithAdmission(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, after, along)
 	}
-	require.Nil(t, ride.Of(w.Wallet.AheadOfWalletHistory(t.Context(), wallet.HistoryInput{Limit: page.Param{"0"}}), false))
+	require.Nil(t, ride.Of(w.Wallet.AheadOfWalletHistory(t.Context(), wallet.HistoryInput{Limit: page.Param{"0"}})))
 }

@@ -2,7 +2,9 @@ package wallet_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -124,9 +126,17 @@ func TestReconcileFindsDamage(t *testing.T) {
 			reconciled(t, w)
 			w.Exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_append_only")
 			c.damage(w, a, b)
+			w.Exec("ALTER TABLE ledger_entries ENABLE TRIGGER ledger_entries_append_only")
 			found, err := w.Wallet.Reconcile(context.Background())
 			require.NoError(t, err)
 			require.Equal(t, c.want(t, w, a), found)
+			for _, scope := range wallet.Scopes() {
+				require.ElementsMatch(t, c.want(t, w, a), checked(t, w, scope), scope)
+			}
+			require.ElementsMatch(t, c.want(t, w, a), checked(t, w, wallet.NewEntries), "it is found again until it is mended")
+			require.Empty(t, checked(t, w, wallet.WholeLedger), "it is not due before tomorrow")
+			w.Shift(24 * time.Hour)
+			require.ElementsMatch(t, c.want(t, w, a), checked(t, w, wallet.WholeLedger))
 		})
 	}
 }
@@ -134,9 +144,11 @@ func TestReconcileFindsDamage(t *testing.T) {
 func TestReconcileReportsTheFirstOfMany(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	w.Exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_balanced")
+	const switchTrigger = "ALTER TABLE ledger_entries %s TRIGGER ledger_entries_balanced"
+	w.Exec(fmt.Sprintf(switchTrigger, "DISABLE"))
 	w.Exec(`INSERT INTO ledger_entries (id, kind, transaction_id, account_kind, delta_minor, created_at)
 		SELECT gen_random_uuid(), 'top_up', gen_random_uuid(), 'issuance', 1, now() FROM generate_series(1, 500)`)
+	w.Exec(fmt.Sprintf(switchTrigger, "ENABLE"))
 	found, err := w.Wallet.Reconcile(context.Background())
 	require.NoError(t, err)
 	require.Len(t, found, 101)

@@ -27,16 +27,17 @@ type pqConn interface {
 
 var _ pqConn = (*conn)(nil)
 
-// conn is a lib/pq connection with its kept statements. Close and
-// CheckNamedValue are lib/pq's own.
+// conn is a lib/pq connection with its kept statements. CheckNamedValue is
+// lib/pq's own.
 type conn struct {
 	pqConn
 	connector *connector
+	socket    *timeoutConn
 	kept      *cache
 	shift     time.Duration // of the clock, as the session has it
 	inTx      bool          // between BeginTx and the end of that transaction
 	busy      bool          // a result or a COPY is being read
-	spent     bool          // a statement was cancelled here
+	tainted   bool          // a statement was cancelled here
 }
 
 // Ping asks the server for a sign of life.
@@ -44,16 +45,26 @@ func (c *conn) Ping(ctx context.Context) error {
 	if c.busy {
 		return errBusy
 	}
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
 	return c.pqConn.Ping(ctx)
+}
+
+// Close tells the server and closes the connection; the context of an earlier call does not bound it.
+func (c *conn) Close() error {
+	c.socket.end = time.Time{}
+	return c.pqConn.Close()
 }
 
 // ResetSession readies the connection for its next user. It answers
 // driver.ErrBadConn when the clock cannot be set, since database/sql ignores
 // every other error and would hand out a session with the wrong time.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if c.spent {
+	if c.tainted {
 		return driver.ErrBadConn
 	}
+	c.socket.end, _ = ctx.Deadline()
 	if err := c.pqConn.ResetSession(ctx); err != nil {
 		return err
 	}
@@ -64,7 +75,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 }
 
 // IsValid reports whether the pool may keep the connection.
-func (c *conn) IsValid() bool { return !c.spent && c.pqConn.IsValid() }
+func (c *conn) IsValid() bool { return !c.tainted && c.pqConn.IsValid() }
 
 // setClock gives the session the shift that the connector's clock wants.
 func (c *conn) setClock(ctx context.Context) error {
@@ -83,12 +94,12 @@ func (c *conn) setClock(ctx context.Context) error {
 	return nil
 }
 
-// spend takes the connection out of the pool if done is closed: the cancel
+// taint takes the connection out of the pool if done is closed: the cancel
 // request that lib/pq then sent may still strike whatever runs here next.
-func (c *conn) spend(done <-chan struct{}) {
+func (c *conn) taint(done <-chan struct{}) {
 	select {
 	case <-done:
-		c.spent = true
+		c.tainted = true
 	default:
 	}
 }

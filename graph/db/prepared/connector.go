@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/lib/pq"
 )
@@ -16,7 +17,9 @@ type connector struct {
 	size  int
 	init  []string
 	clock *Clock
-	watch Watch
+	hook  Hook
+	// timeout is the statement_timeout of the dsn, 0 for none in plain milliseconds.
+	timeout time.Duration
 
 	// epoch is raised when the schema has changed under a kept statement;
 	// statements of an earlier epoch are prepared anew.
@@ -39,10 +42,8 @@ func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepared: %w", err)
 	}
-	if most := silence(cfg.Runtime); most > 0 {
-		plain.Dialer(&dialer{silence: most})
-	}
-	c := &connector{plain: plain, size: DefaultCacheSize}
+	plain.Dialer(&dialer{})
+	c := &connector{plain: plain, size: DefaultCacheSize, timeout: dsnTimeout(cfg.Runtime)}
 	for _, opt := range opts {
 		opt(c)
 	}
@@ -55,11 +56,13 @@ func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
 // Connect opens a connection, runs the statements of [OnConnect] and sets the
 // clock. Only database/sql calls it.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	plain, err := c.plain.Connect(ctx)
+	socket := new(dialed)
+	plain, err := c.plain.Connect(context.WithValue(ctx, dialedKey{}, socket))
 	if err != nil {
 		return nil, err
 	}
-	cn, err := c.start(ctx, plain)
+	socket.conn.start(c.timeout)
+	cn, err := c.start(ctx, plain, socket.conn)
 	if err != nil {
 		_ = plain.Close()
 		return nil, err
@@ -67,7 +70,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return cn, nil
 }
 
-func (c *connector) start(ctx context.Context, plain driver.Conn) (*conn, error) {
+func (c *connector) start(ctx context.Context, plain driver.Conn, socket *timeoutConn) (*conn, error) {
 	inner, err := as[pqConn](plain)
 	if err != nil {
 		return nil, err
@@ -76,7 +79,8 @@ func (c *connector) start(ctx context.Context, plain driver.Conn) (*conn, error)
 	if err != nil {
 		return nil, err
 	}
-	cn := &conn{pqConn: inner, connector: c, kept: kept}
+	cn := &conn{pqConn: inner, connector: c, socket: socket, kept: kept}
+	cn.socket.end, _ = ctx.Deadline()
 	for _, statement := range c.init {
 		if _, err := inner.ExecContext(ctx, statement, nil); err != nil {
 			return nil, err

@@ -25,8 +25,6 @@
 //
 // A connection belongs to one goroutine at a time (database/sql sees to it).
 // Connections of one connector share two atomics: the [Clock] and the epoch.
-// All lines of a process share the count of those that wait for an answer, so
-// that one that is alone can wait for it by itself.
 //
 // # Failure
 //
@@ -44,7 +42,8 @@
 // ConnMaxLifetime bounds how long such a statement lives.
 //
 // A lost connection is driver.ErrBadConn exactly where lib/pq says so. A server
-// that hangs, and says nothing for two seconds longer than the dsn's
-// statement_timeout lets a statement take, counts as lost: the call fails with
-// the *net.OpError of the read, and the connection leaves the pool.
+// that hangs counts as lost half a second after the statement_timeout of the
+// session, or after the deadline of the call's context where that is earlier:
+// the call fails with the *net.OpError of the read, and the connection leaves
+// the pool. The same bounds hold for connecting, BEGIN and COMMIT.
 package prepared

@@ -18,7 +18,7 @@ func FuzzFirstWord(f *testing.F) {
 		require.Contains(t, query, word)
 		require.Equal(t, -1, strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }))
 		require.Equal(t, word, firstWord(" \n-- a comment\n/* another */"+query))
-		require.False(t, keeps(query, 0))
-		require.False(t, keeps(PlanPerValue+query, 1))
+		require.False(t, cacheable(query, 0))
+		require.False(t, cacheable(PlanPerValue+query, 1))
 	})
 }

@@ -29,13 +29,12 @@ func WithClock(clock *Clock) Option {
 	return func(c *connector) { c.clock = clock }
 }
 
-// Watch is told of every statement that a caller runs, and of COMMIT, before it
-// runs; the function it returns is told how that went. A query is over for it
+// Hook is called with every statement that a caller runs, and with COMMIT, before it
+// runs; the function it returns is called with how that went. A query is over for it
 // when its first row is there.
-type Watch func(ctx context.Context, query string) (context.Context, func(error))
+type Hook func(ctx context.Context, query string) (context.Context, func(error))
 
-// WithWatch lets watch see the statements. Without it nothing is spent on
-// watching.
-func WithWatch(watch Watch) Option {
-	return func(c *connector) { c.watch = watch }
+// WithHook calls hook with the statements.
+func WithHook(hook Hook) Option {
+	return func(c *connector) { c.hook = hook }
 }

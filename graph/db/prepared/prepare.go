@@ -24,6 +24,9 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if c.busy {
 		return nil, errBusy
 	}
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
 	st, err := c.pqConn.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err

@@ -14,12 +14,15 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	if c.busy {
 		return nil, errBusy
 	}
-	if c.connector.watch != nil {
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
+	if c.connector.hook != nil {
 		var done func(error)
-		ctx, done = c.connector.watch(ctx, query)
+		ctx, done = c.connector.hook(ctx, query)
 		defer func() { done(err) }()
 	}
-	if !keeps(query, len(args)) {
+	if !cacheable(query, len(args)) {
 		rows, err := c.pqConn.QueryContext(ctx, query, args)
 		return c.reading(ctx, rows, err)
 	}
@@ -34,12 +37,15 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	if c.busy {
 		return nil, errBusy
 	}
-	if c.connector.watch != nil {
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
+	if c.connector.hook != nil {
 		var done func(error)
-		ctx, done = c.connector.watch(ctx, query)
+		ctx, done = c.connector.hook(ctx, query)
 		defer func() { done(err) }()
 	}
-	if !keeps(query, len(args)) {
+	if !cacheable(query, len(args)) {
 		return c.pqConn.ExecContext(ctx, query, args)
 	}
 	return run(ctx, c, query, func(st pqStmt) (driver.Result, error) {
@@ -65,7 +71,7 @@ func run[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, 
 			return none, err
 		}
 		out, err := do(st)
-		c.spend(ctx.Done())
+		c.taint(ctx.Done())
 		if err == nil {
 			return out, nil
 		}

@@ -38,6 +38,6 @@ func (c *conn) reading(ctx context.Context, result driver.Rows, err error) (driv
 func (r *rows) Close() error {
 	err := r.pqRows.Close()
 	r.c.busy = false
-	r.c.spend(r.done)
+	r.c.taint(r.done)
 	return err
 }

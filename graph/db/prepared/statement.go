@@ -81,7 +81,7 @@ func (c *conn) statement(ctx context.Context, query string) (st statement, reuse
 	}
 	if err := ctx.Err(); err != nil {
 		// lib/pq has given the connection up and would now call it bad.
-		c.spent = true
+		c.tainted = true
 		return statement{}, false, err
 	}
 	stmt, err := as[pqStmt](inner)

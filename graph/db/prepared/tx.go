@@ -3,13 +3,16 @@ package prepared
 import (
 	"context"
 	"database/sql/driver"
+	"time"
 )
 
 // tx tells its connection when the transaction is over.
 type tx struct {
 	driver.Tx
 	c *conn
-	// committing tells who watches that the commit begins; nil for nobody.
+	// end is when the transaction's context ends, zero for never.
+	end time.Time
+	// committing calls the hook with the commit; nil without one.
 	committing func() func(error)
 }
 
@@ -18,15 +21,18 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	if c.busy {
 		return nil, errBusy
 	}
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
 	inner, err := c.pqConn.BeginTx(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	c.inTx = true
-	begun := tx{Tx: inner, c: c}
-	if watch := c.connector.watch; watch != nil {
+	begun := tx{Tx: inner, c: c, end: c.socket.end}
+	if hook := c.connector.hook; hook != nil {
 		begun.committing = func() func(error) {
-			_, done := watch(ctx, "COMMIT")
+			_, done := hook(ctx, "COMMIT")
 			return done
 		}
 	}
@@ -39,7 +45,7 @@ func (c *conn) Begin() (driver.Tx, error) {
 }
 
 func (t tx) Commit() (err error) {
-	t.c.inTx = false
+	t.over()
 	if t.committing != nil {
 		done := t.committing()
 		defer func() { done(err) }()
@@ -48,6 +54,11 @@ func (t tx) Commit() (err error) {
 }
 
 func (t tx) Rollback() error {
-	t.c.inTx = false
+	t.over()
 	return t.Tx.Rollback()
+}
+
+// over ends the transaction for its connection. What is still to be sent is bounded by the transaction's own context.
+func (t tx) over() {
+	t.c.inTx, t.c.socket.end = false, t.end
 }

@@ -11,9 +11,8 @@ import (
 	"stoa/graph/db/prepared"
 )
 
-// Who watches sees what callers run, and nothing that this package does for
-// itself.
-func TestStatementsAreWatched(t *testing.T) {
+// The hook sees what callers run, and nothing that this package does for itself.
+func TestHookSeesStatements(t *testing.T) {
 	t.Parallel()
 	type seen struct {
 		query  string
@@ -31,7 +30,7 @@ func TestStatementsAreWatched(t *testing.T) {
 		}
 	}
 	var clock prepared.Clock
-	db := setup(t).open(t, 1, prepared.WithWatch(watch), prepared.WithClock(&clock))
+	db := setup(t).open(t, 1, prepared.WithHook(watch), prepared.WithClock(&clock))
 	clock.Set(3)
 	must(t, db, "CREATE TABLE t (n int PRIMARY KEY)")
 	tx, err := db.BeginTx(t.Context(), nil)

@@ -16,7 +16,8 @@ const PlanPerValue = "/* plan per value */"
 // a failed one must not be repeated).
 var planned = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "MERGE", "VALUES", "TABLE"}
 
-func keeps(query string, args int) bool {
+// cacheable reports whether a statement with so many arguments is prepared under a name and kept.
+func cacheable(query string, args int) bool {
 	if args == 0 || strings.HasPrefix(strings.TrimLeft(query, whitespace), PlanPerValue) {
 		return false
 	}

@@ -1,0 +1,91 @@
+package wallet
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// Check names one of the ledger's invariants.
+type Check string
+
+// The invariants that reconciliation looks at.
+const (
+	// LedgerBalance: all entries sum to zero.
+	LedgerBalance Check = "ledger_balance"
+	// TransactionBalance: the entries of each transaction sum to zero.
+	TransactionBalance Check = "transaction_balance"
+	// AvailableBalance and ReservedBalance: a balance is the sum of its entries.
+	AvailableBalance Check = "available_balance"
+	ReservedBalance  Check = "reserved_balance"
+	// EntryCount: a wallet counts its entries.
+	EntryCount Check = "entry_count"
+	// EntryNumbers: an agent's entries are numbered from 1 without a gap.
+	EntryNumbers Check = "entry_numbers"
+	// OrderReserve: a reserved balance is the total of the customer's orders that hold money.
+	OrderReserve Check = "order_reserve"
+	// LedgerTriggers: the triggers that keep entries from changing and transactions from being unbalanced are on.
+	LedgerTriggers Check = "ledger_triggers"
+)
+
+// Checks lists the invariants in the order in which discrepancies are reported.
+func Checks() []Check {
+	return []Check{
+		LedgerBalance, TransactionBalance, AvailableBalance, ReservedBalance, EntryCount, EntryNumbers, OrderReserve, LedgerTriggers,
+	}
+}
+
+// Discrepancy is one place where the books are wrong.
+type Discrepancy struct {
+	Check Check
+	// BotID or TransactionID says where; neither is set for the ledger as a whole.
+	BotID         *uuid.UUID
+	TransactionID *uuid.UUID
+	// Expected and Found are minor units, or numbers of entries or triggers.
+	Expected, Found int64
+}
+
+// discrepanciesPerCheck bounds what one check reports: the first ones tell what is wrong, millions would not tell more.
+const discrepanciesPerCheck = 100
+
+// findings are the discrepancies that a check has found so far. They are kept as JSON between slices (ledger_checks.found).
+type findings struct {
+	// Counted are the discrepancies of each check, at most 100.
+	Counted map[Check]int `json:"counted"`
+	// Imbalance is what all entries that were looked at sum to.
+	Imbalance int64 `json:"imbalance"`
+
+	all []Discrepancy
+}
+
+func newFindings() *findings { return &findings{Counted: make(map[Check]int)} }
+
+// add takes a discrepancy of a slice. What a slice says of the ledger as a whole is a part of its sum.
+func (f *findings) add(d Discrepancy) {
+	switch {
+	case d.Check == LedgerBalance:
+		f.Imbalance += d.Found
+	case f.Counted[d.Check] < discrepanciesPerCheck:
+		f.Counted[d.Check]++
+		f.all = append(f.all, d)
+	}
+}
+
+// finish adds what can only be said at the end.
+func (f *findings) finish(triggers []Discrepancy) {
+	for _, d := range triggers {
+		f.add(d)
+	}
+	if f.Imbalance != 0 {
+		f.Counted[LedgerBalance] = 1
+		f.all = append(f.all, Discrepancy{Check: LedgerBalance, Found: f.Imbalance})
+	}
+}
+
+// take returns the discrepancies that were added since it was called last, in the order of their checks.
+func (f *findings) take() []Discrepancy {
+	all, checks := f.all, Checks()
+	f.all = nil
+	slices.SortStableFunc(all, func(a, b Discrepancy) int { return slices.Index(checks, a.Check) - slices.Index(checks, b.Check) })
+	return all
+}

@@ -1,0 +1,55 @@
+package wallet_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/bots"
+	"stoa/graph/db"
+	"stoa/graph/graphtest"
+	"stoa/graph/page"
+	"stoa/graph/viewer"
+	"stoa/graph/wallet"
+)
+
+// A long history is read with a plan that is made once a connection: to plan takes longer than to read fifty entries.
+func TestHistoryIsPlannedOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	a := w.Agent()
+	w.Exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_balanced")
+	w.Exec(`INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
+		SELECT gen_random_uuid(), now(), gen_random_uuid(), $1, n, 'available', 'top_up', 1 FROM generate_series(2, 20000) n`, a.ID)
+	w.Exec("ANALYZE ledger_entries")
+	for name, read := range map[string]func(*wallet.API, *bots.API, wallet.HistoryInput) error{
+		"alone": func(own *wallet.API, _ *bots.API, in wallet.HistoryInput) error {
+			_, err := own.WalletHistory(a.Ctx, in)
+			return err
+		},
+		"with the admission": func(own *wallet.API, admission *bots.API, in wallet.HistoryInput) error {
+			ctx := own.AheadOfWalletHistory(t.Context(), in)
+			v, err := admission.Admit(ctx, a.Token, false)
+			require.NoError(t, err)
+			_, err = own.WalletHistory(viewer.With(ctx, v), in)
+			return err
+		},
+	} {
+		single, err := db.Open(w.URL, db.Options{Connections: 1})
+		require.NoError(t, err)
+		const calls = 12
+		for n := range calls {
+			in := wallet.HistoryInput{}
+			if n%2 == 1 {
+				in.Before = page.Param{"9000"}
+			}
+			require.NoError(t, read(&wallet.API{DB: single}, &bots.API{DB: single}, in))
+		}
+		var planned, once int
+		require.NoError(t, single.SQL.QueryRow(`SELECT custom_plans, generic_plans FROM pg_prepared_statements
+			WHERE statement LIKE '%ledger_entries%'`).Scan(&planned, &once), name)
+		require.Equal(t, calls, planned+once, name)
+		require.LessOrEqual(t, planned, 5, name) // PostgreSQL plans a statement for its values five times to compare
+		require.NoError(t, single.Close())
+	}
+}
