@@ -31,7 +31,7 @@ var slotWaits = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond
 // upgrader answers handshakes. An idle connection keeps a small buffer for reading, which holds some acks, and none for writing.
 var upgrader = websocket.Upgrader{
 	HandshakeTimeout: handshakeTimeout,
-	ReadBufferSize:   512,
+	ReadBufferSize:   256,
 	WriteBufferSize:  4 << 10,
 	WriteBufferPool:  &sync.Pool{},
 	Subprotocols:     []string{"stoa.events.v2", "stoa.events.v1"},

@@ -44,6 +44,9 @@ func (p *pending) add(more pending) {
 
 func (p *pending) reads() bool { return p.fetch || p.more || p.recheck }
 
+// waits tells that there is nothing to do but to read what lies behind a full window.
+func (p *pending) waits() bool { return p.reads() && !p.recheck && !p.ping && len(p.acks) == 0 }
+
 func (p *pending) empty() bool { return !p.reads() && !p.ping && len(p.acks) == 0 }
 
 // position is where a session stands in its recipient's events. A pass reads them from settled on, in chunks, so that it finds
@@ -81,11 +84,12 @@ func (p *position) end() (again bool) {
 // reset has the next pass begin at the oldest event.
 func (p *position) reset() { p.settled, p.passing, p.again = 0, false, false }
 
-// schedule gives the write pump work and starts it if it is not running.
+// schedule gives the write pump work and starts it if it is not running and can do any of it: events that have to wait for a place in
+// the window need no pump.
 func (s *session) schedule(work pending) {
 	s.mu.Lock()
 	s.pending.add(work)
-	start := !s.pumping && s.closing == nil
+	start := !s.pumping && s.closing == nil && !(s.held && s.pending.waits())
 	if start {
 		s.pumping = true
 	}
