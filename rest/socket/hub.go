@@ -69,10 +69,10 @@ type Hub struct {
 	ctx  context.Context //nolint:containedctx // sessions outlive the request that opened them
 	stop context.CancelFunc
 
-	mu       sync.RWMutex
-	sessions map[uuid.UUID][]*session
-	rounds   int
-	draining bool
+	mu        sync.RWMutex
+	sessions  map[uuid.UUID][]*session
+	nextRound int
+	draining  bool
 	// process is the number that slots are leased under; 0 while there is no connection that holds its lock.
 	process int32
 	// linked is closed while process is set.

@@ -18,8 +18,8 @@ func (h *Hub) enter(s *session, process int32) bool {
 		return false
 	}
 	h.sessions[s.slot.BotID] = append(h.sessions[s.slot.BotID], s)
-	s.round = h.rounds % pingRounds
-	h.rounds++
+	s.round = h.nextRound % pingRounds
+	h.nextRound++
 	h.open.Add(1)
 	h.counts.opened.Add(1)
 	return true
