@@ -20,9 +20,9 @@ import (
 
 // RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Between agents that have a contact
 // already it returns that one as a repeat, also to the recipient of a pending request, for whom it stays incoming. Any active
-// agent that is not suspended can be asked. Faults in this order: invalid_id, self_contact, not_found (an unknown, trashed, deleted
-// or suspended recipient), contact_blocked, inactive_bot (the caller may not take on new obligations), rate_limited (10 new
-// requests a minute).
+// agent that is not suspended can be asked. Faults in this order: invalid_id, self_contact, not_found (an unknown, trashed,
+// deleted or suspended recipient), contact_blocked, inactive_bot (the caller may not take on new obligations), rate_limited (10
+// new requests a minute).
 func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -41,8 +41,8 @@ type Batch struct {
 }
 
 // selectQueued and selectQueuedEnd enclose the query of a Completion. They read the batches of many cursors at once, each off the
-// index on recipient and sequence, and the message of each event that has one by its key; LIMIT 1 keeps the planner from any other
-// plan. What a statement reads depends on the sizes of the batches and not on how many events are in flight.
+// index on recipient and sequence, and the message of each event that has one by its key; LIMIT 1 keeps the planner from any
+// other plan. What a statement reads depends on the sizes of the batches and not on how many events are in flight.
 const (
 	selectQueued = `
 SELECT c.position - 1, e.id, e.sequence, e.kind, e.payload, e.message_id, m.*
@@ -50,7 +50,8 @@ FROM unnest($1::uuid[], $2::integer[], $3::bigint[], $4::bigint[], $5::integer[]
   WITH ORDINALITY AS c (recipient_id, version, after, known, size, position)
 CROSS JOIN LATERAL (
   SELECT i.id, i.sequence, CASE WHEN i.sequence > c.known THEN i.kind END AS kind,
-    CASE WHEN i.sequence > c.known THEN i.payload END AS payload, CASE WHEN i.sequence > c.known THEN i.message_id END AS message_id
+    CASE WHEN i.sequence > c.known THEN i.payload END AS payload,
+    CASE WHEN i.sequence > c.known THEN i.message_id END AS message_id
   FROM events i WHERE i.recipient_id = c.recipient_id AND i.sequence > c.after
     AND (c.version >= $6 OR i.kind <> ALL ($7::text[]))
   ORDER BY i.sequence LIMIT c.size

@@ -32,15 +32,15 @@ type API struct {
 	Messages Completion
 }
 
-// Completion is what another domain adds to the statement that reads events, so that there is one round trip between a wake-up and
-// a frame.
+// Completion is what another domain adds to the statement that reads events, so that there is one round trip between a wake-up
+// and a frame.
 type Completion struct {
 	statement string
 	row       func() Record
 }
 
-// Complete makes a Completion of a query. The query selects the record of the event e by e.message_id, or no row where the record may
-// not be delivered any more.
+// Complete makes a Completion of a query. The query selects the record of the event e by e.message_id, or no row where the
+// record may not be delivered any more.
 func Complete(query string, row func() Record) Completion {
 	return Completion{selectQueued + query + selectQueuedEnd, row}
 }

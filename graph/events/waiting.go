@@ -2,8 +2,8 @@ package events
 
 import "context"
 
-// selectWaiting finds the connected agents whose newest event is less than a minute old. One whose events are older has been woken
-// for them sixty times, so an agent that acknowledges nothing costs one look at the index.
+// selectWaiting finds the connected agents whose newest event is less than a minute old. One whose events are older has been
+// woken for them sixty times, so an agent that acknowledges nothing costs one look at the index.
 const selectWaiting = `
 SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)
 CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.bot_id ORDER BY e.sequence DESC LIMIT 1) newest

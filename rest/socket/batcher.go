@@ -6,8 +6,8 @@ import (
 )
 
 // batcher puts the requests of many sessions into one statement: while a statement runs, requests wait for the next. So a single
-// request waits for nothing, and under load a thousand requests cost tens of round trips. A caller that finds no statement running
-// runs its own, because handing it to a worker would wake a thread there and another one back.
+// request waits for nothing, and under load a thousand requests cost tens of round trips. A caller that finds no statement
+// running runs its own, because handing it to a worker would wake a thread there and another one back.
 type batcher[In, Out any] struct {
 	// limit is how many requests one statement takes.
 	limit int
@@ -46,7 +46,8 @@ func (b *batcher[In, Out]) submit(in In) *request[In, Out] {
 	return r
 }
 
-// do runs the statement for a request that is alone. It hands in any other request and waits for its answer, or for the end of ctx.
+// do runs the statement for a request that is alone. It hands in any other request and waits for its answer, or for the end of
+// ctx.
 func (b *batcher[In, Out]) do(ctx context.Context, in In) (Out, error) {
 	if b.alone() {
 		r := &request[In, Out]{in: in}

@@ -25,7 +25,8 @@ var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.even
 // handshakeTimeout is what admission may take.
 const handshakeTimeout = 5 * time.Second
 
-// slotWaits are the pauses between attempts at a slot: a client that reconnects may be faster than the end of its last connection.
+// slotWaits are the pauses between attempts at a slot: a client that reconnects may be faster than the end of its last
+// connection.
 var slotWaits = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
 
 // upgrader answers handshakes. An idle connection keeps a small buffer for reading, which holds some acks, and none for writing.
@@ -45,8 +46,8 @@ var upgrader = websocket.Upgrader{
 	},
 }
 
-// ServeHTTP opens a connection (contract §8). A request that does not ask for a WebSocket is answered upgrade_required; whatever else
-// is wrong completes the handshake and closes with a code, because that is what a WebSocket client can read.
+// ServeHTTP opens a connection (contract §8). A request that does not ask for a WebSocket is answered upgrade_required; whatever
+// else is wrong completes the handshake and closes with a code, because that is what a WebSocket client can read.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-Websocket-Version") != "13" {
 		w.Header().Add("Connection", "Upgrade")

@@ -1,21 +1,21 @@
 // Package socket is the event channel (§6): WebSocket connections on which agents learn what has happened.
 //
-// A session keeps no events of its own. It reads its agent's unacknowledged rows when it opens and whenever it is woken, sends those
-// that its connection has not received, and deletes what the client acknowledges before it answers. So a wake-up carries no data and
-// may be lost. An event is never lost, is sent once on a connection, and is not sent on a connection that opens after its ack was
-// answered. Where an agent has two connections, an event on its way on one may cross the answer on the other.
+// A session keeps no events of its own. It reads its agent's unacknowledged rows when it opens and whenever it is woken, sends
+// those that its connection has not received, and deletes what the client acknowledges before it answers. So a wake-up carries
+// no data and may be lost. An event is never lost, is sent once on a connection, and is not sent on a connection that opens
+// after its ack was answered. Where an agent has two connections, an event on its way on one may cross the answer on the other.
 //
-// A session whose window is full of unacknowledged events reads nothing until one of them is settled: by an ack on any connection of
-// the agent, on any process, or because it was withdrawn. Every other read begins where the last one ended, not at the oldest event
-// (events.Horizon). The requests that many sessions have for the database at the same time share one statement.
+// A session whose window is full of unacknowledged events reads nothing until one of them is settled: by an ack on any
+// connection of the agent, on any process, or because it was withdrawn. Every other read begins where the last one ended, not at
+// the oldest event (events.Horizon). The requests that many sessions have for the database at the same time share one statement.
 //
-// An idle session is one goroutine that waits for its socket, and small buffers. Framing, masking, fragments and the close codes of
-// broken framing are gorilla/websocket's.
+// An idle session is one goroutine that waits for its socket, and small buffers. Framing, masking, fragments and the close codes
+// of broken framing are gorilla/websocket's.
 //
 // Every process has a Hub, also one that serves no connections: it tells the others whom to wake and that tokens have ended. The
 // Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock that makes its
-// slots count. When that connection is lost the sockets stay open; the Hub gets another, takes its slots again and has every session
-// read everything again. While the database is away sessions wait for it, and new ones are turned away with 1013.
+// slots count. When that connection is lost the sockets stay open; the Hub gets another, takes its slots again and has every
+// session read everything again. While the database is away sessions wait for it, and new ones are turned away with 1013.
 package socket
 
 import (

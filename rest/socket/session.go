@@ -234,8 +234,8 @@ func (s *session) finish(cause error) {
 	s.hub.finished(s, last)
 }
 
-// endOf tells how a session ends that nobody closed: with the code that the peer closed with, with a code for what the peer sent, or
-// with none.
+// endOf tells how a session ends that nobody closed: with the code that the peer closed with, with a code for what the peer
+// sent, or with none.
 func endOf(cause error) (last closeReason, byPeer bool) {
 	var (
 		reason  closeReason

@@ -107,8 +107,8 @@ func (h *Hub) noteActivity(ctx context.Context) {
 	h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Bots.NoteConnected)
 }
 
-// watchProcesses finds out whether there are other processes. When one has ended, every session reads everything again: that process
-// may have ended between a commit and its notice.
+// watchProcesses finds out whether there are other processes. When one has ended, every session reads everything again: that
+// process may have ended between a commit and its notice.
 func (h *Hub) watchProcesses(ctx context.Context) {
 	var known []int32
 	every(ctx, processPeriod, func(ctx context.Context) {

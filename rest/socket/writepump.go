@@ -49,43 +49,8 @@ func (p *pending) waits() bool { return p.reads() && !p.recheck && !p.ping && le
 
 func (p *pending) empty() bool { return !p.reads() && !p.ping && len(p.acks) == 0 }
 
-// position is where a session stands in its recipient's events. A pass reads them from settled on, in chunks, so that it finds
-// events that became visible after later ones; the next pass begins where the horizon was when the last one began.
-type position struct {
-	// settled is the sequence up to which no event can appear any more that the session has not gone through.
-	settled int64
-	// known is the sequence up to which the session has gone through the events that were visible.
-	known int64
-	// passing tells that a pass is under way. It continues behind the sequence at and was begun at the horizon begun.
-	passing   bool
-	at, begun int64
-	// again tells that another pass has to follow.
-	again bool
-}
-
-// begin starts a pass, or has one follow the pass under way.
-func (p *position) begin(horizon int64) {
-	if p.passing {
-		p.again = true
-		return
-	}
-	p.passing, p.at, p.begun = true, p.settled, horizon
-}
-
-// end ends a pass that has reached the last event, and tells whether another has to follow.
-func (p *position) end() (again bool) {
-	again = p.again
-	p.passing, p.again = false, false
-	p.settled = max(p.settled, p.begun)
-	p.known = max(p.known, p.settled)
-	return again
-}
-
-// reset has the next pass begin at the oldest event.
-func (p *position) reset() { p.settled, p.passing, p.again = 0, false, false }
-
-// schedule gives the write pump work and starts it if it is not running and can do any of it: events that have to wait for a place in
-// the window need no pump.
+// schedule gives the write pump work and starts it if it is not running and can do any of it: events that have to wait for a
+// place in the window need no pump.
 func (s *session) schedule(work pending) {
 	s.mu.Lock()
 	s.pending.add(work)
@@ -138,8 +103,8 @@ func (s *session) writePump() {
 	}
 }
 
-// do does one piece of every kind of work and removes what is done. An error is the database's; a client that cannot be written to
-// ends the session.
+// do does one piece of every kind of work and removes what is done. An error is the database's; a client that cannot be written
+// to ends the session.
 func (s *session) do(work *pending) error {
 	if len(work.acks) > 0 {
 		if err := s.acknowledge(work.acks); err != nil {
@@ -204,8 +169,8 @@ func (s *session) settleAll(ids []uuid.UUID) {
 	}
 }
 
-// deliver reads a chunk of events and sends those that the connection has not received. With a full window it reads nothing, unless
-// events in flight may be gone.
+// deliver reads a chunk of events and sends those that the connection has not received. With a full window it reads nothing,
+// unless events in flight may be gone.
 func (s *session) deliver(work pending) error {
 	p := &s.position
 	if work.recheck {
@@ -264,8 +229,8 @@ func (s *session) deliver(work pending) error {
 	return nil
 }
 
-// sendAll sends the batch in hand in order and tells whether it went through all of it; the position is behind the last event that it
-// went through.
+// sendAll sends the batch in hand in order and tells whether it went through all of it; the position is behind the last event
+// that it went through.
 func (s *session) sendAll() bool {
 	p := &s.position
 	for {

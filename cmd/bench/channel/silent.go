@@ -45,11 +45,11 @@ FROM unnest($1::uuid[]) recipient, generate_series(1, $2::integer) n`
 	deleteSilent = "DELETE FROM events WHERE recipient_id = ANY ($1::uuid[])"
 )
 
-// MeasureSilent fills the windows of count sockets, several for each agent if need be, and leaves them alone for a while. The agents
-// must have no unacknowledged events.
-func MeasureSilent(ctx context.Context, w *world.World, server *world.Process, agents []*world.Agent, count int, length time.Duration) (
-	result Silent, err error,
-) {
+// MeasureSilent fills the windows of count sockets, several for each agent if need be, and leaves them alone for a while. The
+// agents must have no unacknowledged events.
+func MeasureSilent(
+	ctx context.Context, w *world.World, server *world.Process, agents []*world.Agent, count int, length time.Duration,
+) (result Silent, err error) {
 	result = Silent{Sockets: count, Length: length}
 	if result.None, err = used(ctx, w, server, length); err != nil {
 		return Silent{}, err
