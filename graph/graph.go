@@ -41,8 +41,10 @@ type Config struct {
 	Enqueue db.Enqueue
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
-	// Wake is told the recipients of committed events, TokensEnded that tokens have ended; neither may block. Nil is fine.
+	// Wake is told the recipients of committed events, Withdrawn those of deleted ones, TokensEnded that tokens have ended. None of
+	// them may block; each may be nil.
 	Wake        func(recipients []uuid.UUID)
+	Withdrawn   func(recipients []uuid.UUID)
 	TokensEnded func()
 	// Backup makes a backup; nil where the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
@@ -70,6 +72,9 @@ func New(c Config) *Graph {
 	if c.Wake == nil {
 		c.Wake = func([]uuid.UUID) {}
 	}
+	if c.Withdrawn == nil {
+		c.Withdrawn = func([]uuid.UUID) {}
+	}
 	if c.TokensEnded == nil {
 		c.TokensEnded = func() {}
 	}
@@ -78,7 +83,7 @@ func New(c Config) *Graph {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
 	}
-	outbox := &events.API{DB: c.DB, Wake: c.Wake, Messages: deliverable}
+	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn, Messages: deliverable}
 	identity := &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	g := &Graph{
 		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue},

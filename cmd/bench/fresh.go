@@ -15,6 +15,8 @@ const (
 	channelFrom = 256
 	// untilGone is how long the server has to notice that sockets were closed.
 	untilGone = 2 * time.Second
+	// silentLength is how long sockets that acknowledge nothing are watched.
+	silentLength = 20 * time.Second
 )
 
 // fresh measures a server that has done nothing yet: its memory at rest, the event channel, idle sockets.
@@ -35,6 +37,13 @@ func (r *run) fresh(ctx context.Context) error {
 	if r.wants(memoryPart) {
 		r.sayf("idle sockets")
 		r.data.Idle, err = channel.MeasureIdle(ctx, server, agents, r.Sockets)
+		if err := r.note(ctx, err); err != nil {
+			return err
+		}
+	}
+	if r.wants(silentPart) {
+		r.sayf("sockets that acknowledge nothing")
+		r.data.Silent, err = channel.MeasureSilent(ctx, r.world, server, agents, r.Silent, silentLength)
 		if err := r.note(ctx, err); err != nil {
 			return err
 		}

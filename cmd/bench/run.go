@@ -40,7 +40,7 @@ func (c *runCommand) Run(ctx context.Context) (err error) {
 		if err := r.grow(ctx, agents, last); err != nil {
 			return err
 		}
-		if i == 0 && (c.wants(memoryPart) || c.wants(channelPart)) {
+		if i == 0 && (c.wants(memoryPart) || c.wants(channelPart) || c.wants(silentPart)) {
 			if err := r.fresh(ctx); err != nil {
 				return err
 			}

@@ -14,13 +14,14 @@ import (
 const (
 	memoryPart  = "memory"
 	channelPart = "channel"
+	silentPart  = "silent"
 	growthPart  = "growth"
 )
 
 // runCommand measures. Everything is measured unless Only names something; then nothing is written down.
 type runCommand struct {
 	Server      string        `default:"bin/stoa" help:"The program to measure."`
-	Only        []string      `help:"Measure only these: the names of paths, memory, channel, growth."`
+	Only        []string      `help:"Measure only these: the names of paths, memory, channel, silent, growth."`
 	Connections []int         `default:"1,16,64" help:"How many connections at once."`
 	Rounds      int           `default:"5" help:"How many turns each contestant gets."`
 	Length      time.Duration `default:"1s" help:"How long a turn is."`
@@ -29,6 +30,7 @@ type runCommand struct {
 	Rates       []int         `default:"1,50,500" help:"Messages a second on the event channel."`
 	Delivery    time.Duration `default:"15s" help:"How long messages are sent at each rate."`
 	Sockets     int           `default:"5000" help:"How many idle sockets to open, as far as the limit on open files allows."`
+	Silent      int           `default:"1000" help:"How many sockets to open that acknowledge nothing."`
 	Out         string        `default:"docs" help:"Folder for benchmarks.md and bench/."`
 	Profiles    string        `help:"Also take a processor profile of the server on each path, into this folder."`
 	Dir         string        `help:"Folder for the database; empty: the system's for temporary files."`
@@ -40,7 +42,7 @@ const fewest = 512
 
 // Validate refuses names that are none and sizes that do not do.
 func (c *runCommand) Validate() error {
-	known := []string{memoryPart, channelPart, growthPart}
+	known := []string{memoryPart, channelPart, silentPart, growthPart}
 	for _, p := range paths.All {
 		known = append(known, p.Name)
 	}

@@ -101,6 +101,7 @@ func (p *process) domains() (*graph.Graph, error) {
 	return graph.New(graph.Config{
 		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.backUp,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
+		Withdrawn:   func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },
 	}), nil
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
@@ -42,12 +43,22 @@ func TestPrivateCluster(t *testing.T) {
 	require.NotContains(t, s.log.String(), ada.Token)
 	require.NoFileExists(t, filepath.Join(s.data, "postgres", "postmaster.pid"))
 
-	again := serve(t, "STOA_DATA_DIR="+s.data, "STOA_LIMIT_SOCKET=3", "STOA_TOKEN_TTL=")
+	again := serve(t, "STOA_DATA_DIR="+s.data, "STOA_LIMIT_SOCKET=3", "STOA_TOKEN_TTL=", "STOA_BASE_URL=https://stoa.example")
 	again.said("this variable is no setting of this version", "name", "STOA_LIMIT_SOCKET")
 	for _, token := range []string{ada.Token, token} {
 		got, err := again.client().Send(t.Context(), http.MethodGet, "/bots/me", token, nil)
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, got.Status)
+	}
+	// The base URL's origin may open the event socket, also through a proxy that changes the Host.
+	for origin, code := range map[string]int{"https://stoa.example": 4401, "https://other.example": 4403} {
+		address := "ws" + strings.TrimPrefix(again.url, "http") + "/ws/v1/events/"
+		conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), address, http.Header{"Origin": {origin}})
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		_, _, err = conn.ReadMessage()
+		require.True(t, websocket.IsCloseError(err, code), "%s: %v", origin, err)
+		require.NoError(t, conn.Close())
 	}
 }
 

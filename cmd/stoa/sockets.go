@@ -18,7 +18,8 @@ type sockets struct {
 func (p *process) openSockets(domains *graph.Graph, address string) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
-		Graph: domains, URL: address, Quotas: p.settings.Limit.quotas(), AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
+		Graph: domains, URL: address, Quotas: p.settings.Limit.quotas(), Origin: p.settings.BaseURL,
+		AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
 	})}
 	go func() { s.ended <- s.Run(ctx) }()
 	return s

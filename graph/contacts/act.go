@@ -96,6 +96,7 @@ func (a *API) move(ctx context.Context, tx *db.Tx, actorID uuid.UUID, c *ent.Con
 		if _, err := tx.SQL.ExecContext(ctx, silence, c.ID, c.RequesterID, c.RecipientID, string(events.MessageCreated)); err != nil {
 			return nil, err
 		}
+		tx.AfterCommit(func() { a.Events.Withdrawn([]uuid.UUID{c.RequesterID, c.RecipientID}) })
 	}
 	return c, a.tell(ctx, tx, actorID, c, next)
 }

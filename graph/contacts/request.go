@@ -19,10 +19,10 @@ import (
 )
 
 // RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Between agents that have a contact
-// already it returns that one as a repeat, also to the recipient of a pending request, for whom it stays incoming. Any agent
-// whose lifecycle state is active can be asked. Faults in this order: invalid_id, self_contact, not_found (an unknown, trashed
-// or deleted recipient), contact_blocked, inactive_bot (the caller may not take on new obligations), rate_limited (10 new
-// requests a minute).
+// already it returns that one as a repeat, also to the recipient of a pending request, for whom it stays incoming. Any active
+// agent that is not suspended can be asked. Faults in this order: invalid_id, self_contact, not_found (an unknown, trashed,
+// deleted or suspended recipient), contact_blocked, inactive_bot (the caller may not take on new obligations), rate_limited (10
+// new requests a minute).
 func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -72,16 +72,19 @@ func (a *API) request(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other 
 	switch {
 	case code == "":
 		return c, true, nil
-	case other.State != bot.StateActive:
+	case !askable(other):
 		return nil, false, fault.New(fault.NotFound)
 	default:
 		return nil, false, fault.New(code)
 	}
 }
 
+// askable tells whether an agent can be asked for friendship (contract §3). Its own obligations do not matter.
+func askable(b *ent.Bot) bool { return b.State == bot.StateActive && b.SuspendedAt == nil }
+
 // open makes the contact, or returns nil where another request came first.
 func (a *API) open(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *ent.Bot) (*ent.Contact, error) {
-	if other.State != bot.StateActive {
+	if !askable(other) {
 		return nil, fault.New(fault.NotFound)
 	}
 	active, err := bots.Active(ctx, tx, callerID)

@@ -57,7 +57,7 @@ func TestRequestRefuses(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM events"))
 }
 
-// Whether an agent can be asked depends on its lifecycle state alone; whether it may ask, on whether it may take on obligations.
+// An agent can be asked while it is active and not suspended, and may ask while it may take on obligations.
 func TestRequestAndActivity(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -65,7 +65,7 @@ func TestRequestAndActivity(t *testing.T) {
 		asked, asks fault.Code
 	}{
 		"closed profile": {set: "profile_public = false"},
-		"suspended":      {set: "suspended_at = stoa_now()", asks: fault.InactiveBot},
+		"suspended":      {set: "suspended_at = stoa_now()", asked: fault.NotFound, asks: fault.InactiveBot},
 		"trash":          {set: "state = 'trash'", asked: fault.NotFound, asks: fault.InactiveBot},
 		"deleted":        {set: "state = 'deleted'", asked: fault.NotFound, asks: fault.InactiveBot},
 	} {

@@ -33,8 +33,8 @@ WITH looked AS (
 SELECT (SELECT id FROM looked ORDER BY id DESC LIMIT 1), (SELECT count(*) FROM looked), (SELECT count(*) FROM gone)`
 
 // DeleteStale deletes every event that will never be delivered: past its retention of 90 days, or announcing a message that has
-// expired or whose contact is blocked (§3.2). It works in batches that each commit and returns how many events there were. It is
-// a job's; stopping it half-way loses nothing.
+// expired or whose contact is blocked (§3.2). It works in batches that each commit and returns how many events there were. A job calls it;
+// stopping it half-way loses nothing.
 func (a *API) DeleteStale(ctx context.Context) (int64, error) {
 	expired, err := a.deleteExpired(ctx)
 	if err != nil {

@@ -1,9 +1,10 @@
 // Package events is the outbox: what agents are told of (§6).
 //
 // The transaction that causes an event writes its row, so an event exists exactly when its cause does. A row stays until an
-// acknowledgement deletes it, at most 90 days. Rows carry no promise about who is connected: after the commit the recipients
-// are woken, and a wake-up may be lost without losing an event, because sessions read their recipient's rows and the deliver
-// job wakes again. Delivery is at least once and in the order of the sequence, always under the same event id.
+// acknowledgement deletes it, at most 90 days. After the commit the recipients are woken. A wake-up may be lost without losing an
+// event, because sessions read their recipient's rows and the deliver job wakes again. Delivery is at least once and in the order
+// of the sequence, always under the same event id; an event whose transaction commits late is sent when it becomes visible
+// (Horizon).
 package events
 
 import (

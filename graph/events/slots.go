@@ -11,8 +11,8 @@ import (
 // its wake-up listener; without it its leases count for nothing.
 const ProcessLock = 7_061_005
 
-// Slot is a place on the event channel, leased for as long as a connection is open (§8). The lease is a row that holds across
-// processes and frees itself when the process that took it is no more.
+// Slot is a place on the event channel, leased for as long as a connection is open (§8). The lease is a row that counts in every
+// process and stops counting when the process that took it has ended.
 type Slot struct {
 	ID      uuid.UUID
 	BotID   uuid.UUID
@@ -71,7 +71,7 @@ func (a *API) CloseSlots(ctx context.Context, ids []uuid.UUID) error {
 }
 
 // DeleteDeadSlots deletes what processes that are no more left behind and returns how many slots that were. They are free without
-// it; it keeps the table small. It is a job's.
+// it; it keeps the table small. A job calls it.
 func (a *API) DeleteDeadSlots(ctx context.Context) (n int64, err error) {
 	err = a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_drop_dead_sockets()").Scan(&n)
 	return n, err

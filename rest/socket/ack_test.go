@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/graphtest"
 )
 
 func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
@@ -96,10 +97,7 @@ func TestAtMostAWindowIsInFlight(t *testing.T) {
 	p := h.process()
 	agent := h.Agent()
 	const more = 40
-	versions := make([]int, events.WindowSize+more)
-	for i := range versions {
-		versions[i] = i + 1
-	}
+	versions := many(events.WindowSize + more)
 	p.tell(agent, versions...)
 	conn := p.dial(agent.Token)
 	var ids []string
@@ -129,30 +127,99 @@ func TestAtMostAWindowIsInFlight(t *testing.T) {
 	require.EqualValues(t, events.WindowSize+1, h.Count("SELECT count(*) FROM events"))
 }
 
+// fill connects to a process and receives a full window of events.
+func (p *process) fill(agent *graphtest.Agent) (conn *client, ids []string) {
+	p.t.Helper()
+	conn = p.dial(agent.Token)
+	for range events.WindowSize {
+		ids = append(ids, conn.next().EventID)
+	}
+	conn.quiet()
+	return conn, ids
+}
+
 func TestAFullWindowIsFreedByTheOtherConnection(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	here, there := h.process(), h.process()
-	agent := h.Agent()
-	versions := make([]int, events.WindowSize+5)
-	for i := range versions {
-		versions[i] = i + 1
+	for _, p := range []*process{here, there} {
+		agent := h.Agent()
+		here.tell(agent, many(events.WindowSize+5)...)
+		full, ids := p.fill(agent)
+		other, _ := here.fill(agent)
+		for _, id := range ids[:10] {
+			other.ack(id)
+		}
+		for i := range 5 {
+			require.Equal(t, events.WindowSize+1+i, full.event(events.OrderChanged).version())
+		}
+		full.quiet()
+		other.hangUp()
 	}
-	here.tell(agent, versions...)
-	full := there.dial(agent.Token)
+}
+
+func TestAFullWindowIsFreedByABlock(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	here, there := h.process(), h.process()
+	h.Graph = here.Graph
+	one, other := h.Agent(), h.Agent()
+	contact := h.Befriend(one, other)
+	h.Exec("DELETE FROM events")
 	for range events.WindowSize {
-		full.event(events.OrderChanged)
+		h.Sent(one, other)
+		h.Sent(other, one)
 	}
-	full.quiet()
-	h.Exec("DELETE FROM events WHERE sequence <= (SELECT min(sequence) + 9 FROM events)")
-	// What nobody told of is found by the job that wakes who waits.
-	woken, err := here.Events.WakeWaiting(agent.Ctx)
+	near, _ := here.fill(one)
+	far, _ := there.fill(other)
+	here.tell(one, 1)
+	here.tell(other, 2)
+	near.quiet()
+	far.quiet()
+	h.Block(one, contact)
+	require.Equal(t, 1, near.event(events.OrderChanged).version())
+	require.Equal(t, 2, far.event(events.OrderChanged).version())
+	far.event(events.ContactBlocked)
+}
+
+func TestAFullWindowReadsNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	p.tell(agent, many(events.WindowSize)...)
+	conn, ids := p.fill(agent)
+	before := p.hub.Fetched()
+	for version := range 10 {
+		p.tell(agent, events.WindowSize+1+version)
+		woken, err := p.Events.WakeWaiting(agent.Ctx)
+		require.NoError(t, err)
+		require.Equal(t, 1, woken)
+	}
+	conn.quiet()
+	require.Equal(t, before, p.hub.Fetched())
+	conn.ack(ids[0])
+	for range 2 {
+		if f := conn.next(); f.Type == "event" {
+			require.Equal(t, events.WindowSize+1, f.version())
+		}
+	}
+}
+
+// A connection that has received everything is not woken again and again for what it does not acknowledge.
+func TestOldEventsWakeNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	agent := h.Agent()
+	conn := p.dial(agent.Token)
+	p.tell(agent, 1, 2)
+	conn.next()
+	conn.next()
+	h.Shift(time.Minute)
+	woken, err := p.Events.WakeWaiting(agent.Ctx)
 	require.NoError(t, err)
-	require.Equal(t, 1, woken)
-	for i := range 5 {
-		require.Equal(t, events.WindowSize+1+i, full.event(events.OrderChanged).version())
-	}
-	full.quiet()
+	require.Zero(t, woken)
 }
 
 func TestAcksAreAnsweredOnceTheDatabaseIsBack(t *testing.T) {

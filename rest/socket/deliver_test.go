@@ -1,13 +1,17 @@
 package socket_test
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"stoa/graph/contacts"
+	"stoa/graph/db"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
 )
@@ -70,20 +74,119 @@ func TestNothingIsSentTwiceOnOneConnection(t *testing.T) {
 	conn.quiet()
 }
 
+// held is a transaction that has written an event and waits to be committed.
+type held struct {
+	commit chan struct{}
+	ended  chan error
+}
+
+func (p *process) hold(to *graphtest.Agent, version int) held {
+	p.t.Helper()
+	h := held{make(chan struct{}), make(chan error, 1)}
+	written := make(chan error, 1)
+	go func() {
+		h.ended <- p.Events.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+			err := p.Events.Add(ctx, tx, orderChanged(to, version))
+			written <- err
+			<-h.commit
+			return err
+		})
+	}()
+	require.NoError(p.t, <-written)
+	return h
+}
+
+func (h held) end(t testing.TB) {
+	t.Helper()
+	close(h.commit)
+	require.NoError(t, <-h.ended)
+}
+
 func TestAnEventThatCommitsLateIsStillSent(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	p := h.process()
 	agent := h.Agent()
-	h.Exec("ALTER SEQUENCE event_sequence RESTART WITH 100")
+	early := p.hold(agent, 1)
 	p.tell(agent, 2)
 	conn := p.dial(agent.Token)
 	require.Equal(t, 2, conn.event(events.OrderChanged).version())
-	// As a transaction does that took its number first and commits last.
-	h.Exec("ALTER SEQUENCE event_sequence RESTART WITH 50")
-	p.tell(agent, 1)
+	late := p.hold(agent, 3)
+	p.tell(agent, 4)
+	require.Equal(t, 4, conn.event(events.OrderChanged).version())
+	early.end(t)
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
 	conn.quiet()
+	late.end(t)
+	require.Equal(t, 3, conn.event(events.OrderChanged).version())
+	conn.quiet()
+}
+
+// Writers race with each other, with acks and with the horizon; every event that was committed comes exactly once.
+func TestRacingWritersLoseNothing(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	processes := []*process{h.process(), h.process()}
+	rapid.Check(t, func(rt *rapid.T) {
+		agent := h.Agent()
+		conn := processes[0].dial(agent.Token)
+		defer conn.hangUp()
+		var (
+			open    []held
+			told    int
+			arrived = make(map[int]int)
+			seen    []string
+		)
+		defer func() {
+			for _, transaction := range open {
+				transaction.end(t)
+			}
+		}()
+		note := func(a arrival) {
+			require.NoError(rt, a.err)
+			var f frame
+			require.NoError(rt, json.Unmarshal(a.raw, &f))
+			if f.Type == "event" {
+				arrived[f.version()]++
+				seen = append(seen, f.EventID)
+			}
+		}
+		take := func(n int) {
+			for range n {
+				i := rapid.IntRange(0, len(open)-1).Draw(rt, "which")
+				open[i].end(t)
+				open = append(open[:i:i], open[i+1:]...)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"begin": func(rt *rapid.T) {
+				if len(open) < 4 {
+					told++
+					p := processes[rapid.IntRange(0, 1).Draw(rt, "on")]
+					open = append(open, p.hold(agent, told))
+				}
+			},
+			"commit": func(*rapid.T) { take(min(1, len(open))) },
+			"ack": func(*rapid.T) {
+				if len(seen) > 0 {
+					conn.ack(seen[0])
+					seen = seen[1:]
+				}
+			},
+			"listen": func(*rapid.T) {
+				for len(conn.arrivals) > 0 {
+					note(<-conn.arrivals)
+				}
+			},
+		})
+		take(len(open))
+		for len(arrived) < told {
+			note(conn.arrive())
+		}
+		for version, times := range arrived {
+			require.Equal(rt, 1, times, "event %d", version)
+		}
+	})
 }
 
 func TestContactEvents(t *testing.T) {

@@ -1,6 +1,21 @@
 package socket
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // NoteActivity is what happens once a minute.
 func (h *Hub) NoteActivity(ctx context.Context) { h.noteActivity(ctx) }
+
+// Fetched is how often sessions have read events.
+func (h *Hub) Fetched() int64 { return h.counts.fetched.Load() }
+
+// Horizon is the sequence up to which every event is visible.
+func (h *Hub) Horizon() int64 { return h.horizon.Load() }
+
+// SetWriteTimeout changes how long a frame may take to go out. It must be called before connections open.
+func (h *Hub) SetWriteTimeout(d time.Duration) { h.writeTimeout = d }
+
+// ChunksInMemory is how many sessions may hold events in memory at the same time.
+const ChunksInMemory = chunksInMemory

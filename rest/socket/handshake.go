@@ -3,7 +3,6 @@ package socket
 import (
 	"bufio"
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -26,16 +25,18 @@ var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.even
 // handshakeTimeout is what admission may take.
 const handshakeTimeout = 5 * time.Second
 
-// slotWaits: a client that reconnects may be faster than the news that its last connection is closed, so a full house is asked
-// again.
+// slotWaits are the pauses between attempts at a slot: a client that reconnects may be faster than the end of its last
+// connection.
 var slotWaits = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
 
-// upgrader answers handshakes. The library's connection is given up as soon as that is done: a session reads and writes frames
-// itself, in a third of the memory. So it makes no buffers of its own.
+// upgrader answers handshakes. An idle connection keeps a small buffer for reading, which holds some acks, and none for writing.
 var upgrader = websocket.Upgrader{
-	WriteBufferPool: &sync.Pool{},
-	Subprotocols:    []string{"stoa.events.v2", "stoa.events.v1"},
-	CheckOrigin:     func(*http.Request) bool { return true }, // a foreign one is told so by a close code
+	HandshakeTimeout: handshakeTimeout,
+	ReadBufferSize:   256,
+	WriteBufferSize:  4 << 10,
+	WriteBufferPool:  &sync.Pool{},
+	Subprotocols:     []string{"stoa.events.v2", "stoa.events.v1"},
+	CheckOrigin:      func(*http.Request) bool { return true }, // admit answers a foreign one with a close code
 	Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
 		refused := fault.New(fault.InvalidInput).Say("The WebSocket handshake is not valid.")
 		if status >= http.StatusInternalServerError {
@@ -45,8 +46,8 @@ var upgrader = websocket.Upgrader{
 	},
 }
 
-// ServeHTTP opens a connection (contract §8). A request that does not ask for a WebSocket is answered upgrade_required; whatever else
-// is wrong completes the handshake and closes with a code, because that is what a WebSocket client can read.
+// ServeHTTP opens a connection (contract §8). A request that does not ask for a WebSocket is answered upgrade_required; whatever
+// else is wrong completes the handshake and closes with a code, because that is what a WebSocket client can read.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-Websocket-Version") != "13" {
 		w.Header().Add("Connection", "Upgrade")
@@ -56,31 +57,27 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &session{hub: h}
-	s.gate.heard = s.heard
 	process, refused := h.admit(r, s)
 	upgraded, err := upgrader.Upgrade(hijacker{w, s}, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]})
 	if err != nil {
-		h.leave(s)
+		s.release()
 		return
 	}
-	s.version = events.FirstVersion
-	if named, ok := versions[upgraded.Subprotocol()]; ok {
-		s.version = named
-	}
+	s.attach(upgraded)
 	switch {
 	case refused != nil:
-		go s.finish(*refused)
+		s.refuse(*refused)
 	case !h.enter(s, process):
-		h.leave(s)
+		s.release()
 		s.slot = events.Slot{}
-		go s.finish(errAway)
+		s.refuse(errAway)
 	default:
 		s.start()
 	}
 }
 
 // admit decides who may connect and leases the session's slot, under the number of the process that is returned.
-func (h *Hub) admit(r *http.Request, s *session) (int32, *closure) {
+func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
 	ctx, cancel := context.WithTimeout(r.Context(), handshakeTimeout)
 	defer cancel()
 	h.mu.RLock()
@@ -110,7 +107,7 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closure) {
 	switch {
 	case err != nil:
 		// Whether the lease was made is unknown.
-		h.slots.ask(slot.ID)
+		h.slots.submit(slot.ID)
 		return 0, h.refusal(err)
 	case verdict == events.Full:
 		return 0, &errFull
@@ -136,25 +133,32 @@ func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) (verdi
 }
 
 // refusal is the close code of a failed admission.
-func (h *Hub) refusal(err error) *closure {
+func (h *Hub) refusal(err error) *closeReason {
 	known := fault.From(err)
-	if refused, ok := refusals[known.Code]; ok {
+	if refused, ok := admissionReasons[known.Code]; ok {
 		return &refused
 	}
-	h.complain("event socket turns a client away", err)
+	h.warnLimited("event socket turns a client away", err)
 	return &errAway
 }
 
-// foreign tells whether a browser's page of another origin asks, which is not among the allowed ones.
+// foreign tells whether the request comes from a browser's page of another origin that is not allowed. The server's own origin is
+// Config.Origin, whatever Host a proxy sends, or any origin of the Host of the request.
 func (h *Hub) foreign(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		from, err := url.Parse(origin)
-		own := err == nil && from.Host != "" && strings.EqualFold(from.Host, r.Host)
+		own := err == nil && from.Host != "" && (strings.EqualFold(from.Host, r.Host) || normalOrigin(from) == h.origin)
 		if !own && !h.allowed(strings.ToLower(origin)) {
 			return true
 		}
 	}
 	return false
+}
+
+// normalOrigin writes an origin as browsers do: in lower case and without the scheme's default port.
+func normalOrigin(u *url.URL) string {
+	host, port := strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	return u.Scheme + "://" + strings.TrimSuffix(host, port)
 }
 
 func (h *Hub) allowed(origin string) bool {
@@ -170,21 +174,18 @@ func (h *Hub) allowed(origin string) bool {
 	return false
 }
 
-// hijacker gives the connection that the upgrade takes over to a session.
+// hijacker puts the connection that the upgrade takes over under the session's bound on what a client sends.
 type hijacker struct {
 	http.ResponseWriter
 	session *session
 }
 
-// Hijack is called by the upgrade.
+// Hijack implements http.Hijacker.
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	h.session.gate.Conn = conn
-	if h.session.socket, err = socketOf(conn); err != nil {
-		return nil, nil, errors.Join(err, conn.Close())
-	}
-	return conn, buffered, nil
+	h.session.metered = &meteredConn{Conn: conn}
+	return h.session.metered, buffered, nil
 }

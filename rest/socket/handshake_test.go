@@ -18,6 +18,7 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 	h := newHouse(t)
 	p := h.process(func(c *socket.Config) {
 		c.AllowedOrigins = []string{"https://console.example", "https://*.friends.example"}
+		c.Origin = "https://Stoa.example:443"
 	})
 	agent, suspended, revoked := h.Agent(), h.Agent(), h.Agent()
 	h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
@@ -54,6 +55,9 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 		"allowed origin":     {token: agent.Token, origin: "https://console.example", code: open},
 		"allowed by pattern": {token: agent.Token, origin: "https://best.friends.example", code: open},
 		"own origin":         {token: agent.Token, origin: "http://" + host, code: open},
+		"origin of the base": {token: agent.Token, origin: "https://stoa.example", code: open},
+		"other port of base": {token: agent.Token, origin: "https://stoa.example:8443", code: 4403},
+		"base over http":     {token: agent.Token, origin: "http://stoa.example", code: 4403},
 		"plain":              {token: agent.Token, code: open},
 	} {
 		t.Run(name, func(t *testing.T) {

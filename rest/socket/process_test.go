@@ -3,13 +3,11 @@ package socket_test
 import (
 	"context"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
@@ -272,30 +270,6 @@ func TestAnOpenConnectionIsActivity(t *testing.T) {
 	const fresh = "SELECT count(*) FROM bots WHERE id = $1 AND last_active_at > stoa_now() - interval '1 minute'"
 	require.EqualValues(t, 1, h.Count(fresh, agent.ID))
 	require.Zero(t, h.Count(fresh, idle.ID))
-}
-
-func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	p := h.process()
-	agent := h.Agent()
-	dialer := websocket.Dialer{}
-	conn, response, err := dialer.Dial(p.url, bearer(agent.Token))
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	defer conn.Close()
-	// More than the buffers of the system hold between two that never read.
-	payload := events.OrderPayload{OrderID: agent.ID, Status: strings.Repeat("x", 1<<20)}
-	list := make([]events.Event, 16)
-	for i := range list {
-		list[i] = events.Event{Recipient: agent.ID, Kind: events.OrderChanged, Payload: payload}
-	}
-	p.tellEvents(list...)
-	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, patience, 5*time.Millisecond)
-	again := p.dial(agent.Token)
-	for range list {
-		require.NoError(t, again.arrive().err) // such a status is no event's
-	}
 }
 
 // TestNothingIsLeftRunning cannot be parallel: it counts goroutines.

@@ -14,22 +14,22 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// story is one agent's life with events, connections on two processes, acks and losses, and what must hold of it: an event comes
+// model is what must hold of one agent's events, connections on two processes, acks and lost wake-ups: an event comes
 // at most once on a connection, in order, not on one that opened after its ack was answered, and in the end not never.
-type story struct {
+type model struct {
 	t         *rapid.T
 	processes []*process
 	agent     *graphtest.Agent
 	// told are the versions of the events told so far: 1 to told.
 	told     int
-	conns    []*chapter
+	conns    []*modelConn
 	received map[int]bool
 	// asked are the versions that an ack was sent of, and answered those of which the answer came.
 	asked, answered map[int]bool
 }
 
-// chapter is one connection.
-type chapter struct {
+// modelConn is one connection.
+type modelConn struct {
 	*client
 	ids  map[string]int
 	seen []int
@@ -38,40 +38,40 @@ type chapter struct {
 	frames  int
 }
 
-func (s *story) tell() {
-	p := s.processes[rapid.IntRange(0, len(s.processes)-1).Draw(s.t, "on")]
-	if rapid.IntRange(0, 3).Draw(s.t, "silently") == 0 {
+func (m *model) tell() {
+	p := m.processes[rapid.IntRange(0, len(m.processes)-1).Draw(m.t, "on")]
+	if rapid.IntRange(0, 3).Draw(m.t, "silently") == 0 {
 		p = p.silence(&events.API{DB: p.Events.DB, Wake: func([]uuid.UUID) {}})
 	}
-	n := rapid.IntRange(1, 4).Draw(s.t, "events")
+	n := rapid.IntRange(1, 4).Draw(m.t, "events")
 	versions := make([]int, n)
 	for i := range versions {
-		s.told++
-		versions[i] = s.told
+		m.told++
+		versions[i] = m.told
 	}
-	p.tell(s.agent, versions...)
+	p.tell(m.agent, versions...)
 }
 
-func (s *story) open() {
-	if len(s.conns) == 2 {
-		s.close()
+func (m *model) open() {
+	if len(m.conns) == 2 {
+		m.close()
 	}
 	settled := make(map[int]bool)
-	for version := range s.answered {
+	for version := range m.answered {
 		settled[version] = true
 	}
-	p := s.processes[rapid.IntRange(0, len(s.processes)-1).Draw(s.t, "at")]
-	s.conns = append(s.conns, &chapter{client: p.dial(s.agent.Token), ids: make(map[string]int), settled: settled})
+	p := m.processes[rapid.IntRange(0, len(m.processes)-1).Draw(m.t, "at")]
+	m.conns = append(m.conns, &modelConn{client: p.dial(m.agent.Token), ids: make(map[string]int), settled: settled})
 }
 
-func (s *story) close() {
-	if len(s.conns) == 0 {
+func (m *model) close() {
+	if len(m.conns) == 0 {
 		return
 	}
-	i := rapid.IntRange(0, len(s.conns)-1).Draw(s.t, "which")
-	conn := s.conns[i]
-	s.conns = slices.Delete(s.conns, i, i+1)
-	if rapid.Bool().Draw(s.t, "abruptly") {
+	i := rapid.IntRange(0, len(m.conns)-1).Draw(m.t, "which")
+	conn := m.conns[i]
+	m.conns = slices.Delete(m.conns, i, i+1)
+	if rapid.Bool().Draw(m.t, "abruptly") {
 		_ = conn.NetConn().Close()
 		return
 	}
@@ -79,56 +79,56 @@ func (s *story) close() {
 }
 
 // arrived checks a frame against what may come on a connection. It returns the event that was answered, if one was.
-func (s *story) arrived(c *chapter, a arrival) string {
-	require.NoError(s.t, a.err)
+func (m *model) arrived(c *modelConn, a arrival) string {
+	require.NoError(m.t, a.err)
 	var f frame
-	require.NoError(s.t, json.Unmarshal(a.raw, &f))
+	require.NoError(m.t, json.Unmarshal(a.raw, &f))
 	if f.Type == "acked" {
 		version, received := c.ids[f.EventID]
-		require.True(s.t, received, "an answer to an ack of what did not come")
-		require.True(s.t, s.asked[version])
-		s.answered[version] = true
+		require.True(m.t, received, "an answer to an ack of what did not come")
+		require.True(m.t, m.asked[version])
+		m.answered[version] = true
 		return f.EventID
 	}
 	version := f.version()
-	require.False(s.t, c.settled[version], "event %d comes after its ack was answered", version)
+	require.False(m.t, c.settled[version], "event %d comes after its ack was answered", version)
 	if n := len(c.seen); n > 0 {
-		require.Greater(s.t, version, c.seen[n-1], "out of order or twice")
+		require.Greater(m.t, version, c.seen[n-1], "out of order or twice")
 	}
 	c.seen = append(c.seen, version)
 	c.ids[f.EventID] = version
-	s.received[version] = true
+	m.received[version] = true
 	return ""
 }
 
 // listen takes what has come.
-func (s *story) listen() {
-	for _, c := range s.conns {
+func (m *model) listen() {
+	for _, c := range m.conns {
 		for len(c.arrivals) > 0 {
-			s.arrived(c, <-c.arrivals)
+			m.arrived(c, <-c.arrivals)
 		}
 	}
 }
 
-func (s *story) ack() {
-	s.listen()
-	if len(s.conns) == 0 {
+func (m *model) ack() {
+	m.listen()
+	if len(m.conns) == 0 {
 		return
 	}
-	c := s.conns[rapid.IntRange(0, len(s.conns)-1).Draw(s.t, "over")]
+	c := m.conns[rapid.IntRange(0, len(m.conns)-1).Draw(m.t, "over")]
 	if len(c.seen) == 0 || c.frames > 40 {
 		return
 	}
-	version := c.seen[rapid.IntRange(0, len(c.seen)-1).Draw(s.t, "event")]
+	version := c.seen[rapid.IntRange(0, len(c.seen)-1).Draw(m.t, "event")]
 	for id, known := range c.ids {
 		if known == version {
 			c.frames++
-			s.asked[version] = true
+			m.asked[version] = true
 			c.ack(id)
-			if rapid.Bool().Draw(s.t, "and wait") {
+			if rapid.Bool().Draw(m.t, "and wait") {
 				answered := ""
 				for answered != id {
-					answered = s.arrived(c, c.arrive())
+					answered = m.arrived(c, c.arrive())
 				}
 			}
 		}
@@ -136,25 +136,25 @@ func (s *story) ack() {
 }
 
 // end finds out whether anything was lost.
-func (s *story) end() {
-	for len(s.conns) > 0 {
-		s.listen()
-		s.close()
+func (m *model) end() {
+	for len(m.conns) > 0 {
+		m.listen()
+		m.close()
 	}
-	s.open()
-	last := s.conns[0]
-	for version := 1; version <= s.told; version++ {
-		if s.asked[version] {
+	m.open()
+	last := m.conns[0]
+	for version := 1; version <= m.told; version++ {
+		if m.asked[version] {
 			continue // deleted, or on its way to it
 		}
 		for !slices.Contains(last.seen, version) {
-			s.arrived(last, last.arrive())
+			m.arrived(last, last.arrive())
 		}
 	}
-	for version := 1; version <= s.told; version++ {
-		require.True(s.t, s.received[version], "event %d never came", version)
+	for version := 1; version <= m.told; version++ {
+		require.True(m.t, m.received[version], "event %d never came", version)
 	}
-	s.close()
+	m.close()
 }
 
 func TestEventsComeAtLeastOnceInOrderAndNeverAfterTheAnswer(t *testing.T) {
@@ -174,15 +174,15 @@ func TestEventsComeAtLeastOnceInOrderAndNeverAfterTheAnswer(t *testing.T) {
 		}
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
-		s := &story{t: rt, processes: processes, agent: h.Agent(), received: map[int]bool{}, asked: map[int]bool{}, answered: map[int]bool{}}
+		m := &model{t: rt, processes: processes, agent: h.Agent(), received: map[int]bool{}, asked: map[int]bool{}, answered: map[int]bool{}}
 		rt.Repeat(map[string]func(*rapid.T){
-			"tell":  func(rt *rapid.T) { s.t = rt; s.tell() },
-			"open":  func(rt *rapid.T) { s.t = rt; s.open() },
-			"close": func(rt *rapid.T) { s.t = rt; s.listen(); s.close() },
-			"ack":   func(rt *rapid.T) { s.t = rt; s.ack() },
-			"":      func(rt *rapid.T) { s.t = rt; s.listen() },
+			"tell":  func(rt *rapid.T) { m.t = rt; m.tell() },
+			"open":  func(rt *rapid.T) { m.t = rt; m.open() },
+			"close": func(rt *rapid.T) { m.t = rt; m.listen(); m.close() },
+			"ack":   func(rt *rapid.T) { m.t = rt; m.ack() },
+			"":      func(rt *rapid.T) { m.t = rt; m.listen() },
 		})
-		s.t = rt
-		s.end()
+		m.t = rt
+		m.end()
 	})
 }

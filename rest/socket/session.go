@@ -2,8 +2,9 @@ package socket
 
 import (
 	"errors"
+	"io"
+	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,10 +14,10 @@ import (
 )
 
 const (
-	// silence is how long a peer may say nothing at all, pongs included (contract §8).
+	// silence is how long a peer may send nothing at all, pongs included (contract §8).
 	silence = 75 * time.Second
-	// writeTimeout is how long one frame may take to go out; a client that is slower is cut off.
-	writeTimeout = time.Second
+	// defaultWriteTimeout is how long one frame may take to go out; a client that is slower is cut off.
+	defaultWriteTimeout = time.Second
 	// linger is how long a closed client may take to close its side.
 	linger = time.Second
 	// releaseTimeout is how long a closing connection waits for its slot to be free again before it says so to the client.
@@ -25,186 +26,232 @@ const (
 	maxUnanswered = 4 * events.WindowSize
 )
 
-// session is one open connection. One goroutine reads, that of wait while there is nothing to read and that of read otherwise; the
-// goroutine of pump lives while there is something to write and is the only one that writes data.
+// session is one open connection. The goroutine of read reads for as long as the connection is open. The goroutine of writePump
+// lives while there is something to write; it alone writes data frames. Control frames may be written by any goroutine.
 type session struct {
-	hub  *Hub
-	gate gate
-	// socket is the gate's connection, to wait on.
-	socket  syscall.RawConn
-	in      inbox
-	out     outbox
+	hub     *Hub
+	conn    *websocket.Conn
+	metered *meteredConn
 	slot    events.Slot
 	version int
-	// round is the second, of every pingPeriod, in which the peer is pinged.
+	// round is the second, of every pingRounds, in which the peer is pinged.
 	round int
+	pace  pace
+	left  sync.Once
+	// position is where the write pump reads on; only its goroutine uses it.
+	position position
 
-	// cursor is the sequence up to which the pump has gone through the events.
-	cursor int64
-
-	mu      sync.Mutex
-	closing *closure
-	pumping bool
-	chores  chores
-	flight  flight
-	// held tells that there are events behind a full flight.
+	mu       sync.Mutex
+	closing  *closeReason
+	pumping  bool
+	pending  pending
+	inflight inflight
+	// held tells that there may be events to send once an event in flight is settled.
 	held bool
-	// loading tells that the pump is reading events; gone are those settled meanwhile, which it must not send any more.
-	loading bool
-	gone    []uuid.UUID
+	// loading tells that the pump is reading or sending events; settledMeanwhile must not be sent any more.
+	loading          bool
+	settledMeanwhile []uuid.UUID
+	// unsent are the events of the batch in hand that wait to be written. dropped tells that they were given up, because the client
+	// is slow, and have to be read again.
+	unsent  []events.Queued
+	dropped bool
 }
 
-// incoming are buffers for what a client says at once.
-var incoming = sync.Pool{New: func() any { return new([maxFrame]byte) }}
+// incoming are buffers for one message of a client and one byte more.
+var incoming = sync.Pool{New: func() any { return new([maxMessage + 1]byte) }}
 
 // past is a deadline that ends a read at once.
 var past = time.Unix(1, 0)
 
-// start begins a session on a connection that has been upgraded.
+// attach makes an upgraded connection the session's.
+func (s *session) attach(conn *websocket.Conn) {
+	s.conn = conn
+	s.version = events.FirstVersion
+	if named, ok := versions[conn.Subprotocol()]; ok {
+		s.version = named
+	}
+	conn.SetPingHandler(s.onPing)
+	conn.SetPongHandler(s.onPong)
+	conn.SetCloseHandler(func(int, string) error { return nil }) // finish answers, when the slot is free
+}
+
+// start begins a session that the Hub has let in.
 func (s *session) start() {
-	s.heard()
-	go s.wait()
-	s.kick(chores{look: true})
+	s.touch()
+	go s.read()
+	s.schedule(pending{fetch: true})
 }
 
-// heard grants the peer another span of silence, unless the session is ending.
-func (s *session) heard() {
+// refuse begins a session that ends at once.
+func (s *session) refuse(reason closeReason) {
+	s.close(reason)
+	go s.read()
+}
+
+// touch grants the peer another span of silence, unless the session is ending.
+func (s *session) touch() {
+	s.metered.unfinished = 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing == nil {
-		_ = s.gate.SetReadDeadline(time.Now().Add(silence)) // fails only once the connection is closed, which the read will tell
+		_ = s.conn.SetReadDeadline(time.Now().Add(silence)) // fails only on a closed connection, which the next read reports
 	}
 }
 
-// close ends the session; only the first reason counts.
-func (s *session) close(c closure) {
+// close ends the session; only the first reason counts. It does not block.
+func (s *session) close(reason closeReason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing == nil {
-		s.closing = &c
-		_ = s.gate.SetReadDeadline(past) // as above
-	}
-}
-
-// read takes what has come and waits for more, unless waiting ended with an error.
-func (s *session) read(err error) {
-	if err == nil {
-		err = s.receive()
-	}
-	if err != nil {
-		s.finish(err)
+	if s.closing != nil {
 		return
 	}
-	go s.wait()
-}
-
-// receive takes as much as one read brings.
-func (s *session) receive() error {
-	buffer := incoming.Get().(*[maxFrame]byte) //nolint:forcetypeassert // the pool holds nothing else
-	defer incoming.Put(buffer)
-	n, ended := s.gate.Read(buffer[:])
-	if err := s.in.take(buffer[:n], s); err != nil {
-		return err
+	s.closing = &reason
+	if reason == errBroken {
+		_ = s.conn.SetReadDeadline(past) // as above
+		return
 	}
-	return ended
+	_ = s.conn.SetReadDeadline(time.Now().Add(releaseTimeout + s.hub.writeTimeout + linger)) // as above
+	go s.sendClose(reason)
 }
 
-// hear takes one message.
-func (s *session) hear(message []byte) error {
-	event, err := readAck(message)
+// sendClose frees the slot and then tells the client, so that a client that sees the code can open another connection.
+func (s *session) sendClose(reason closeReason) {
+	s.release()
+	message := websocket.FormatCloseMessage(reason.code, reason.text)
+	_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that cannot be told sees the end
+	_ = s.conn.SetReadDeadline(time.Now().Add(linger))                          // as above
+}
+
+func (s *session) writeDeadline() time.Time { return time.Now().Add(s.hub.writeTimeout) }
+
+// release takes the session out of the Hub and frees its slot; it returns when that is done.
+func (s *session) release() { s.left.Do(func() { s.hub.leave(s) }) }
+
+// read takes what the client sends until the connection ends. After close it waits for the peer to close too.
+func (s *session) read() {
+	for {
+		message, err := s.receive()
+		if err != nil {
+			s.finish(err)
+			return
+		}
+		if reason := s.handle(message); reason != nil {
+			s.close(*reason)
+		}
+	}
+}
+
+// message is the result of reading one: the event that a well-formed ack names, or what is wrong with the message.
+type message struct {
+	event  uuid.UUID
+	reason *closeReason
+}
+
+// receive reads the next message. An error ends the reading for good.
+func (s *session) receive() (message, error) {
+	kind, reader, err := s.conn.NextReader()
 	if err != nil {
-		return err
+		return message{}, err
 	}
-	return s.ack(event)
+	buffer := incoming.Get().(*[maxMessage + 1]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer incoming.Put(buffer)
+	n, err := io.ReadFull(reader, buffer[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return message{}, err
+	}
+	s.touch()
+	switch {
+	case n > maxMessage:
+		return message{reason: &errLarge}, nil
+	case kind != websocket.TextMessage:
+		return message{reason: &errProtocol}, nil
+	}
+	event, err := readAck(buffer[:n])
+	if err != nil {
+		return message{reason: &errProtocol}, nil //nolint:nilerr // the reason says it
+	}
+	return message{event: event}, nil
 }
 
-// pong answers a ping.
-func (s *session) pong(payload []byte) error { return s.send(opPong, payload) }
-
-// ack notes an acknowledgement for the pump. One of an event that this connection has not received is passed over.
-func (s *session) ack(event uuid.UUID) error {
+// handle notes an acknowledgement for the write pump, and returns why the connection has to end, if it has to. An ack of an event
+// that this connection has not received changes nothing. First acks do not count as frames.
+func (s *session) handle(m message) *closeReason {
+	if m.reason != nil {
+		return m.reason
+	}
 	s.mu.Lock()
-	received := s.flight.received(event)
-	waiting := len(s.chores.acks)
+	state, waiting := s.inflight.ack(m.event), len(s.pending.acks)
 	s.mu.Unlock()
-	if !received {
-		return nil
+	if state != ackFirst && s.pace.take(time.Now()) != nil || waiting >= maxUnanswered {
+		return &errFast
 	}
-	if waiting >= maxUnanswered {
-		return errFast
+	if state != ackUnknown {
+		s.schedule(pending{acks: []uuid.UUID{m.event}})
 	}
-	s.kick(chores{acks: []uuid.UUID{event}})
 	return nil
 }
 
-// forget settles events that were acknowledged on another connection of the agent.
-func (s *session) forget(ids []uuid.UUID) {
-	s.mu.Lock()
-	for _, id := range ids {
-		s.flight.settle(id)
+// onPong counts a pong.
+func (s *session) onPong(string) error {
+	s.touch()
+	if err := s.pace.take(time.Now()); err != nil {
+		s.close(errFast)
 	}
-	if s.loading {
-		s.gone = append(s.gone, ids...)
-	}
-	held := s.held
-	s.mu.Unlock()
-	if held {
-		s.kick(chores{more: true})
-	}
+	return nil
 }
 
-// finish ends the connection: cause is why the read ended, which counts where nobody had closed the session before.
+// onPing counts a ping and answers it.
+func (s *session) onPing(payload string) error {
+	_ = s.onPong(payload) // it returns no error
+	err := s.conn.WriteControl(websocket.PongMessage, []byte(payload), s.writeDeadline())
+	if err != nil && !errors.Is(err, websocket.ErrCloseSent) {
+		return errBroken
+	}
+	return nil
+}
+
+// finish closes the connection. cause is why reading ended; it counts where nobody had closed the session before.
 func (s *session) finish(cause error) {
+	end, byPeer := endOf(cause)
+	last := end
 	s.mu.Lock()
-	byPeer := false
-	if s.closing == nil {
-		var last closure
-		last, byPeer = ending(cause)
+	closed := s.closing != nil
+	if closed {
+		last = *s.closing
+	} else {
 		s.closing = &last
 	}
-	last := *s.closing
 	s.mu.Unlock()
-
-	s.hub.leave(s)
-	if last.code != 0 {
-		_ = s.send(opClose, websocket.FormatCloseMessage(last.code, last.reason)) // a peer that cannot be told sees the end
-		if !byPeer {
-			s.drain()
-		}
+	s.release()
+	if !closed && last != errBroken {
+		s.sendClose(last)
 	}
-	_ = s.gate.Close()
+	if !byPeer && end != errBroken {
+		// Closing on unread bytes would reset the connection, and the peer might never see the close code.
+		_, _ = io.Copy(io.Discard, s.metered.Conn) // it ends with the peer or the deadline
+	}
+	_ = s.conn.Close()
 	s.hub.finished(s, last)
 }
 
-// ending tells how to answer the end of a read: with a closure, with the code that the peer closed with, or not at all.
-func ending(cause error) (last closure, byPeer bool) {
+// endOf tells how a session ends that nobody closed: with the code that the peer closed with, with a code for what the peer
+// sent, or with none.
+func endOf(cause error) (last closeReason, byPeer bool) {
 	var (
-		refused closure
+		reason  closeReason
 		closed  *websocket.CloseError
+		network net.Error
 	)
 	switch {
-	case errors.As(cause, &refused):
-		return refused, false
+	case errors.As(cause, &reason):
+		return reason, false
+	case errors.Is(cause, websocket.ErrReadLimit): // a length that no message has
+		return errLarge, false
 	case errors.As(cause, &closed) && closed.Code != websocket.CloseAbnormalClosure:
-		return closure{code: closed.Code}, true
-	default:
+		return closeReason{code: closed.Code}, true
+	case errors.As(cause, &closed), errors.As(cause, &network), errors.Is(cause, io.EOF):
 		return errBroken, false
-	}
-}
-
-// drain reads until the peer has closed too: closing on unread bytes would reset the connection, and the peer might never see
-// the close code.
-func (s *session) drain() {
-	_ = s.gate.SetReadDeadline(time.Now().Add(linger))
-	var rest [512]byte
-	for inOrder := s.gate.refused == nil; !s.gate.last; {
-		n, err := s.gate.Conn.Read(rest[:])
-		if err != nil {
-			return
-		}
-		if inOrder {
-			_, refused := s.gate.scan(rest[:n])
-			inOrder = refused == nil
-		}
+	default:
+		return errFraming, false
 	}
 }

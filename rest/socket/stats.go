@@ -22,15 +22,17 @@ type Stats struct {
 }
 
 // codes are the close codes counted by themselves; a peer may close with any other.
-var codes = [...]int{0, 1000, 1001, codeUnavailable, codeProtocol, codeIdentity, codeAccess, codeLimit}
+var codes = [...]int{0, 1000, 1001, errFraming.code, codeUnavailable, codeProtocol, codeIdentity, codeAccess, codeLimit}
 
 type counts struct {
 	opened       atomic.Int64
 	delivered    atomic.Int64
 	acknowledged atomic.Int64
 	heard        atomic.Int64
-	processes    atomic.Int64
-	byCode       [len(codes)]atomic.Int64
+	// fetched counts batches that sessions have read.
+	fetched   atomic.Int64
+	processes atomic.Int64
+	byCode    [len(codes)]atomic.Int64
 }
 
 // closed counts an end; a code that is not in the list counts as one that broke off.

@@ -57,6 +57,7 @@ func (h *house) process(settings ...func(*socket.Config)) *process {
 	g := graph.New(graph.Config{
 		DB: h.DB, TokenTTL: 720 * time.Hour,
 		Wake:        func(recipients []uuid.UUID) { hub.Wake(recipients) },
+		Withdrawn:   func(recipients []uuid.UUID) { hub.Withdrawn(recipients) },
 		TokensEnded: func() { hub.TokensEnded() },
 	})
 	logger := slog.New(slog.DiscardHandler)
@@ -257,9 +258,23 @@ func (p *process) tell(to *graphtest.Agent, versions ...int) {
 	p.t.Helper()
 	list := make([]events.Event, len(versions))
 	for i, version := range versions {
-		list[i] = events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: events.OrderPayload{OrderID: to.ID, Status: "funded", Version: version}}
+		list[i] = orderChanged(to, version)
 	}
 	p.tellEvents(list...)
+}
+
+func orderChanged(to *graphtest.Agent, version int) events.Event {
+	payload := events.OrderPayload{OrderID: to.ID, Status: "funded", Version: version}
+	return events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: payload}
+}
+
+// many are the versions from 1 to n.
+func many(n int) []int {
+	versions := make([]int, n)
+	for i := range versions {
+		versions[i] = i + 1
+	}
+	return versions
 }
 
 func (p *process) tellEvents(list ...events.Event) {

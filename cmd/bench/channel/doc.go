@@ -1,3 +1,3 @@
-// Package channel measures the event channel: how soon after its answer a message reaches the recipient's socket, and what an idle
-// socket costs.
+// Package channel measures the event channel: how soon after its answer a message reaches the recipient's socket, and what
+// sockets cost that are idle or acknowledge nothing.
 package channel

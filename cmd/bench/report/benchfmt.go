@@ -77,6 +77,9 @@ func (d *Data) Channel(to io.Writer) error {
 	if d.Idle.Sockets > 0 {
 		w.line("idleSocket", d.Idle.Sockets, benchfmt.Value{Value: d.Idle.BytesPerSocket(), Unit: "resident-B/op"})
 	}
+	if d.Silent.Sockets > 0 {
+		w.line("silentSockets", d.Silent.Sockets, benchfmt.Value{Value: d.Silent.Share(), Unit: "cores"})
+	}
 	if d.Rest.Resident > 0 {
 		w.line("atRest", 1, benchfmt.Value{Value: float64(d.Rest.Resident), Unit: "resident-B"},
 			benchfmt.Value{Value: float64(d.Rest.Proportional), Unit: "proportional-B"})

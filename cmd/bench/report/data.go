@@ -22,6 +22,7 @@ type Data struct {
 	Growth           []Size
 	Rest, AfterLoad  machine.Memory
 	Idle             channel.Idle
+	Silent           channel.Silent
 	Deliveries       []channel.Delivery
 	GrownConnections int
 	// Differences are what the answers of the server and the minimal server do not have in common.

@@ -16,6 +16,7 @@ var pageText string
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"count":     func(n int) string { return count(float64(n)) },
 	"kilobytes": func(bytes float64) float64 { return bytes / 1000 },
+	"percent":   func(share float64) float64 { return 100 * share },
 }).Parse(pageText))
 
 // Page writes the whole of it as Markdown.

@@ -60,7 +60,7 @@ func TestPage(t *testing.T) {
 		"| order cycle: at least 0.5 of the same work in SQL functions |  | not measured |",
 		"| answered → event, median at 50 a second: under 1 ms | 2.00 ms | **no** |",
 		"| answered → event, median at 500 a second: under 3 ms | 2.00 ms | yes |",
-		"| an idle socket: at most 10 KB | 8.0 KB | yes |",
+		"| an idle socket: at most 12 KB | 8.0 KB | yes |",
 		"| `GET /bots/me` | 16 | 9,000 | 10,000 | 20,000 | 0.90 (0.90–0.90) | 0.45 (0.45–0.45) | 111 µs | 222 µs |",
 		"| `GET /bots/me` | a second | 5,000 | 4,000 |",
 		"`GET /bots/me` by 2.0 times",

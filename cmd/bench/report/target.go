@@ -32,7 +32,8 @@ var targets = []target{
 	{"feed at offset 100,000: within 5 times page 1 plus the index scan", deepPage},
 	{"answered → event, median at 50 a second: under 1 ms", delivered(50, 1000)},
 	{"answered → event, median at 500 a second: under 3 ms", delivered(500, 3000)},
-	{"an idle socket: at most 10 KB", idleSocket},
+	{"an idle socket: at most 12 KB", idleSocket},
+	{"1,000 sockets that acknowledge nothing: under 2 % of a core", silentSockets},
 	{"the server at rest: under 64 MB resident", atRest},
 }
 
@@ -77,12 +78,21 @@ func delivered(rate int, below float64) func(*Data) []value {
 }
 
 func idleSocket(d *Data) []value {
-	const most = 10_000
+	const most = 12_000
 	if d.Idle.Sockets == 0 {
 		return nil
 	}
 	each := d.Idle.BytesPerSocket()
 	return []value{{"", fmt.Sprintf("%.1f KB", each/1000), each <= most}}
+}
+
+func silentSockets(d *Data) []value {
+	const below = 0.02
+	if d.Silent.Sockets == 0 {
+		return nil
+	}
+	share := d.Silent.Share()
+	return []value{{"", fmt.Sprintf("%.1f %%", 100*share), share < below}}
 }
 
 func atRest(d *Data) []value {

@@ -15,34 +15,39 @@ import (
 )
 
 const (
-	// channel carries the wake-ups between processes. A notice is the sender's number, a word, and for wake the agents' ids.
+	// channel carries the notices between processes. A notice is the sender's number, a word, and the ids of agents.
 	channel = "stoa_sockets"
-	// linkCheck is how often the connection is tried, and linkTimeout what one statement on it may take: a connection that is dead
-	// without having been closed shows by silence only.
-	linkCheck   = 5 * time.Second
-	linkTimeout = 5 * time.Second
-	// linkPatience is how long a client waits for the connection before it is turned away.
-	linkPatience = time.Second
+	// peerCheck is how often the connection is tried, and peerTimeout what one statement on it may take: silence is the only sign of
+	// a connection that is dead without having been closed.
+	peerCheck   = 5 * time.Second
+	peerTimeout = 5 * time.Second
+	// linkWait is how long a client waits for the connection before it is turned away.
+	linkWait = time.Second
 )
 
 // The words of notices.
 const (
-	wordHello    = "hello"
-	wordWake     = "wake"
+	wordHello = "hello"
+	// wordWake: the agents named have new events.
+	wordWake = "wake"
+	// wordRecheck: events of the agents named were acknowledged or withdrawn.
+	wordRecheck = "recheck"
+	// wordEveryone means wordRecheck for every agent.
 	wordEveryone = "everyone"
-	wordTokens   = "tokens"
+	// wordTokens: tokens have ended.
+	wordTokens = "tokens"
 )
 
-// keepLink keeps the Hub connected to the other processes.
-func (h *Hub) keepLink(ctx context.Context) {
+// keepPeers keeps the Hub connected to the other processes.
+func (h *Hub) keepPeers(ctx context.Context) {
 	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longWait) {
 		began := time.Now()
-		err := h.link(ctx)
+		err := h.servePeers(ctx)
 		if time.Since(began) > longWait {
 			wait = firstWait
 		}
 		if err != nil {
-			h.complain("event socket lost its connection to the database", err)
+			h.warnLimited("event socket lost its connection to the database", err)
 		}
 		select {
 		case <-time.After(wait):
@@ -51,8 +56,8 @@ func (h *Hub) keepLink(ctx context.Context) {
 	}
 }
 
-// link connects and serves the connection until it is lost or ctx ends.
-func (h *Hub) link(ctx context.Context) error {
+// servePeers connects and serves the connection until it is lost or ctx ends.
+func (h *Hub) servePeers(ctx context.Context) error {
 	process, err := h.Graph.Events.NewProcess(ctx)
 	if err != nil {
 		return err
@@ -66,7 +71,7 @@ func (h *Hub) link(ctx context.Context) error {
 	go func() {
 		defer close(lost)
 		for notice := range notices {
-			h.hear(process, notice.Extra)
+			h.handleNotice(process, notice.Extra)
 		}
 	}()
 	defer func() {
@@ -90,9 +95,13 @@ func (h *Hub) link(ctx context.Context) error {
 	if err := h.takeSlots(ctx, process); err != nil {
 		return err
 	}
-	h.wakeAll()
-	h.suspect()
-	check := time.NewTicker(linkCheck)
+	h.recheckTokens()
+	// What was told while there was no connection is lost, and the database may be another one than before.
+	select {
+	case h.linkedAnew <- struct{}{}:
+	default:
+	}
+	check := time.NewTicker(peerCheck)
 	defer check.Stop()
 	for {
 		select {
@@ -100,8 +109,8 @@ func (h *Hub) link(ctx context.Context) error {
 			return nil
 		case <-lost:
 			return conn.Err()
-		case <-h.mail.waiting:
-			for _, statement := range h.mail.take(process) {
+		case <-h.queue.waiting:
+			for _, statement := range h.queue.take(process) {
 				if err := execute(conn, statement); err != nil {
 					return err
 				}
@@ -116,7 +125,7 @@ func (h *Hub) link(ctx context.Context) error {
 
 // execute runs a statement; one that takes too long costs the connection.
 func execute(conn *pq.ListenerConn, statement string) error {
-	late := time.AfterFunc(linkTimeout, func() { _ = conn.Close() })
+	late := time.AfterFunc(peerTimeout, func() { _ = conn.Close() })
 	defer late.Stop()
 	_, err := conn.ExecSimpleQuery(statement)
 	return err
@@ -136,7 +145,7 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	}
 	for _, slot := range held {
 		if !staying[slot.ID] {
-			h.slots.ask(slot.ID)
+			h.slots.submit(slot.ID)
 		}
 	}
 	return nil
@@ -163,7 +172,7 @@ func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	h.mu.RUnlock()
 	select {
 	case <-linked:
-	case <-time.After(linkPatience):
+	case <-time.After(linkWait):
 	case <-ctx.Done():
 	}
 	h.mu.RLock()
@@ -171,26 +180,33 @@ func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	return h.process
 }
 
-// hear does what a notice of another process asks for; what it does not understand it leaves alone.
-func (h *Hub) hear(process int32, notice string) {
+// handleNotice does what a notice of another process asks for; a notice that it does not know changes nothing.
+func (h *Hub) handleNotice(process int32, notice string) {
 	words := strings.Fields(notice)
 	if len(words) < 2 || words[0] == strconv.Itoa(int(process)) {
 		return
 	}
-	h.mail.setAlone(false)
+	h.queue.setAlone(false)
 	switch words[1] {
 	case wordEveryone:
-		h.wakeAll()
+		h.scheduleAll(pending{recheck: true})
 	case wordTokens:
-		h.suspect()
+		h.recheckTokens()
 	case wordWake:
-		bots := make([]uuid.UUID, 0, len(words)-2)
-		for _, word := range words[2:] {
-			if id, err := uuid.Parse(word); err == nil {
-				bots = append(bots, id)
-			}
-		}
+		bots := parseIDs(words[2:])
 		h.counts.heard.Add(int64(len(bots)))
-		h.wakeHere(bots)
+		h.scheduleFor(bots, pending{fetch: true})
+	case wordRecheck:
+		h.scheduleFor(parseIDs(words[2:]), pending{recheck: true})
 	}
+}
+
+func parseIDs(words []string) []uuid.UUID {
+	ids := make([]uuid.UUID, 0, len(words))
+	for _, word := range words {
+		if id, err := uuid.Parse(word); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -18,8 +18,8 @@ func (h *Hub) enter(s *session, process int32) bool {
 		return false
 	}
 	h.sessions[s.slot.BotID] = append(h.sessions[s.slot.BotID], s)
-	s.round = h.rounds % pingRounds
-	h.rounds++
+	s.round = h.nextRound % pingRounds
+	h.nextRound++
 	h.open.Add(1)
 	h.counts.opened.Add(1)
 	return true
@@ -32,33 +32,33 @@ func (h *Hub) leave(s *session) {
 		return
 	}
 	h.mu.Lock()
-	mates := h.sessions[s.slot.BotID]
-	if i := slices.Index(mates, s); i >= 0 {
-		// A new slice, since others range over the old one.
-		if mates = slices.Concat(mates[:i], mates[i+1:]); len(mates) == 0 {
+	siblings := h.sessions[s.slot.BotID]
+	if i := slices.Index(siblings, s); i >= 0 {
+		// It makes a new slice, since others may be iterating over the old one.
+		if siblings = slices.Concat(siblings[:i], siblings[i+1:]); len(siblings) == 0 {
 			delete(h.sessions, s.slot.BotID)
 		} else {
-			h.sessions[s.slot.BotID] = mates
+			h.sessions[s.slot.BotID] = siblings
 		}
 	}
 	h.mu.Unlock()
 	select {
-	case <-h.slots.ask(s.slot.ID).done:
+	case <-h.slots.submit(s.slot.ID).done:
 	case <-time.After(releaseTimeout):
 	case <-h.ctx.Done():
 	}
 }
 
 // finished counts a session's end, once its connection is closed.
-func (h *Hub) finished(s *session, last closure) {
+func (h *Hub) finished(s *session, last closeReason) {
 	h.counts.closed(last.code)
 	if s.slot.ID != uuid.Nil {
 		h.open.Done()
 	}
 }
 
-// of returns the sessions of an agent; the slice is not to be changed.
-func (h *Hub) of(bot uuid.UUID) []*session {
+// siblings returns the sessions of an agent. The caller must not change the slice.
+func (h *Hub) siblings(bot uuid.UUID) []*session {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.sessions[bot]
@@ -69,8 +69,8 @@ func (h *Hub) all() []*session {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	list := make([]*session, 0, len(h.sessions))
-	for _, mates := range h.sessions {
-		list = append(list, mates...)
+	for _, siblings := range h.sessions {
+		list = append(list, siblings...)
 	}
 	return list
 }
@@ -80,8 +80,8 @@ func (h *Hub) ofRound(round int) []*session {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	var list []*session
-	for _, mates := range h.sessions {
-		for _, s := range mates {
+	for _, siblings := range h.sessions {
+		for _, s := range siblings {
 			if s.round == round {
 				list = append(list, s)
 			}
@@ -90,13 +90,13 @@ func (h *Hub) ofRound(round int) []*session {
 	return list
 }
 
-// tokensHeld adds to a list the tokens that connections were opened with, each once: a token is one agent's.
+// tokensHeld adds to a list the tokens that connections were opened with, each once: a token belongs to one agent.
 func (h *Hub) tokensHeld(list []uuid.UUID) []uuid.UUID {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for _, mates := range h.sessions {
+	for _, siblings := range h.sessions {
 		first := len(list)
-		for _, s := range mates {
+		for _, s := range siblings {
 			if !slices.Contains(list[first:], s.slot.TokenID) {
 				list = append(list, s.slot.TokenID)
 			}
@@ -109,32 +109,32 @@ func (h *Hub) tokensHeld(list []uuid.UUID) []uuid.UUID {
 func (h *Hub) count() (n int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for _, mates := range h.sessions {
-		n += len(mates)
+	for _, siblings := range h.sessions {
+		n += len(siblings)
 	}
 	return n
 }
 
-// wakeHere wakes the sessions of agents on this process.
-func (h *Hub) wakeHere(bots []uuid.UUID) {
+// scheduleFor gives work to the sessions of agents on this process.
+func (h *Hub) scheduleFor(bots []uuid.UUID, work pending) {
 	for _, bot := range bots {
-		for _, s := range h.of(bot) {
-			s.kick(chores{look: true})
+		for _, s := range h.siblings(bot) {
+			s.schedule(work)
 		}
 	}
 }
 
-// wakeAll wakes every session of this process.
-func (h *Hub) wakeAll() {
+// scheduleAll gives work to every session of this process.
+func (h *Hub) scheduleAll(work pending) {
 	for _, s := range h.all() {
-		s.kick(chores{look: true})
+		s.schedule(work)
 	}
 }
 
 // settle tells all connections of an agent that events are acknowledged.
 func (h *Hub) settle(bot uuid.UUID, ids []uuid.UUID) {
-	for _, s := range h.of(bot) {
-		s.forget(ids)
+	for _, s := range h.siblings(bot) {
+		s.settleAll(ids)
 	}
 }
 

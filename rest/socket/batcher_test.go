@@ -10,19 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhoAsksAloneRunsTheStatement needs no worker for that; whoever asks meanwhile does, and shares a statement.
-func TestWhoAsksAloneRunsTheStatement(t *testing.T) {
+// TestASingleRequestNeedsNoWorker shows that its caller runs the statement; requests that come meanwhile share one.
+func TestASingleRequestNeedsNoWorker(t *testing.T) {
 	t.Parallel()
 	const soon = time.Millisecond
 	began, goOn := make(chan int, 8), make(chan struct{})
-	g := newGather(8, func(_ context.Context, in []int) ([]int, error) {
+	b := newBatcher(8, func(_ context.Context, in []int) ([]int, error) {
 		began <- len(in)
 		<-goOn
 		return in, nil
 	})
 	answers := make(chan int, 4)
 	do := func(n int) {
-		out, err := g.do(t.Context(), n)
+		out, err := b.do(t.Context(), n)
 		if err != nil {
 			out = -1
 		}
@@ -35,15 +35,15 @@ func TestWhoAsksAloneRunsTheStatement(t *testing.T) {
 	}
 	waiting := func(n int) func() bool {
 		return func() bool {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			return len(g.waiting) == n
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return len(b.waiting) == n
 		}
 	}
 	require.Eventually(t, waiting(3), 10*time.Second, soon)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go g.work(ctx)
+	go b.work(ctx)
 	require.Equal(t, 3, <-began)
 	close(goOn)
 	sum := 0
@@ -51,29 +51,29 @@ func TestWhoAsksAloneRunsTheStatement(t *testing.T) {
 		sum += <-answers
 	}
 	require.Equal(t, 1+2+3+4, sum)
-	require.Zero(t, g.running)
+	require.Zero(t, b.running)
 	go do(5)
 	require.Equal(t, 1, <-began)
 	require.Equal(t, 5, <-answers)
 }
 
-func TestAFailureIsEverybodys(t *testing.T) {
+func TestAFailureReachesEveryRequest(t *testing.T) {
 	t.Parallel()
 	away := errors.New("away")
 	var calls atomic.Int32
-	g := newGather(8, func(context.Context, []int) ([]int, error) {
+	b := newBatcher(8, func(context.Context, []int) ([]int, error) {
 		calls.Add(1)
 		return nil, away
 	})
-	_, err := g.do(t.Context(), 1)
+	_, err := b.do(t.Context(), 1)
 	require.Equal(t, away, err)
 	require.EqualValues(t, 1, calls.Load())
-	g.running++ // somebody else's statement
+	b.running++ // somebody else's statement
 	ctx, stop := context.WithCancel(t.Context())
-	go g.work(ctx)
-	_, err = g.do(t.Context(), 2)
+	go b.work(ctx)
+	_, err = b.do(t.Context(), 2)
 	require.Equal(t, away, err)
 	stop()
-	_, err = g.do(ctx, 3)
+	_, err = b.do(ctx, 3)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -6,17 +6,21 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"stoa/graph/events"
 )
 
 const (
 	// pingRounds: a peer is pinged every 30 seconds, a thirtieth of them each second (contract §8).
 	pingRounds = 30
-	// tokenPeriod bounds how long a connection outlives its token where nobody told (contract §8: 1 s).
+	// tokenPeriod bounds how long a connection outlives its token where no notice came (contract §8: 1 s).
 	tokenPeriod = 500 * time.Millisecond
 	// activityPeriod is how often an open connection counts as activity (§3.4).
 	activityPeriod = time.Minute
 	// processPeriod is how long the death of a process goes unnoticed.
 	processPeriod = time.Second
+	// horizonPeriod is how often the horizon is advanced.
+	horizonPeriod = time.Second
 	// agentsAtOnce is how many agents or tokens one statement names.
 	agentsAtOnce = 5000
 	// statementTimeout bounds the statements of the rounds, and the acknowledgements.
@@ -42,16 +46,16 @@ func (h *Hub) pingPeers(ctx context.Context) {
 	round := 0
 	every(ctx, time.Second, func(context.Context) {
 		for _, s := range h.ofRound(round) {
-			s.kick(chores{ping: true})
+			s.schedule(pending{ping: true})
 		}
 		round = (round + 1) % pingRounds
 	})
 }
 
-// suspect has tokens checked at once.
-func (h *Hub) suspect() {
+// recheckTokens has tokens checked at once.
+func (h *Hub) recheckTokens() {
 	select {
-	case h.suspicion <- struct{}{}:
+	case h.recheck <- struct{}{}:
 	default:
 	}
 }
@@ -60,12 +64,12 @@ func (h *Hub) suspect() {
 func (h *Hub) checkTokens(ctx context.Context) {
 	ticker := time.NewTicker(tokenPeriod)
 	defer ticker.Stop()
-	var held []uuid.UUID // twice a second: anew each time it would be most of the garbage of an idle server
+	var held []uuid.UUID // it is kept because a new one twice a second would be most of the garbage of an idle server
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.suspicion:
+		case <-h.recheck:
 		case <-ticker.C:
 		}
 		held = h.tokensHeld(held[:0])
@@ -103,8 +107,8 @@ func (h *Hub) noteActivity(ctx context.Context) {
 	h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Bots.NoteConnected)
 }
 
-// watchProcesses finds out whether there are others to tell. When one is gone it wakes everyone: that one may have died between a
-// commit and telling of it.
+// watchProcesses finds out whether there are other processes. When one has ended, every session reads everything again: that
+// process may have ended between a commit and its notice.
 func (h *Hub) watchProcesses(ctx context.Context) {
 	var known []int32
 	every(ctx, processPeriod, func(ctx context.Context) {
@@ -112,19 +116,50 @@ func (h *Hub) watchProcesses(ctx context.Context) {
 		defer cancel()
 		live, err := h.Graph.Events.Processes(ctx)
 		if err != nil {
-			h.complain("event socket cannot see the processes", err)
+			h.warnLimited("event socket cannot see the processes", err)
 			return
 		}
 		h.mu.RLock()
 		linked := h.process != 0
 		h.mu.RUnlock()
-		h.mail.setAlone(linked && len(live) == 1)
+		h.queue.setAlone(linked && len(live) == 1)
 		if slices.ContainsFunc(known, func(process int32) bool { return !slices.Contains(live, process) }) {
-			h.wakeAll()
+			h.scheduleAll(pending{recheck: true})
 		}
 		known = live
 		h.counts.processes.Store(int64(len(live)))
 	})
+}
+
+// advanceHorizon keeps the horizon that sessions read by. When the connection to the other processes is a new one it begins again
+// at 0 and every session reads everything again.
+func (h *Hub) advanceHorizon(ctx context.Context) {
+	ticker := time.NewTicker(horizonPeriod)
+	defer ticker.Stop()
+	var horizon events.Horizon
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.linkedAnew:
+			horizon = events.Horizon{}
+			h.horizon.Store(0)
+			h.scheduleAll(pending{recheck: true})
+		case <-ticker.C:
+		}
+		if h.count() == 0 {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+		next, err := h.Graph.Events.Advance(ctx, horizon)
+		cancel()
+		if err != nil {
+			h.warnLimited("event socket cannot see how far events are settled", err)
+			continue
+		}
+		horizon = next
+		h.horizon.Store(horizon.Settled)
+	}
 }
 
 // inBatches calls fn with some of the ids at a time; one failure ends it.
@@ -134,7 +169,7 @@ func (h *Hub) inBatches(ctx context.Context, what string, ids []uuid.UUID, fn fu
 		err := fn(ctx, some)
 		cancel()
 		if err != nil {
-			h.complain(what, err)
+			h.warnLimited(what, err)
 			return
 		}
 	}

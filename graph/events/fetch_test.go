@@ -1,0 +1,173 @@
+package events_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/db"
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+)
+
+const (
+	patience = 20 * time.Second
+	soon     = time.Millisecond
+)
+
+func tell(t *testing.T, w *graphtest.World, list ...events.Event) {
+	t.Helper()
+	require.NoError(t, w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error { return w.Events.Add(ctx, tx, list...) }))
+}
+
+func order(to *graphtest.Agent, version int) events.Event {
+	return events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: events.OrderPayload{OrderID: to.ID, Status: "funded", Version: version}}
+}
+
+func cursor(of *graphtest.Agent, size int) events.Cursor {
+	return events.Cursor{Recipient: of.ID, Version: events.FirstVersion, Size: size}
+}
+
+func TestBatchesOfManyAgentsAreReadAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, none := w.Agent(), w.Agent(), w.Agent()
+	tell(t, w, order(one, 1), order(other, 2), order(one, 3))
+	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(one, 1), cursor(none, 1), cursor(other, 16), cursor(one, 16)})
+	require.NoError(t, err)
+	require.Len(t, batches, 4)
+	require.True(t, batches[0].More)
+	require.Equal(t, events.Batch{}, batches[1])
+	require.Len(t, batches[2].Events, 1)
+	require.Len(t, batches[3].Events, 2)
+	require.False(t, batches[3].More)
+	first := batches[0].Events[0]
+	require.JSONEq(t, `{"type":"event","event_id":"`+first.ID.String()+`","kind":"order.changed","payload":{"order_id":"`+one.ID.String()+`","status":"funded","version":1}}`,
+		string(first.Frame))
+	require.Equal(t, first, batches[3].Events[0])
+
+	// Known events come without their frames; events up to After do not come.
+	known, after := cursor(one, 16), cursor(one, 16)
+	known.Known, after.After = first.Sequence, first.Sequence
+	read, err := w.Events.Fetch(t.Context(), []events.Cursor{known, after})
+	require.NoError(t, err)
+	require.Equal(t, events.Queued{ID: first.ID, Sequence: first.Sequence}, read[0].Events[0])
+	require.Equal(t, batches[3].Events[1:], read[0].Events[1:])
+	require.Equal(t, batches[3].Events[1:], read[1].Events)
+	require.Equal(t, read[1].Events[0].Sequence, read[1].Last)
+}
+
+func TestEventsThatCannotBeDeliveredMakeRoom(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	w.Exec("DELETE FROM events")
+	for range 5 {
+		w.Sent(one, other)
+	}
+	tell(t, w, order(other, 1))
+	w.Exec("UPDATE messages SET expires_at = stoa_now()")
+	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(other, 5)})
+	require.NoError(t, err)
+	require.Empty(t, batches[0].Events)
+	require.True(t, batches[0].More)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
+	batches, err = w.Events.Fetch(t.Context(), []events.Cursor{cursor(other, 5)})
+	require.NoError(t, err)
+	require.Len(t, batches[0].Events, 1)
+}
+
+func TestMessagesOfKnownEventsAreNotRead(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	w.Exec("DELETE FROM events")
+	w.Sent(one, other)
+	w.Sent(one, other)
+	fetch := func(of events.Cursor) []events.Queued {
+		batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(one, 1), of})
+		require.NoError(t, err)
+		require.Len(t, batches[1].Events, 2)
+		return batches[1].Events
+	}
+	both := fetch(cursor(other, 2))
+	require.Contains(t, string(both[0].Frame), `"message":{"id"`)
+	again := cursor(other, 2)
+	again.Known = both[0].Sequence
+	w.Exec("UPDATE messages SET expires_at = stoa_now() WHERE id = (SELECT message_id FROM events ORDER BY sequence LIMIT 1)")
+	read := fetch(again)
+	require.Equal(t, events.Queued{ID: both[0].ID, Sequence: both[0].Sequence}, read[0], "it is not deleted, because nothing of it was read")
+	require.Equal(t, both[1], read[1])
+}
+
+// plan is a node of EXPLAIN's output.
+type plan struct {
+	Relation string  `json:"Relation Name"`
+	Rows     float64 `json:"Actual Rows"`
+	Loops    float64 `json:"Actual Loops"`
+	Removed  float64 `json:"Rows Removed by Filter"`
+	Plans    []plan  `json:"Plans"`
+}
+
+// read is how many rows of a table the plan read.
+func (p plan) read(table string) (rows float64) {
+	if p.Relation == table {
+		rows = (p.Rows + p.Removed) * p.Loops
+	}
+	for _, child := range p.Plans {
+		rows += child.read(table)
+	}
+	return rows
+}
+
+// The statement reads the rows of the batch, however many events are in flight before it.
+func TestRowsReadForABatchDoNotGrowWithTheWindow(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	const insert = `INSERT INTO events (id, created_at, recipient_id, kind, payload)
+		SELECT gen_random_uuid(), stoa_now(), $1, 'order.changed', '{}' FROM generate_series(1, $2)`
+	w.Exec(insert, one.ID, 20_000)
+	w.Exec("ANALYZE events")
+	for inFlight := range events.WindowSize {
+		if inFlight%50 != 0 {
+			w.Exec(insert, other.ID, 1)
+			continue
+		}
+		last := w.Count("SELECT max(sequence) FROM events")
+		w.Exec(insert, other.ID, 1)
+		var text []byte
+		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+w.Events.FetchStatement(),
+			pq.Array([]string{other.ID.String()}), pq.Array([]int{1}), pq.Array([]int64{last}), pq.Array([]int64{last}), pq.Array([]int{16}),
+			events.LatestVersion, pq.Array([]string{"profile.recommendations"})).Scan(&text))
+		var explained []struct{ Plan plan }
+		require.NoError(t, json.Unmarshal(text, &explained))
+		require.EqualValues(t, 1, explained[0].Plan.read("events"), "with %d in flight: %s", inFlight, text)
+	}
+}
+
+func TestOnlyTheRecipientAcknowledges(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	tell(t, w, order(one, 1), order(one, 2))
+	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(one, 5)})
+	require.NoError(t, err)
+	first := batches[0].Events[0].ID
+	acknowledge := func(acks ...events.Ack) {
+		elsewhere, err := w.Events.Acknowledge(t.Context(), 1, acks)
+		require.NoError(t, err)
+		require.Empty(t, elsewhere)
+	}
+	acknowledge(events.Ack{Recipient: other.ID, EventID: first}, events.Ack{Recipient: one.ID, EventID: uuid.New()})
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events"))
+	acks := []events.Ack{{Recipient: one.ID, EventID: first}, {Recipient: one.ID, EventID: first}}
+	acknowledge(acks...)
+	acknowledge(acks...)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
+}

@@ -1,0 +1,47 @@
+package events
+
+import "context"
+
+// Horizon tells how far reading by sequence is safe. Sequences are drawn before their transactions commit, so an event may become
+// visible after one with a larger sequence. Every transaction that drew a sequence up to Settled has ended: a statement that
+// begins now sees each of these events, or it will never be seen.
+//
+// This rests on three facts: the sequence has no cache, so that its last value bounds what any session has drawn; a transaction
+// has its number before it draws, since it writes the event's cause first (Add makes sure of it); and a snapshot's xmin is larger
+// than the number of a transaction only when that one has ended.
+type Horizon struct {
+	Settled int64
+	// drawn was the last sequence when the transaction number mark was given out; 0 where no mark is awaited.
+	drawn, mark int64
+}
+
+const (
+	// selectDrawn reads the last sequence that was drawn, and the oldest transaction that has not ended.
+	selectDrawn = `
+SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END, pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+FROM event_sequence`
+
+	// selectMark gives out a transaction number: every transaction that has one already has a smaller one.
+	selectMark = "SELECT pg_current_xact_id()::text::bigint"
+)
+
+// Advance returns the horizon as it is now. Called once a second it lags behind by about as much, or by the longest transaction
+// that writes. While no events are written it costs one short statement and no transaction number.
+func (a *API) Advance(ctx context.Context, h Horizon) (Horizon, error) {
+	var drawn, oldest int64
+	if err := a.DB.SQL.QueryRowContext(ctx, selectDrawn).Scan(&drawn, &oldest); err != nil {
+		return h, err
+	}
+	if h.drawn > 0 && oldest > h.mark {
+		h = Horizon{Settled: h.drawn}
+	}
+	if h.drawn > 0 || drawn <= h.Settled {
+		return h, nil
+	}
+	var mark int64
+	if err := a.DB.SQL.QueryRowContext(ctx, selectMark).Scan(&mark); err != nil {
+		return h, err
+	}
+	h.drawn, h.mark = drawn, mark
+	return h, nil
+}

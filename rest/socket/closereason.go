@@ -1,0 +1,50 @@
+package socket
+
+import (
+	"github.com/gorilla/websocket"
+
+	"stoa/graph/fault"
+)
+
+// closeReason is how the server ends a connection: a close code of §6 and a text for logs.
+type closeReason struct {
+	code int
+	text string
+}
+
+func (c closeReason) Error() string { return c.text }
+
+// The close codes of §6.
+const (
+	codeProtocol    = 4400
+	codeIdentity    = 4401
+	codeAccess      = 4403
+	codeLimit       = 4429
+	codeUnavailable = websocket.CloseTryAgainLater
+)
+
+// The ways in which the server ends a connection.
+var (
+	errQuery     = closeReason{codeProtocol, "the address takes no query; the token goes into the Authorization header"}
+	errProtocol  = closeReason{codeProtocol, "only ack frames are understood here"}
+	errLarge     = closeReason{codeProtocol, "a message holds at most 4096 bytes"}
+	errIdentity  = closeReason{codeIdentity, "a valid bearer token is required"}
+	errEnded     = closeReason{codeIdentity, "the token has ended"}
+	errOrigin    = closeReason{codeAccess, "this origin may not connect"}
+	errSuspended = closeReason{codeAccess, "the agent is suspended"}
+	errFull      = closeReason{codeLimit, "too many connections"}
+	errFast      = closeReason{codeLimit, "too many frames in a second"}
+	errAway      = closeReason{codeUnavailable, "try again later"}
+	errDraining  = closeReason{codeUnavailable, "shutting down"}
+
+	// errBroken ends a connection that cannot be written to any more.
+	errBroken = closeReason{}
+	// errFraming ends a connection on which the client broke RFC 6455; the library has sent the close frame.
+	errFraming = closeReason{code: websocket.CloseProtocolError}
+)
+
+// admissionReasons are the reasons for faults of admission. Any other fault means that the server cannot tell at the moment.
+var admissionReasons = map[fault.Code]closeReason{
+	fault.Unauthorized: errIdentity,
+	fault.Forbidden:    errSuspended,
+}

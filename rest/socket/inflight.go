@@ -1,0 +1,114 @@
+package socket
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/events"
+)
+
+// remembered is how many settled events a connection knows as received, so that a repeated ack is answered again: four windows.
+// An ack of an event that was settled longer ago counts as one of an event that was never received.
+const remembered = 4 * events.WindowSize
+
+// inflight is what one connection has received. It takes no memory before the first event.
+type inflight struct {
+	// pending are sent and not settled, in the order of sending; at most events.WindowSize.
+	pending []sent
+	// settled are acknowledged, here or on another connection, or withdrawn. It is a ring once it is full.
+	settled []sent
+	oldest  int
+}
+
+// sent is an event that the connection has received.
+type sent struct {
+	id       uuid.UUID
+	sequence int64
+	// acked tells that the client has acknowledged it on this connection.
+	acked bool
+}
+
+// ackState is what an ack means to the connection that it came on.
+type ackState int
+
+const (
+	// ackUnknown: the connection has not received the event.
+	ackUnknown ackState = iota
+	ackFirst
+	ackRepeated
+)
+
+// full tells that nothing may be sent until something is settled.
+func (f *inflight) full() bool { return len(f.pending) >= events.WindowSize }
+
+func find(list []sent, id uuid.UUID) int {
+	return slices.IndexFunc(list, func(s sent) bool { return s.id == id })
+}
+
+// holds tells whether an event is sent and not settled.
+func (f *inflight) holds(id uuid.UUID) bool { return find(f.pending, id) >= 0 }
+
+// received tells whether the connection has been sent an event, settled or not.
+func (f *inflight) received(id uuid.UUID) bool { return f.holds(id) || find(f.settled, id) >= 0 }
+
+// behind counts the events in flight with a sequence larger than the given one.
+func (f *inflight) behind(sequence int64) (n int) {
+	for _, s := range f.pending {
+		if s.sequence > sequence {
+			n++
+		}
+	}
+	return n
+}
+
+// ack notes that the client has acknowledged an event. It settles nothing.
+func (f *inflight) ack(id uuid.UUID) ackState {
+	for _, list := range [...][]sent{f.pending, f.settled} {
+		if i := find(list, id); i >= 0 {
+			if list[i].acked {
+				return ackRepeated
+			}
+			list[i].acked = true
+			return ackFirst
+		}
+	}
+	return ackUnknown
+}
+
+func (f *inflight) send(id uuid.UUID, sequence int64) {
+	f.pending = append(f.pending, sent{id: id, sequence: sequence})
+}
+
+// settle makes room for another event; an event that is not in flight changes nothing.
+func (f *inflight) settle(id uuid.UUID) {
+	i := find(f.pending, id)
+	if i < 0 {
+		return
+	}
+	done := f.pending[i]
+	if f.pending = slices.Delete(f.pending, i, i+1); len(f.pending) == 0 {
+		f.pending = nil
+	}
+	if len(f.settled) < remembered {
+		f.settled = append(f.settled, done)
+		return
+	}
+	f.settled[f.oldest] = done
+	f.oldest = (f.oldest + 1) % remembered
+}
+
+// prune settles the events in flight that a batch from the oldest event on would hold and does not: they were acknowledged on
+// another connection or withdrawn.
+func (f *inflight) prune(batch events.Batch) {
+	there := make(map[uuid.UUID]bool, len(batch.Events))
+	for _, e := range batch.Events {
+		there[e.ID] = true
+	}
+	for _, s := range slices.Clone(f.pending) {
+		beyond := batch.More && s.sequence > batch.Last
+		if !there[s.id] && !beyond {
+			f.settle(s.id)
+		}
+	}
+}

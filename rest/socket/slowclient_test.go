@@ -1,0 +1,77 @@
+package socket_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/rest/socket"
+)
+
+// tellMuch writes events that are too large for the buffers of the system between the server and a client of deaf.
+func (p *process) tellMuch(agent *graphtest.Agent) {
+	p.t.Helper()
+	payload := events.OrderPayload{OrderID: agent.ID, Status: strings.Repeat("x", 1<<18)}
+	list := make([]events.Event, 16)
+	for i := range list {
+		list[i] = events.Event{Recipient: agent.ID, Kind: events.OrderChanged, Payload: payload}
+	}
+	p.tellEvents(list...)
+}
+
+// deaf connects and never reads; the system takes little on the client's behalf.
+func (p *process) deaf(agent *graphtest.Agent) {
+	p.t.Helper()
+	dialer := websocket.Dialer{HandshakeTimeout: patience, NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+			return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		}}
+		return small.DialContext(ctx, network, address)
+	}}
+	conn, response, err := dialer.Dial(p.url, bearer(agent.Token))
+	require.NoError(p.t, err)
+	require.NoError(p.t, response.Body.Close())
+	p.t.Cleanup(func() { _ = conn.Close() })
+}
+
+func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process(quotas(1, 1))
+	agent := h.Agent()
+	p.tellMuch(agent)
+	p.deaf(agent)
+	// It frees the only slot, without a word from the client.
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM socket_leases") == 0 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, patience, 5*time.Millisecond)
+	again := p.dial(agent.Token)
+	for range 16 {
+		require.NoError(t, again.arrive().err) // such a status is no event's
+	}
+}
+
+// As many clients as may hold events in memory do not read, for longer than the test takes. Others still get theirs.
+func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	p := h.process()
+	p.hub.SetWriteTimeout(10 * patience)
+	agent, deaf := h.Agent(), h.Agent()
+	conn := p.dial(agent.Token)
+	conn.quiet()
+	p.tellMuch(deaf)
+	for range socket.ChunksInMemory + 1 {
+		p.deaf(deaf)
+	}
+	p.tell(agent, 1)
+	require.Equal(t, 1, conn.event(events.OrderChanged).version())
+	require.Equal(t, socket.ChunksInMemory+2, p.hub.Stats().Open)
+}
