@@ -23,15 +23,21 @@ type Inspector struct {
 	starting sync.WaitGroup
 }
 
-// NewInspector returns an Inspector that keeps one child started ahead, and starts it. It closes this process to others of its own
-// user, for good (PR_SET_DUMPABLE): a child that shares the user could read its memory and environment otherwise.
-func NewInspector() (*Inspector, error) {
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("inspection: close the server's memory to others: %w", err)
-	}
+// NewInspector returns an Inspector that keeps one child started ahead, and starts it.
+func NewInspector() *Inspector {
 	i := &Inspector{keeps: true}
 	i.prepare()
-	return i, nil
+	return i
+}
+
+// CloseMemory closes this process to others of its own user, for good (PR_SET_DUMPABLE): where a child shares the server's user,
+// nothing else in the kernel keeps it from the server's memory and environment once Landlock and namespaces are lacking. A server
+// calls it first.
+func CloseMemory() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("close this process's memory to others: %w", err)
+	}
+	return nil
 }
 
 // Run inspects one file in a child process, for at most 15 s and within 512 MiB, and returns the verdict (§4.8), as the function Run
