@@ -5,6 +5,7 @@
 //
 //	postgres/             the cluster itself, 0700, owned by the account that runs it
 //	postgres.new-*/       a cluster being initialised; renamed to postgres/ when complete
+//	postgres.pgpass       the password of the role stoa, 0600, owned by the same account
 //	postgres.log, .log.1  what the database says, bounded in size
 //	postgres.users.lock   held shared by every server process that uses the cluster
 //	postgres.start.lock   held exclusively while someone starts or stops the database
@@ -18,8 +19,9 @@
 //   - Who listens on the socket inside postgres/ is the postmaster of this
 //     folder: the kernel tells its pid, so that no recorded pid is trusted.
 //   - There is no TCP listener, and the superuser cannot log in. The role stoa
-//     logs in without a password, but only through a socket that nobody except
-//     the owner of the folder and root can reach.
+//     logs in through a socket that nobody except the owner of the folder and
+//     root can reach, with a password (SCRAM) that is made with the cluster.
+//     Clusters of versions without one get it at their next start.
 //
 // PostgreSQL refuses to run as root. Started as root, the package runs it as an
 // unprivileged account, which need not be able to traverse the folders above
@@ -75,6 +77,9 @@ type Cluster struct {
 	users    *os.File // postgres.users.lock, locked shared
 	socket   socket
 
+	password     string
+	passwordMade bool // by this process, and not yet given to the role
+
 	postmaster *postmaster // the supervisor's until done is closed
 	cancel     context.CancelFunc
 	done       chan struct{}
@@ -108,9 +113,10 @@ func Start(ctx context.Context, config Config) (*Cluster, error) {
 }
 
 // URL is the address of the database stoa for the role stoa, for lib/pq, pgx
-// and libpq alike. It stays the same across restarts of the database and is of
-// use only to the account that owns the data folder, and to root.
-func (c *Cluster) URL() string { return c.socket.url() }
+// and libpq alike. It names the file with the password and holds no secret. It
+// stays the same across restarts of the database and is of use only to the
+// account that owns the data folder, and to root.
+func (c *Cluster) URL() string { return c.socket.url(c.passwordPath()) }
 
 // Stop gives up this process's hold. The last process out shuts the database
 // down, ending open transactions, and waits; others leave it running. When ctx

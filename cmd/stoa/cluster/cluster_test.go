@@ -69,8 +69,8 @@ func TestTestRole(t *testing.T) {
 	do(t, db, "CREATE DATABASE other")
 	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/other?", 1)).PingContext(t.Context()))
 	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/postgres?", 1)).PingContext(t.Context()))
-	do(t, db, "CREATE ROLE ordinary LOGIN")
-	require.NoError(t, connect(t, strings.Replace(c.URL(), "stoa@", "ordinary@", 1)).PingContext(t.Context()))
+	do(t, db, "CREATE ROLE ordinary LOGIN PASSWORD 'known'")
+	require.NoError(t, connect(t, strings.Replace(c.URL(), "stoa@", "ordinary:known@", 1)).PingContext(t.Context()))
 }
 
 func TestTuning(t *testing.T) {

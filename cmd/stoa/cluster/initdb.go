@@ -90,15 +90,24 @@ func (c *Cluster) initdbArgs(locale string) []string {
 	return args
 }
 
-// createRole makes role and database in single-user mode: the one moment at
-// which somebody acts as superuser. A statement is a line.
+// createRole makes role and database.
 func (c *Cluster) createRole(ctx context.Context, dir *os.File) error {
-	options := "LOGIN"
+	options := "LOGIN PASSWORD '" + c.password + "'"
 	if c.config.TestRole {
 		options += " SUPERUSER"
 	}
+	err := c.asSuperuser(ctx, dir, fmt.Sprintf("CREATE ROLE %[1]s %[2]s;\nCREATE DATABASE %[1]s OWNER %[1]s;\n", role, options))
+	if err == nil {
+		c.passwordMade = false
+	}
+	return err
+}
+
+// asSuperuser runs statements, one a line, in single-user mode: nobody can log in as the superuser. They go through standard
+// input, since anyone may read a process's arguments.
+func (c *Cluster) asSuperuser(ctx context.Context, dir *os.File, statements string) error {
 	cmd := c.command(ctx, dir, "postgres", "--single", "-D", handed, "-c", "exit_on_error=on", "postgres")
-	cmd.Stdin = strings.NewReader(fmt.Sprintf("CREATE ROLE %[1]s %[2]s;\nCREATE DATABASE %[1]s OWNER %[1]s;\n", role, options))
+	cmd.Stdin = strings.NewReader(statements)
 	return finish(ctx, cmd)
 }
 

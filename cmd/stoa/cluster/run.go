@@ -67,7 +67,7 @@ func (c *Cluster) adopt(ctx context.Context, pid int) (*postmaster, error) {
 	if pm == nil {
 		return nil, nil
 	}
-	err := c.ready(ctx, pm)
+	err := c.ready(ctx, pm, c.setPasswordOnline)
 	if err == nil {
 		c.log.Info("database adopted", "folder", c.folder, "pid", pm.pid)
 		return pm, nil
@@ -84,10 +84,13 @@ func (c *Cluster) adopt(ctx context.Context, pid int) (*postmaster, error) {
 func (c *Cluster) launch(ctx context.Context, dir *os.File) (*postmaster, error) {
 	defer dir.Close()
 	began := time.Now()
-	if err := c.writeSettings(c.folder, false); err != nil {
+	if err := c.clearForeign(); err != nil {
 		return nil, err
 	}
-	if err := c.clearForeign(); err != nil {
+	if err := c.setPasswordOffline(ctx, dir); err != nil {
+		return nil, err
+	}
+	if err := c.writeSettings(c.folder, false); err != nil {
 		return nil, err
 	}
 	journal, err := c.openLog()
@@ -106,7 +109,7 @@ func (c *Cluster) launch(ctx context.Context, dir *os.File) (*postmaster, error)
 		return nil, err
 	}
 	_ = dir.Close() // from here on only the database holds the lock
-	if err := c.ready(ctx, pm); err != nil {
+	if err := c.ready(ctx, pm, nil); err != nil {
 		last := journal.said()
 		deadline, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -122,14 +125,21 @@ var errEnded = errors.New("it ended")
 // refuse.
 const refusals = 100
 
-// ready waits until the postmaster says that it accepts connections, and tries
-// one. Recovery after a crash may take minutes; only ctx limits it.
-func (c *Cluster) ready(ctx context.Context, pm *postmaster) error {
+// ready waits until the postmaster says that it accepts connections, calls
+// prepare, if any, and tries one. Recovery after a crash may take minutes; only
+// ctx limits it.
+func (c *Cluster) ready(ctx context.Context, pm *postmaster, prepare func(ctx context.Context, pid int) error) error {
 	refused := 0
 	for !pm.ended() {
 		record, ok := readRecord(filepath.Join(c.folder, "postmaster.pid"))
 		if ok && record.pid == pm.pid && record.status == "ready" {
-			err := c.socket.ping(ctx)
+			var err error
+			if prepare != nil {
+				err = prepare(ctx, pm.pid)
+			}
+			if err == nil {
+				err = c.socket.ping(ctx, c.passwordPath())
+			}
 			if err == nil {
 				return nil
 			}

@@ -17,6 +17,7 @@ import (
 const (
 	settingsFile = "stoa.conf"
 	tuningFile   = "tuning.conf"
+	hbaFile      = "pg_hba.conf" // who may log in
 )
 
 // setting is one line of the configuration.
@@ -83,15 +84,6 @@ func (c Config) settings(name string) string {
 	return b.String()
 }
 
-// logins is the text of pg_hba.conf.
-func (c Config) logins() string {
-	database, user := role, role
-	if c.TestRole {
-		database, user = "all", "all"
-	}
-	return fmt.Sprintf("# Written by stoa. Who can reach the socket has passed the folder's permissions.\nlocal %s %s trust\n", database, user)
-}
-
 // writeSettings writes stoa.conf into the folder and, for one just initialised,
 // everything else. The folder is another account's: nothing is followed out of it.
 func (c *Cluster) writeSettings(folder string, fresh bool) error {
@@ -107,7 +99,7 @@ func (c *Cluster) writeSettings(folder string, fresh bool) error {
 	if err := c.replace(root, settingsFile, c.config.settings(name)); err != nil || !fresh {
 		return err
 	}
-	if err := c.replace(root, "pg_hba.conf", c.config.logins()); err != nil {
+	if err := c.replace(root, hbaFile, c.config.logins()); err != nil {
 		return err
 	}
 	if err := c.replace(root, tuningFile, "# Your own settings. They count from the next start of the database.\n"); err != nil {

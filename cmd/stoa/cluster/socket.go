@@ -81,8 +81,12 @@ func (s socket) host() string {
 	return s.folder
 }
 
-func (s socket) url() string {
+// url is the address of the database; passfile is the file with the role's password, or empty.
+func (s socket) url(passfile string) string {
 	query := url.Values{"host": {s.host()}, "port": {port}, "sslmode": {"disable"}}
+	if passfile != "" {
+		query.Set("passfile", passfile)
+	}
 	// libpq and pgx take a plus sign for itself, not for a space.
 	encoded := strings.ReplaceAll(query.Encode(), "+", "%20")
 	return (&url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role, RawQuery: encoded}).String()
@@ -133,8 +137,8 @@ func (s socket) listener(ctx context.Context) (int, error) {
 
 // ping logs in as the server will. A database whose every connection is taken
 // counts as answering.
-func (s socket) ping(ctx context.Context) error {
-	connector, err := pq.NewConnector(s.url())
+func (s socket) ping(ctx context.Context, passfile string) error {
+	connector, err := pq.NewConnector(s.url(passfile))
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ func (c *Cluster) open(ctx context.Context) error {
 }
 
 func (c *Cluster) serve(ctx context.Context) (err error) {
+	if err = c.loadPassword(); err != nil {
+		return err
+	}
 	if err = c.initialise(ctx); err != nil {
 		return err
 	}

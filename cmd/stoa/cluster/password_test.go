@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// withoutPassword is a URL as one would have it who reached the socket and nothing else.
+func withoutPassword(t *testing.T, address string) string {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	require.NoError(t, err)
+	query := parsed.Query()
+	query.Del("passfile")
+	parsed.RawQuery = query.Encode()
+	return parsed.String()
+}
+
+// downgrade makes a running cluster what versions without a password left: role and pg_hba.conf.
+func downgrade(t *testing.T, c *Cluster) {
+	t.Helper()
+	do(t, connect(t, c.URL()), "ALTER ROLE stoa PASSWORD NULL")
+	hba := filepath.Join(c.folder, hbaFile)
+	require.NoError(t, os.WriteFile(hba, []byte("# Written by stoa.\nlocal stoa stoa trust\n"), 0o600))
+	require.NoError(t, syscall.Kill(pidOf(t, c.data), syscall.SIGHUP))
+	require.NoError(t, os.Remove(c.passwordPath()))
+	eventually(t, func() bool {
+		return connect(t, withoutPassword(t, c.URL())).PingContext(t.Context()) == nil
+	}, "pg_hba.conf is read again")
+}
+
+// requireSecured wants a cluster that the URL opens, to every driver, and that nothing else does.
+func requireSecured(t *testing.T, c *Cluster) {
+	t.Helper()
+	db := connect(t, c.URL())
+	require.Equal(t, 42, ask[int](t, db, "SELECT n FROM kept"))
+	conn, err := pgx.Connect(t.Context(), c.URL())
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(t.Context()))
+
+	bare := withoutPassword(t, c.URL())
+	eventually(t, func() bool { return connect(t, bare).PingContext(t.Context()) != nil }, "reaching the socket is not enough")
+	wrong := strings.Replace(bare, "stoa@", "stoa:guess@", 1)
+	require.ErrorContains(t, connect(t, wrong).PingContext(t.Context()), "password authentication failed")
+
+	info, err := os.Stat(filepath.Join(c.data, passwordFile))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	require.NotContains(t, c.URL(), c.password)
+}
+
+// Whoever reaches the socket needs the password as well, also on a cluster of a version that had none, started or still running,
+// and on one whose password file was lost.
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	cfg := config(t.TempDir())
+	first := start(t, cfg)
+	do(t, connect(t, first.URL()), "CREATE TABLE kept AS SELECT 42 AS n")
+	requireSecured(t, first)
+
+	downgrade(t, first)
+	second := start(t, cfg)
+	requireSecured(t, second)
+
+	downgrade(t, second)
+	stop(t, first)
+	stop(t, second)
+	require.True(t, idle(t, cfg.DataDir))
+	third := start(t, cfg)
+	requireSecured(t, third)
+	kept := third.password
+	stop(t, third)
+
+	again := start(t, cfg)
+	require.Equal(t, kept, again.password)
+	stop(t, again)
+
+	require.NoError(t, os.Remove(again.passwordPath()))
+	last := start(t, cfg)
+	require.NotEqual(t, kept, last.password)
+	requireSecured(t, last)
+
+	require.NoError(t, os.WriteFile(last.passwordPath(), []byte("nonsense\n"), 0o600))
+	_, err := Start(t.Context(), cfg)
+	require.ErrorContains(t, err, "is damaged")
+}
