@@ -24,7 +24,7 @@ var queues = map[string]int{promptQueue: 2, maintenanceQueue: 1, inspectionQueue
 // does.
 var table = []row{
 	job(promptQueue, 5*time.Second, time.Second, deliver),
-	job(promptQueue, 30*time.Second, 10*time.Second, recoverUploads),
+	job(promptQueue, 30*time.Second, 5*time.Second, recoverUploads),
 	job(inspectionQueue, 2*time.Minute, 0, inspect),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepStrays),
@@ -67,10 +67,15 @@ type worker[Args river.JobArgs] struct {
 	do      func(context.Context, Config, Args) error
 }
 
-// Timeout is River's to call.
+// Timeout implements river.Worker.
 func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
 
-// Work is River's to call.
+// NextRetry implements river.Worker: the next attempt follows soon, because a client waits for what it brings about.
+func (w *worker[Args]) NextRetry(job *river.Job[Args]) time.Time {
+	return time.Now().Add(time.Duration(job.Attempt) * time.Second)
+}
+
+// Work implements river.Worker.
 func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
 	return observed(ctx, w.config, job.JobRow, func(ctx context.Context) error { return w.do(ctx, w.config, job.Args) })
 }

@@ -69,7 +69,7 @@ func inspect(ctx context.Context, folder string, original *os.File, p Purpose) (
 	if err != nil {
 		return Report{}, state, err
 	}
-	report := Report{MediaType: answer.MediaType, Reason: answer.Reason, folder: folder}
+	report := Report{MediaType: answer.MediaType, Reason: answer.Reason, Ending: answer.ending, folder: folder}
 	if answer.Accepted {
 		report, err = collect(report, answer, work, p)
 		if err != nil {
@@ -121,8 +121,11 @@ func start(ctx context.Context, work string, original *os.File, p Purpose) (verd
 	if code := child.ProcessState.ExitCode(); code == exitUnable || !isReady {
 		return verdict{}, child.ProcessState, fmt.Errorf("inspection: exit %d: %.1024q", code, complaint.kept)
 	}
+	if err != nil {
+		return verdict{Reason: refusedLimits.Error(), ending: endingOf(child.ProcessState, complaint.kept)}, child.ProcessState, nil
+	}
 	var answer verdict
-	if err != nil || json.Unmarshal(said, &answer) != nil || !answer.presentable() {
+	if json.Unmarshal(said, &answer) != nil || !answer.presentable() {
 		return verdict{Reason: refusedLimits.Error()}, child.ProcessState, nil
 	}
 	return answer, child.ProcessState, nil

@@ -22,6 +22,9 @@ type Report struct {
 	// which is never published.
 	Published string
 
+	// Ending is how the child ended; unless it is Judged, there is no verdict on what the file holds.
+	Ending Ending
+
 	folder string
 }
 
@@ -41,6 +44,8 @@ type verdict struct {
 	Width     int       `json:"width"`
 	Height    int       `json:"height"`
 	Pages     int       `json:"pages"`
+
+	ending Ending
 }
 
 // The names, in the child's folder, of what it makes.
