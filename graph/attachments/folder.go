@@ -18,8 +18,9 @@ import (
 // survives a power cut. fileblob does the rest; it renames a finished scratch file to its name but syncs nothing.
 //
 // A write syncs the scratch file, renames it, and syncs the folder that holds the name; the first write to a folder also syncs the
-// folders above it, which may be new. On a disk whose sync takes a millisecond this adds two milliseconds to an object; three
-// objects make an upload (docs/running.md). A write that fails leaves no object.
+// folders above it, which may be new. So an object costs two syncs and an upload of two or three objects four or six. On a busy
+// virtual disk with 6 ms a sync, 100 kB took 13 ms instead of 1 ms and 20 MiB 309 ms instead of 292 ms (BenchmarkFolderWrite). A
+// write that fails leaves no object.
 type folderStore struct {
 	files *blob.Bucket
 	root  string
