@@ -28,7 +28,7 @@ var unhurried = map[string]bool{maintenanceQueue: true, backupQueue: true}
 // does.
 var table = []row{
 	job(promptQueue, 5*time.Second, time.Second, deliver),
-	job(promptQueue, 30*time.Second, 10*time.Second, recoverUploads),
+	job(promptQueue, 30*time.Second, 5*time.Second, recoverUploads),
 	job(promptQueue, 30*time.Second, 2*time.Second, settleFeed),
 	job(inspectionQueue, 2*time.Minute, 0, inspect),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
@@ -75,6 +75,11 @@ type worker[Args river.JobArgs] struct {
 
 // Timeout implements river.Worker.
 func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
+
+// NextRetry implements river.Worker: the next attempt follows soon, because a client waits for what it brings about.
+func (w *worker[Args]) NextRetry(job *river.Job[Args]) time.Time {
+	return time.Now().Add(time.Duration(job.Attempt) * time.Second)
+}
 
 // Work implements river.Worker.
 func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {

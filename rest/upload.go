@@ -101,7 +101,10 @@ func linger(w http.ResponseWriter, r *http.Request) {
 // upload streams a form of exactly three parts into the file store (§4.8).
 func upload(files *attachments.API) operation {
 	return operation{run: func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
-		draft := files.NewDraft(ctx)
+		draft, err := files.NewDraft(ctx, r.ContentLength)
+		if err != nil {
+			return nil, err
+		}
 		defer draft.Discard()
 		in, err := readParts(r, draft)
 		if f, ok := r.Body.(*form); ok && err != nil && f.failed != nil {

@@ -52,6 +52,8 @@ type limitSettings struct {
 	Sockets                        int `default:"32" help:"Event sockets altogether."`
 	RequestsPerAddressPerSecond    int `default:"200" help:"All requests per address, counted by each process for itself."`
 	Inspections                    int `default:"2" help:"Files inspected at once."`
+	UploadsPerAgent                int `default:"4" help:"Uploads under way per agent."`
+	Uploads                        int `default:"32" help:"Uploads under way altogether."`
 	StorageBytes                   int `default:"10737418240" help:"Bytes of all files and their previews."`
 	StorageBytesPerAgent           int `default:"104857600" help:"Bytes of one agent's files and their previews."`
 	Files                          int `default:"10000" help:"Active files altogether."`

@@ -9,10 +9,10 @@ import (
 	_ "image/jpeg" // for image.DecodeConfig
 	_ "image/png"  // for image.DecodeConfig
 
-	"github.com/google/uuid"
 	"gocloud.dev/blob"
 
 	"stoa/graph/fault"
+	"stoa/graph/viewer"
 )
 
 const (
@@ -26,33 +26,40 @@ const (
 	writeBuffer = 5 << 20
 )
 
-// Draft is a file on its way into the store. It keeps nothing of the file in memory but its head. It is not safe for
-// concurrent use and must be discarded in the end, stored or not.
+// Draft is a file that is being received into the store. It holds a reservation (upload_reservations) and keeps nothing of the file in
+// memory but its head. It is not safe for concurrent use and must be discarded in the end, whatever became of it.
 type Draft struct {
-	id     uuid.UUID
-	open   func() (*blob.Writer, error)
+	api  *API
+	held *reservation
+	// ctx ends with the request, and when the reservation cannot be renewed; stop ends the renewal.
+	ctx    context.Context //nolint:containedctx // a draft is a part of one request
+	stop   func()
 	writer *blob.Writer
-	cancel context.CancelFunc
+	cancel context.CancelFunc // of writer
 	hash   hash.Hash
 	size   int64
 	head   []byte
-	// failed is the store's first complaint. It waits until it is known that the upload is not a repeat, which needs no store.
+	// opened tells that bytes may be in the store, settled that a record speaks for them.
+	opened, settled bool
+	// failed is the first failure of the store. It waits until it is known that the upload is not a repeat, which needs no store.
 	failed error
 }
 
-// NewDraft begins to receive a file.
-func (a *API) NewDraft(ctx context.Context) *Draft {
-	d := &Draft{id: uuid.Must(uuid.NewV7()), hash: sha256.New()}
-	ctx, d.cancel = context.WithCancel(ctx)
-	d.open = func() (*blob.Writer, error) { return a.Store.NewWriter(ctx, originalKey(d.id), writerOptions()) }
-	return d
-}
-
-// begin opens the writer once there is something to write, so that a form without a file touches no store.
-func (d *Draft) begin() {
-	if d.writer == nil && d.failed == nil {
-		d.writer, d.failed = d.open()
+// NewDraft begins an upload of the calling agent before its first byte is read. announced bounds the bytes of the file; below 0 it is
+// not known. They are reserved from the budgets (§8), in steps where they are not known, so no more is ever stored than the budgets
+// have. upload_busy where as many uploads as may be are under way.
+func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
 	}
+	held, err := a.reserve(ctx, v.BotID, min(max(announced, 0), MaxFile))
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{api: a, held: held, hash: sha256.New()}
+	d.ctx, d.stop = a.renew(ctx, renewReservation, held.id)
+	return d, nil
 }
 
 func writerOptions() *blob.WriterOptions {
@@ -61,7 +68,8 @@ func writerOptions() *blob.WriterOptions {
 	}
 }
 
-// Write takes the next bytes of the file. payload_too_large once they are more than MaxFile.
+// Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. What the budgets or the store refuse is
+// only measured and hashed, and UploadAttachment returns the fault.
 func (d *Draft) Write(p []byte) (int, error) {
 	if d.size+int64(len(p)) > MaxFile {
 		return 0, fault.New(fault.PayloadTooLarge).Say("A file may have at most 20 MiB.")
@@ -69,30 +77,84 @@ func (d *Draft) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
 	d.hash.Write(p)
 	d.head = append(d.head, p[:min(len(p), headSize-len(d.head))]...)
-	if d.begin(); d.failed == nil {
-		_, d.failed = d.writer.Write(p)
+	if d.failed == nil && d.held.refused == nil {
+		d.failed = d.store(p)
 	}
 	return len(p), nil
 }
 
+// store writes bytes that are reserved already, or can be.
+func (d *Draft) store(p []byte) error {
+	if need := d.size - d.held.bytes; need > 0 {
+		if err := d.api.extend(d.ctx, d.held, need); err != nil {
+			return err
+		}
+	}
+	if d.held.refused != nil {
+		d.abandon()
+		return d.api.empty(d.ctx, d.held.id)
+	}
+	if err := d.open(); err != nil {
+		return err
+	}
+	_, err := d.writer.Write(p)
+	return err
+}
+
+// open opens the writer once there is something to write, so that a form without a file touches no store.
+func (d *Draft) open() (err error) {
+	if d.writer != nil {
+		return nil
+	}
+	if d.ctx.Err() != nil {
+		return errReservationLost()
+	}
+	var ctx context.Context
+	ctx, d.cancel = context.WithCancel(d.ctx)
+	d.opened = true
+	d.writer, err = d.api.Store.NewWriter(ctx, originalKey(d.held.id), writerOptions())
+	return err
+}
+
+// abandon deletes what was written and not kept.
+func (d *Draft) abandon() {
+	if d.cancel != nil {
+		d.cancel()
+	}
+	if d.writer != nil {
+		_ = d.writer.Close() // says that it was cancelled
+		d.writer = nil
+	}
+}
+
 // keep makes the bytes durable; service_unavailable where the store cannot.
 func (d *Draft) keep() error {
-	if d.begin(); d.failed == nil {
+	if d.failed == nil {
+		d.failed = d.open()
+	}
+	if d.failed == nil {
 		d.failed = d.writer.Close()
 		d.writer = nil
 	}
 	if d.failed != nil {
-		return fault.Wrap(fault.ServiceUnavailable, d.failed).Say("The file store is not available at the moment.")
+		return fault.Wrap(fault.ServiceUnavailable, d.failed).Say("The file cannot be stored at the moment.")
 	}
 	return nil
 }
 
-// Discard ends the draft. What was not kept leaves nothing behind.
+// Discard ends the draft. Where it made no record, its bytes are deleted and its reservation is given back.
 func (d *Draft) Discard() {
-	d.cancel()
-	if d.writer != nil {
-		_ = d.writer.Close() // says that it was cancelled
-		d.writer = nil
+	d.stop()
+	d.abandon()
+	switch {
+	case d.settled:
+	case d.opened:
+		giveBack(d.ctx, func(ctx context.Context) error { return d.api.release(ctx, d.held.id, false) })
+	default:
+		giveBack(d.ctx, func(ctx context.Context) error {
+			_, err := d.api.DB.SQL.ExecContext(ctx, endReservation, d.held.id)
+			return err
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package attachments_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -50,26 +51,144 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 	require.Zero(t, recovered)
 }
 
-// A file that has taken three workers with it is not tried a fourth time.
-func TestFileThatKillsWorkersIsRejected(t *testing.T) {
+// An upload whose inspections died three times with their processes is given up, not rejected: it can be sent again, and each time
+// counts among the records.
+func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	enqueue := w.Attachments.Enqueue
-	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
-	w.Attachments.Patience = time.Millisecond
+	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 3}))
+	enqueue, patience := w.Attachments.Enqueue, w.Attachments.Patience
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 8, 8))
+	for lost := int64(1); lost <= 2; lost++ {
+		w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
+		w.Attachments.Patience = time.Millisecond
+		_, err := w.send(agent, f)
+		graphtest.RequireFault(t, err, fault.UploadBusy)
+		_, err = w.send(agent, f)
+		graphtest.RequireFault(t, err, fault.UploadUnavailable)
+		w.Exec("UPDATE attachments SET attempts = $1, lease_id = gen_random_uuid(), lease_until = stoa_now()", attachments.MaxAttempts)
+		w.Attachments.Enqueue, w.Attachments.Patience = enqueue, patience
+		w.Shift(time.Minute)
+		recovered, err := w.Attachments.Recover(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, 1, recovered)
+		require.Eventually(t, func() bool { return w.pending() == uuid.Nil && len(w.stored(t)) == 0 }, time.Minute, 10*time.Millisecond)
+		require.Equal(t, [3]int64{0, 0, lost}, w.usage(agent.ID))
+		require.Equal(t, [3]int64{0, 0, lost}, w.usage(uuid.Nil))
+	}
+	sent, err := w.send(agent, f)
+	require.NoError(t, err)
+	require.False(t, sent.IsRepeat())
+	again, err := w.send(agent, f)
+	require.NoError(t, err)
+	require.True(t, again.IsRepeat())
+	_, err = w.send(agent, newForm(attachments.Order, picture(t, 8, 8)))
+	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
+}
+
+// A file that ends its inspection every time is tried three times for each time it is sent, never rejected, and not without end.
+func TestFileThatCrashesEveryInspection(t *testing.T) {
+	t.Parallel()
+	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 2}))}
+	var runs atomic.Int64
+	w.folder = w.InspectWith(func(context.Context, string, attachments.Purpose) (attachments.Report, error) {
+		runs.Add(1)
+		return attachments.Report{}, fmt.Errorf("%w: signal", attachments.ErrCrashed)
+	})
+	agent := w.Agent()
+	f := newForm(attachments.Order, picture(t, 8, 8))
+	for sent := range int64(2) {
+		_, err := w.send(agent, f)
+		require.Positive(t, graphtest.RequireFault(t, err, fault.ServiceUnavailable).Retry())
+		require.Equal(t, (sent+1)*attachments.MaxAttempts, runs.Load())
+		require.Equal(t, [3]int64{0, 0, sent + 1}, w.usage(agent.ID))
+		require.Empty(t, w.stored(t))
+	}
+	_, err := w.send(agent, f)
+	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
+}
+
+// An inspection that crashes once is repeated while the client waits.
+func TestInspectionThatCrashesOnce(t *testing.T) {
+	t.Parallel()
+	w := &world{World: graphtest.New(t)}
+	var runs atomic.Int64
+	w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+		if runs.Add(1) < attachments.MaxAttempts {
+			return attachments.Report{}, attachments.ErrCrashed
+		}
+		return jobs.Judge(ctx, path, purpose)
+	})
+	agent := w.Agent()
+	w.upload(t, agent, attachments.Order, picture(t, 8, 8))
+	require.EqualValues(t, 1, w.usage(agent.ID)[2])
+}
+
+// The database goes away while a file is inspected and comes back: the verdict is written then, without another inspection, and
+// without waiting for a lease to expire.
+func TestVerdictOutlivesAnOutage(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string][]byte{"accepted": picture(t, 8, 8), "rejected": []byte("no picture")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{World: graphtest.New(t)}
+			var (
+				restore func()
+				runs    atomic.Int64
+			)
+			judged := make(chan struct{})
+			w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+				report, err := jobs.Judge(ctx, path, purpose)
+				if runs.Add(1) == 1 {
+					restore = w.Outage()
+					close(judged)
+				}
+				return report, err
+			})
+			agent, f := w.Agent(), newForm(attachments.Order, file)
+			_, err := w.send(agent, f)
+			graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+			<-judged
+			restore()
+			require.Eventually(t, func() bool {
+				return w.Count("SELECT count(*) FROM attachments WHERE status = $1 AND lease_id IS NULL", map[string]string{"accepted": "ready", "rejected": "rejected"}[name]) == 1
+			}, time.Minute, 10*time.Millisecond)
+			require.EqualValues(t, 1, runs.Load())
+			require.Equal(t, int64(1), w.usage(agent.ID)[2])
+		})
+	}
+}
+
+// The slot of an inspection that is cut off during an outage is given back when the database returns: the clock stands still here, so
+// no lease expires.
+func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
+	w.Attachments.Patience = time.Millisecond
+	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
 	_, err := w.send(agent, f)
 	graphtest.RequireFault(t, err, fault.UploadBusy)
-	w.Exec("UPDATE attachments SET attempts = 3, lease_id = gen_random_uuid(), lease_until = stoa_now()")
-	w.Attachments.Enqueue = enqueue
-	w.Shift(time.Minute)
-	_, err = w.Attachments.Recover(context.Background())
-	require.NoError(t, err)
-	require.Eventually(t, func() bool { return w.pending() == uuid.Nil }, time.Minute, 10*time.Millisecond)
-	require.Equal(t, [3]int64{0, 0, 1}, w.usage(agent.ID))
+	id := w.pending()
+	var restore func()
+	ctx, cancel := context.WithCancel(context.Background())
+	require.Error(t, w.Attachments.Inspect(ctx, id, func(context.Context, string, attachments.Purpose) (attachments.Report, error) {
+		restore = w.Outage()
+		cancel()
+		return attachments.Report{}, context.Canceled
+	}))
+	restore()
+	require.Eventually(t, func() bool {
+		return w.Count("SELECT count(*) FROM attachments WHERE lease_id IS NULL AND attempts = 0") == 1
+	}, time.Minute, 10*time.Millisecond)
+
+	restore = w.Outage()
+	result := make(chan error)
+	go func() { result <- w.Attachments.Inspect(context.Background(), id, jobs.Judge) }()
+	restore()
+	require.NoError(t, <-result, "an inspection that begins without the database waits for it")
 	_, err = w.send(agent, f)
-	graphtest.RequireFault(t, err, fault.UploadUnavailable)
+	require.NoError(t, err)
 }
 
 // A machine that cannot judge is not the file's fault: after three attempts nothing is left of the upload.
@@ -197,13 +316,33 @@ func TestUploadLargerThanAFileMayBe(t *testing.T) {
 	require.Empty(t, w.stored(t))
 }
 
+// Folders in which files are inspected go with their process, at the next inspection or recovery.
 func TestFoldersThatCrashesLeftAreRemoved(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	left, err := os.MkdirTemp("", "stoa-inspect-") //nolint:usetesting // it must lie where the system has temporary files
+	w := &world{World: graphtest.New(t)}
+	old := time.Now().Add(-time.Minute)
+	working := make(chan string, 1)
+	done := make(chan struct{})
+	w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+		require.NoError(t, os.Chtimes(filepath.Dir(path), old, old))
+		working <- filepath.Dir(path)
+		<-done
+		return jobs.Judge(ctx, path, purpose)
+	})
+	left, err := os.MkdirTemp("", "stoa-inspection-") //nolint:usetesting // it must lie where the system has temporary files
 	require.NoError(t, err)
-	old := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(left, old, old))
-	w.upload(t, w.Agent(), attachments.Order, picture(t, 8, 8))
+	sent := make(chan error)
+	go func() {
+		_, err := w.send(w.Agent(), newForm(attachments.Order, picture(t, 8, 8)))
+		sent <- err
+	}()
+	folder := <-working
+	_, err = w.Attachments.Recover(context.Background())
+	require.NoError(t, err)
 	require.NoDirExists(t, left)
+	require.DirExists(t, folder, "its inspection runs")
+	close(done)
+	require.NoError(t, <-sent)
+	require.NoDirExists(t, folder)
 }

@@ -3,7 +3,6 @@ package attachments
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 
 	"github.com/google/uuid"
@@ -25,49 +24,60 @@ type Report struct {
 	Remove func() error
 }
 
-// Inspector judges the file at path, in whose folder it may work. What the bytes cause is a verdict; an error means that this
-// machine could not judge.
+// Inspector judges the file at path, in whose folder it may work. What the inspector finds in the bytes is a verdict. An error means that
+// there is none: this machine could not judge, or, where the error is ErrCrashed, the inspection itself came to an end that nobody
+// can blame on the file, such as a kill.
 type Inspector func(ctx context.Context, path string, purpose Purpose) (Report, error)
+
+// ErrCrashed is the error of an inspection that was begun and did not reach a verdict.
+var ErrCrashed = errors.New("attachments: the inspection crashed")
 
 // maxAttempts is how often the inspection of one upload is begun.
 const maxAttempts = 3
 
 // Inspect brings about the verdict on an upload: it waits for an inspection slot, holds it while it runs, and stores what was
 // made of the file. It returns nil where there is nothing to do any more: the upload is decided, gone, or being inspected
-// elsewhere. An error means that it should be called again. It is a job's and checks no caller.
+// elsewhere. An error means that it should be called again. It is called by a job and checks no caller.
+//
+// Only a verdict rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the inspection
+// crashed, its count among the upload records, and the client may send it again.
 func (a *API) Inspect(ctx context.Context, id uuid.UUID, judge Inspector) error {
 	held, err := a.claim(ctx, id)
 	if err != nil || held == nil {
 		return err
 	}
-	if held.attempt > maxAttempts {
-		return a.reject(ctx, held, Report{Reason: "The file could not be inspected."})
+	if held.attempt > maxAttempts { // the processes of all attempts have died
+		return a.fail(ctx, held)
 	}
-	leased, release := a.keep(ctx, held)
+	leased, stop := a.renew(ctx, renewLease, held.id, held.lease)
 	err = a.decide(leased, held, judge)
-	release()
+	stop()
 	if err == nil {
 		return nil
 	}
-	// The machine's failure, not the file's. The context may be what ended.
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
-	defer cancel()
-	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound, held.attempt == maxAttempts && ctx.Err() == nil:
-		return errors.Join(err, a.drop(late, held))
-	default:
-		return errors.Join(err, a.giveBack(late, held, ctx.Err() == nil))
-	}
+	interrupted := ctx.Err() != nil
+	last := held.attempt == maxAttempts && !interrupted
+	giveBack(ctx, func(ctx context.Context) error {
+		switch {
+		case gcerrors.Code(err) == gcerrors.NotFound, last && !errors.Is(err, ErrCrashed):
+			return a.drop(ctx, held)
+		case last:
+			return a.fail(ctx, held)
+		default:
+			return a.returnLease(ctx, held.id, held.lease, !interrupted)
+		}
+	})
+	return err
 }
 
-// decide judges the file and writes the verdict.
+// decide judges the file and writes the verdict, which it holds on to while the database is away.
 func (a *API) decide(ctx context.Context, held *lease, judge Inspector) (err error) {
-	folder, err := newScratch()
+	work, err := newScratch()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	path := filepath.Join(folder, original)
+	defer func() { err = errors.Join(err, work.remove()) }()
+	path := filepath.Join(work.folder, original)
 	if err := a.get(ctx, originalKey(held.id), path); err != nil {
 		return err
 	}
@@ -77,7 +87,7 @@ func (a *API) decide(ctx context.Context, held *lease, judge Inspector) (err err
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
 	if !report.Accepted {
-		return a.reject(ctx, held, report)
+		return persist(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
 	}
 	small, err := a.put(ctx, previewKey(held.id), report.Preview)
 	if err != nil {
@@ -91,5 +101,5 @@ func (a *API) decide(ctx context.Context, held *lease, judge Inspector) (err err
 		}
 		shown = &made
 	}
-	return a.accept(ctx, held, report, small, shown)
+	return persist(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, small, shown) })
 }

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// leaseTime is how long an inspection slot stays taken after its process has died.
+	// leaseTime is how long an inspection slot, or the reservation of an upload, stays taken after its process has died.
 	leaseTime = 20 * time.Second
-	// renewal is how often a lease is renewed; without success for graceTime its inspection is stopped.
+	// renewal is how often a lease is renewed; without success for graceTime its work is stopped.
 	renewal   = 5 * time.Second
 	graceTime = 15 * time.Second
 	// slotWait is how often a free slot is looked for.
@@ -30,20 +30,33 @@ type lease struct {
 	attempt int
 }
 
-const countLeases = `SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now()`
+const countLeases = `SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> $1`
 
 const takeLease = `
-UPDATE attachments SET lease_id = $2, lease_until = stoa_now() + make_interval(secs => $3), attempts = attempts + 1
-WHERE id = $1 AND status = 'pending' AND (lease_until IS NULL OR lease_until <= stoa_now())
+UPDATE attachments SET lease_id = $2, lease_until = stoa_now() + make_interval(secs => $3),
+  attempts = attempts + CASE WHEN lease_id = $2 THEN 0 ELSE 1 END
+WHERE id = $1 AND status = 'pending' AND (lease_until IS NULL OR lease_until <= stoa_now() OR lease_id = $2)
 RETURNING owner_id, purpose, size_bytes, reserved_bytes, attempts`
 
 // claim waits until one of the inspection slots of the whole server is free and takes it; nil where the upload needs no
-// inspection any more or has one.
+// inspection any more or has one. It rides out a database that is away.
 func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
+	name := uuid.New() // of the lease, the same at every attempt: an earlier one may have been committed without an answer
 	for {
-		held, full, err := a.tryClaim(ctx, id)
-		if err != nil || !full {
-			return held, err
+		var (
+			held *lease
+			full bool
+		)
+		err := persist(ctx, func(ctx context.Context) (err error) {
+			held, full, err = a.tryClaim(ctx, id, name)
+			return err
+		})
+		if err != nil {
+			giveBack(ctx, func(ctx context.Context) error { return a.returnLease(ctx, id, name, false) })
+			return nil, err
+		}
+		if !full {
+			return held, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -53,20 +66,20 @@ func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
 	}
 }
 
-func (a *API) tryClaim(ctx context.Context, id uuid.UUID) (held *lease, full bool, err error) {
+func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, full bool, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		held, full = nil, false
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
 		var running int
-		if err := tx.SQL.QueryRowContext(ctx, countLeases).Scan(&running); err != nil {
+		if err := tx.SQL.QueryRowContext(ctx, countLeases, name).Scan(&running); err != nil {
 			return err
 		}
 		if full = a.Quotas.Inspections > 0 && running >= a.Quotas.Inspections; full {
 			return nil
 		}
-		taken := &lease{id: id, lease: uuid.New()}
+		taken := &lease{id: id, lease: name}
 		err := tx.SQL.QueryRowContext(ctx, takeLease, id, taken.lease, leaseTime.Seconds()).
 			Scan(&taken.owner, &taken.purpose, &taken.size, &taken.reserved, &taken.attempt)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -84,10 +97,12 @@ func (a *API) tryClaim(ctx context.Context, id uuid.UUID) (held *lease, full boo
 const renewLease = `
 UPDATE attachments SET lease_until = stoa_now() + make_interval(secs => $3) WHERE id = $1 AND lease_id = $2`
 
-// keep renews a lease until release is called. The context ends when the lease is lost, or may be.
-func (a *API) keep(ctx context.Context, held *lease) (leased context.Context, release func()) {
+// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is called. The
+// context ends when it is lost, or may be.
+func (a *API) renew(ctx context.Context, statement string, args ...any) (leased context.Context, stop func()) {
 	leased, cancel := context.WithCancel(ctx)
 	expiry := time.AfterFunc(graceTime, cancel)
+	args = append(args, leaseTime.Seconds())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -100,7 +115,7 @@ func (a *API) keep(ctx context.Context, held *lease) (leased context.Context, re
 				return
 			case <-tick.C:
 			}
-			result, err := a.DB.SQL.ExecContext(leased, renewLease, held.id, held.lease, leaseTime.Seconds())
+			result, err := a.DB.SQL.ExecContext(leased, statement, args...)
 			if err != nil {
 				continue
 			}
@@ -117,13 +132,13 @@ const returnLease = `
 UPDATE attachments SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN $3::boolean THEN 0 ELSE 1 END
 WHERE id = $1 AND lease_id = $2`
 
-// giveBack frees the slot of an inspection that is to be repeated. An attempt that was merely interrupted does not count.
-func (a *API) giveBack(ctx context.Context, held *lease, counts bool) error {
+// returnLease frees the slot of an inspection that is to be repeated. An attempt that was merely interrupted does not count.
+func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, returnLease, held.id, held.lease, counts)
+		_, err := tx.SQL.ExecContext(ctx, returnLease, id, name, counts)
 		return err
 	})
 }

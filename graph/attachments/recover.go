@@ -3,6 +3,8 @@ package attachments
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,22 +12,32 @@ import (
 	"stoa/graph/db"
 )
 
-// recoverAfter is how long an inspection may have been asked for, without one that runs, before it is asked for again.
-const recoverAfter = 20 * time.Second
+// recoverAfter is how long an inspection may have been asked for and not run, although a slot is free, before it is asked for again.
+const recoverAfter = 5 * time.Second
 
 const lostUploads = `
-UPDATE attachments SET queued_at = stoa_now()
-WHERE status = 'pending' AND queued_at <= stoa_now() - make_interval(secs => $1) AND (lease_until IS NULL OR lease_until <= stoa_now())
+UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
+  SELECT id FROM attachments WHERE status = 'pending' AND queued_at <= stoa_now() - make_interval(secs => $1)
+    AND (lease_until IS NULL OR lease_until <= stoa_now())
+  ORDER BY queued_at LIMIT $2)
 RETURNING id`
 
-// Recover asks again for the inspections whose process has died, and returns how many there were. Called every ten seconds,
-// it brings every upload that a crash cut off to its verdict within a minute. It is a job's.
+// Recover brings what a crash cut off to its end: it asks again for inspections that nobody works at, and returns how many there were;
+// it deletes the bytes and reservations of uploads whose process has died, and the folders of their inspections. Called every few
+// seconds, it does so within a minute of the crash (contract §11). It is called by a job and checks no caller.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
+	sweepScratch()
+	failed := a.releaseExpired(ctx)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		n = 0
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		lost, err := ids(tx.SQL.QueryContext(ctx, lostUploads, recoverAfter.Seconds()))
+		free, err := a.freeSlots(ctx, tx)
+		if err != nil || free == 0 {
+			return err
+		}
+		lost, err := ids(tx.SQL.QueryContext(ctx, lostUploads, recoverAfter.Seconds(), free))
 		if err != nil {
 			return err
 		}
@@ -37,7 +49,17 @@ func (a *API) Recover(ctx context.Context) (n int, err error) {
 		}
 		return nil
 	})
-	return n, err
+	return n, errors.Join(failed, err)
+}
+
+// freeSlots is how many inspections could begin.
+func (a *API) freeSlots(ctx context.Context, tx *db.Tx) (int, error) {
+	if a.Quotas.Inspections == 0 {
+		return math.MaxInt32, nil
+	}
+	var running int
+	err := tx.SQL.QueryRowContext(ctx, countLeases, uuid.Nil).Scan(&running)
+	return max(a.Quotas.Inspections-running, 0), err
 }
 
 // ids reads a column of ids.

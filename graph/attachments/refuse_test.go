@@ -23,15 +23,18 @@ func TestFiguresOfBudgets(t *testing.T) {
 		"bytes of all":        {10 << 30, func(u *usage) *int64 { return &u.allBytes }, fault.StorageQuotaExceeded},
 		"files of all":        {10_000, func(u *usage) *int64 { return &u.allFiles }, fault.StorageQuotaExceeded},
 		"records of all":      {100_000, func(u *usage) *int64 { return &u.allRecords }, fault.StorageRecordLimit},
+		"uploads of an agent": {4, func(u *usage) *int64 { return &u.uploads }, fault.UploadBusy},
+		"uploads of all":      {32, func(u *usage) *int64 { return &u.allUploads }, fault.UploadBusy},
 		"inspections":         {2 + 8, func(u *usage) *int64 { return &u.pending }, fault.UploadBusy},
 	} {
 		var u usage
 		*c.used(&u) = c.figure - 1
-		require.NoError(t, u.refuse(limits.Defaults(), 1, 1, 1), name)
+		one := demand{records: 1, files: 1, bytes: 1, uploads: 1, inspections: 1}
+		require.NoError(t, u.refuse(limits.Defaults(), one), name)
 		*c.used(&u)++
-		require.Equal(t, c.code, fault.From(u.refuse(limits.Defaults(), 1, 1, 1)).Code, name)
+		require.Equal(t, c.code, fault.From(u.refuse(limits.Defaults(), one)).Code, name)
 	}
 	u := usage{bytes: 80 << 20}
-	require.NoError(t, u.refuse(limits.Defaults(), 1, 1, 20<<20))
-	require.Error(t, u.refuse(limits.Defaults(), 1, 1, 20<<20+1))
+	require.NoError(t, u.refuse(limits.Defaults(), demand{bytes: 20 << 20}))
+	require.Error(t, u.refuse(limits.Defaults(), demand{bytes: 20<<20 + 1}))
 }

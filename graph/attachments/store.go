@@ -7,24 +7,21 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 
 	"github.com/google/uuid"
 	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
 	_ "gocloud.dev/blob/s3blob" // the s3 scheme of OpenStore
 	"gocloud.dev/gcerrors"
 )
 
 // OpenStore opens the file store: the folder where address is empty, which it makes with its parents, else an object store
-// such as s3://bucket?endpoint=…&region=…. Several processes may share one.
+// such as s3://bucket?endpoint=…&region=…. Several processes may share one. What was written is durable when its writer has been
+// closed without an error, in a folder (folderStore) as in an object store.
 func OpenStore(ctx context.Context, address, folder string) (*blob.Bucket, error) {
 	if address != "" {
 		return blob.OpenBucket(ctx, compatible(address))
 	}
-	return fileblob.OpenBucket(filepath.Clean(folder), &fileblob.Options{
-		CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
-	})
+	return openFolder(folder, localDisk{})
 }
 
 // compatible asks of a store that is not Amazon's only what they all can do, unless the address says otherwise.
@@ -98,7 +95,24 @@ func (a *API) remove(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// erase is remove where a failure is left to Sweep, which finds bytes without a live record.
+// removeAll deletes every object that carries the id, also what a crash left unfinished.
+func (a *API) removeAll(ctx context.Context, id uuid.UUID) error {
+	listed := a.Store.List(&blob.ListOptions{Prefix: keyOf(id, "")})
+	for {
+		object, err := listed.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return a.remove(ctx, id) // a folder that cannot be read lists nothing and fails here
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.Store.Delete(ctx, object.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return err
+		}
+	}
+}
+
+// erase is remove where a failure is left to SweepStrays, which finds bytes without a live record.
 func (a *API) erase(ctx context.Context, id uuid.UUID) {
 	_ = a.remove(context.WithoutCancel(ctx), id)
 }

@@ -31,19 +31,18 @@ type UploadResult struct {
 
 // UploadAttachment keeps a file once it has been inspected (§4.8). Only an agent may call it. Faults: invalid_fields,
 // invalid_file, idempotency_conflict, upload_unavailable, upload_busy, storage_quota_exceeded, storage_record_limit, and
-// service_unavailable for a file store that cannot write, in which case nothing is recorded.
+// service_unavailable for a file store that cannot write or a file whose inspection crashed: the same upload may be sent again.
 func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
+	if _, err := viewer.RequireAgent(ctx); err != nil {
 		return nil, err
 	}
 	f, err := in.Check()
 	if err != nil {
 		return nil, err
 	}
-	// Repeats and refusals that are plain already take nothing from the store.
+	// Repeats and refusals that are known already take nothing more from the store.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
-	earlier, err := a.admit(bounded, a.DB.SQL, v.BotID, f)
+	earlier, err := a.admit(bounded, a.DB.SQL, in.File.held, f)
 	cancel()
 	if err != nil {
 		return nil, err
@@ -54,20 +53,17 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	if err := in.File.keep(); err != nil {
 		return nil, err
 	}
-	id := in.File.id
+	id := in.File.held.id
 	verdict := a.expect(id)
 	defer a.decided.Delete(id)
-	earlier, err = a.reserve(ctx, v.BotID, id, f)
-	switch {
-	case err == nil && earlier == nil:
-		return a.await(ctx, id, verdict)
-	case fault.From(err) == nil || fault.From(err).Code != fault.ServiceUnavailable:
-		a.erase(ctx, id) // otherwise a commit's answer may have been lost, and the record exist
-	}
-	if err != nil {
+	if earlier, err = a.enter(ctx, in.File.held, f); err != nil {
 		return nil, err
 	}
-	return repeated(earlier), nil
+	if earlier != nil {
+		return repeated(earlier), nil
+	}
+	in.File.settled = true
+	return a.await(ctx, id, verdict)
 }
 
 func repeated(r *record) *UploadResult {
@@ -78,19 +74,23 @@ const insert = `
 INSERT INTO attachments (id, created_at, owner_id, upload_id, purpose, file_name, size_bytes, sha256, reserved_bytes, queued_at)
 VALUES ($1, stoa_now(), $2, $3, $4, $5, $6, $7, $8, stoa_now())`
 
-// reserve makes the record, takes its room from the budgets and asks for its inspection, unless admit says otherwise.
-func (a *API) reserve(ctx context.Context, owner, id uuid.UUID, f form) (earlier *record, err error) {
+// enter makes the record of an upload in place of its reservation, and asks for its inspection, unless admit says otherwise.
+func (a *API) enter(ctx context.Context, held *reservation, f form) (earlier *record, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		if earlier, err = a.admit(ctx, tx.SQL, owner, f); err != nil || earlier != nil {
+		if earlier, err = a.admit(ctx, tx.SQL, held, f); err != nil || earlier != nil {
 			return err
 		}
-		if _, err := tx.SQL.ExecContext(ctx, insert, id, owner, f.uploadID, f.purpose, f.fileName, f.size, f.sum, f.reserve); err != nil {
+		if err := settle(ctx, tx, held.id); err != nil {
 			return err
 		}
-		return a.Enqueue(ctx, tx, InspectJob{AttachmentID: id})
+		_, err := tx.SQL.ExecContext(ctx, insert, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size, f.sum, f.reserve)
+		if err != nil {
+			return err
+		}
+		return a.Enqueue(ctx, tx, InspectJob{AttachmentID: held.id})
 	})
 	return earlier, err
 }
@@ -111,7 +111,7 @@ func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) 
 		cancel()
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return nil, fault.New(fault.ServiceUnavailable).Say("The file could not be kept at the moment; upload it again.")
+			return nil, fault.New(fault.ServiceUnavailable).Say("The file could not be inspected; send the same upload again.")
 		case err != nil:
 			return nil, err
 		case r.Status == attachment.StatusReady:

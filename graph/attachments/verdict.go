@@ -3,6 +3,8 @@ package attachments
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"stoa/graph/db"
 )
 
@@ -26,11 +28,11 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, small copi
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		u, err := readUsageOf(ctx, tx.SQL, held.owner)
+		u, err := readUsageOf(ctx, tx.SQL, held.owner, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		if fits = u.refuse(a.Quotas, 0, 0, held.size+small.size-held.reserved) == nil; !fits {
+		if fits = u.refuse(a.Quotas, demand{bytes: held.size + small.size - held.reserved}) == nil; !fits {
 			return nil
 		}
 		_, err = tx.SQL.ExecContext(ctx, acceptUpload, held.id, held.lease, report.MediaType, report.Width, report.Height, report.Pages,
@@ -59,8 +61,16 @@ func (a *API) reject(ctx context.Context, held *lease, report Report) error {
 
 const dropUpload = `DELETE FROM attachments WHERE id = $1 AND lease_id = $2 AND status = 'pending'`
 
-// drop forgets an upload that this machine could not keep, so that it may be repeated.
+// drop forgets an upload that this machine could not keep, so that it may be sent again.
 func (a *API) drop(ctx context.Context, held *lease) error { return a.end(ctx, held, dropUpload) }
+
+const failUpload = `
+WITH gone AS (DELETE FROM attachments WHERE id = $1 AND lease_id = $2 AND status = 'pending' RETURNING id, owner_id)
+INSERT INTO failed_uploads (id, agent_id, failed_at) SELECT id, owner_id, stoa_now() FROM gone`
+
+// fail is drop for an upload whose inspections crashed. It goes on counting among the records of its agent, so that a file that
+// crashes every inspection cannot be sent without end.
+func (a *API) fail(ctx context.Context, held *lease) error { return a.end(ctx, held, failUpload) }
 
 func (a *API) end(ctx context.Context, held *lease, statement string, args ...any) error {
 	var ended int64

@@ -83,12 +83,23 @@ func (w *world) send(by *graphtest.Agent, f form) (*attachments.UploadResult, er
 }
 
 func sendTo(ctx context.Context, api *attachments.API, f form) (*attachments.UploadResult, error) {
-	draft := api.NewDraft(ctx)
+	draft, err := api.NewDraft(ctx, announced(f))
+	if err != nil {
+		return nil, err
+	}
 	defer draft.Discard()
 	if _, err := draft.Write(f.bytes); err != nil {
 		return nil, err
 	}
 	return api.UploadAttachment(ctx, attachments.UploadInput{File: draft, FileName: &f.name, Purpose: &f.purpose, UploadID: &f.uploadID})
+}
+
+// announced is the length of a form in bytes, or -1 as from a client that does not tell it.
+func announced(f form) int64 {
+	if rand.IntN(2) == 0 {
+		return -1
+	}
+	return int64(len(f.bytes)) + 300
 }
 
 // upload is a ready file of an agent.
@@ -119,6 +130,9 @@ func (w *world) usage(agent uuid.UUID) (u [3]int64) {
 	}
 	return u
 }
+
+// underWay is how many uploads hold a reservation.
+func (w *world) underWay() int64 { return w.Count("SELECT count(*) FROM upload_reservations") }
 
 // pending is the id of the one upload that waits for its verdict.
 func (w *world) pending() uuid.UUID { return w.withStatus("pending") }

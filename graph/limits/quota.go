@@ -23,6 +23,9 @@ type Quotas struct {
 	RequestsPerAddressPerSecond    int
 	// Inspections is how many files are inspected at once.
 	Inspections int
+	// UploadsPerAgent and Uploads are how many uploads may be under way at once, from their first byte to their record.
+	UploadsPerAgent int
+	Uploads         int
 	// StorageBytes to FileRecordsPerAgent are the file budgets: bytes of originals and previews, active files, and upload
 	// records over all time, of the whole server and of one agent.
 	StorageBytes         int
@@ -45,6 +48,8 @@ func Defaults() Quotas {
 		Sockets:                        32,
 		RequestsPerAddressPerSecond:    200,
 		Inspections:                    2,
+		UploadsPerAgent:                4,
+		Uploads:                        32,
 		StorageBytes:                   10 << 30,
 		StorageBytesPerAgent:           100 << 20,
 		Files:                          10_000,

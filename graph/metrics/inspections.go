@@ -30,9 +30,14 @@ var (
 		"stoa_inspections_oldest_seconds", Gauge, nil,
 		"Age of the oldest upload without a verdict, since it was stored; 0 where there is none.",
 	}
+	// UploadsUnderWay counts the uploads that are being received, before they wait for their inspection.
+	UploadsUnderWay = Row{
+		"stoa_uploads_under_way", Gauge, nil,
+		"Uploads that are being received.",
+	}
 	inspectionDomain = Domain{
 		"Inspections", "Verdicts are of one process; the queue is the cluster's, read from the database.",
-		[]Row{inspectionVerdicts, inspectionDuration, InspectionsWaiting, InspectionsRunning, InspectionsOldest},
+		[]Row{inspectionVerdicts, inspectionDuration, InspectionsWaiting, InspectionsRunning, InspectionsOldest, UploadsUnderWay},
 	}
 )
 

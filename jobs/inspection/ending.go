@@ -15,35 +15,30 @@ const (
 	Judged Ending = ""
 	// Limited says that it reached a limit of time or memory.
 	Limited Ending = "limited"
-	// Crashed says that a decoder failed on the file in a way that ended the process: a signal, an abort.
+	// Crashed says that it ended without a verdict for a reason that is not known to be the file: it was killed, broke down, or was
+	// given too little of the processor. The same file may be inspected again.
 	Crashed Ending = "crashed"
-	// killed says that somebody else ended it, such as the kernel when the machine was out of memory. Run makes it an error.
-	killed Ending = "killed"
 )
+
+// spentTime of the processor is far more than a sound file takes. A child that ended after so much of it reached a limit, whether its
+// own or its 15 s; one that was ended with less was waiting for the machine.
+const spentTime = cpuTime * time.Second * 2 / 3
 
 // outOfMemory is what the Go runtime, GLib, the C++ library and libvips print before they end a process for want of memory.
 var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]ailed to allocate|bad_alloc|pthread_create failed`)
 
-// ending tells how the child ended, late or by itself.
-func (p *process) ending(late bool) Ending {
+// ending tells how the child ended.
+func (p *process) ending() Ending {
 	state := p.cmd.ProcessState
 	status, _ := state.Sys().(syscall.WaitStatus)
-	spent := state.UserTime() + state.SystemTime()
 	switch {
-	case late, state.ExitCode() == exitLate, status.Signaled() && status.Signal() == syscall.SIGXCPU:
-		return Limited
-	case status.Signaled() && status.Signal() == syscall.SIGKILL:
-		if spent >= cpuTime*time.Second-cpuSlack {
-			return Limited
-		}
-		return killed
 	case state.ExitCode() == 0:
 		return Judged
-	case state.ExitCode() == exitPanic && outOfMemory.Match(p.said.kept):
+	case status.Signaled() && status.Signal() == syscall.SIGXCPU,
+		state.UserTime()+state.SystemTime() >= spentTime,
+		state.ExitCode() == exitPanic && outOfMemory.Match(p.said.kept):
 		return Limited
+	default:
+		return Crashed
 	}
-	return Crashed
 }
-
-// cpuSlack is by how much the kernel's two accounts of processor time may differ.
-const cpuSlack = time.Second

@@ -3,7 +3,6 @@ package inspection
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/go-json-experiment/json"
@@ -55,14 +54,8 @@ func (p *process) judge(ctx context.Context, original *os.File, purpose Purpose)
 		return Report{}, gave
 	}
 	report := Report{folder: p.folder}
-	switch how := p.ending(limited.Err() != nil); how {
-	case killed:
-		return Report{}, fmt.Errorf("inspection: the child was killed: %w", p.failed)
-	case Limited:
-		report.Ending, report.Reason = how, refusedLimits.Error()
-		return report, p.folder.clear()
-	case Crashed:
-		report.Ending, report.Reason = how, refusedUndecodable.Error()
+	if report.Ending = p.ending(); report.Ending != Judged {
+		report.Reason = refusedLimits.Error()
 		return report, p.folder.clear()
 	}
 	var answer verdict

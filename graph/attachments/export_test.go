@@ -1,0 +1,10 @@
+package attachments
+
+// OpenFolder opens a folder store on a disk of the test's.
+var OpenFolder = openFolder
+
+// The sizes that tests need to know.
+const (
+	ReserveStep = reserveStep
+	MaxAttempts = maxAttempts
+)

@@ -1,0 +1,102 @@
+package rest_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+	"stoa/jobs"
+)
+
+// stalled is an upload that sends the greater part of its body and then nothing.
+func (s *site) stalled(token string, size int, chunked bool) net.Conn {
+	s.t.Helper()
+	body, contentType := encode(s.t, uploadForm("order", make([]byte, size)))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	require.NoError(s.t, err)
+	length := fmt.Sprintf("Content-Length: %d", len(body))
+	body = body[:len(body)-size/10]
+	if chunked {
+		length = "Transfer-Encoding: chunked"
+		body = fmt.Appendf(nil, "%x\r\n%s\r\n", len(body), body)
+	}
+	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n%s\r\n\r\n%s",
+		token, contentType, length, body)
+	if err != nil { // refused before it was sent, as it may be
+		s.t.Log(err)
+	}
+	return conn
+}
+
+// sizeOf is what the files below a folder take, in bytes.
+func sizeOf(t testing.TB, folder string) (n int64) {
+	t.Helper()
+	for _, path := range filesIn(t, folder) {
+		if info, err := os.Stat(path); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// 110 uploads of one agent that stall leave less on disk than its budget; another agent uploads meanwhile; and when their connections
+// end, nothing of them is left.
+func TestStalledUploads(t *testing.T) {
+	t.Parallel()
+	const budget, size, uploads, places = 2 << 20, 400_000, 110, 4
+	for name, chunked := range map[string]bool{"length announced": false, "chunked": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: budget, UploadsPerAgent: places, Uploads: 32}))
+			folder := s.InspectWith(jobs.Judge)
+			agent, other := s.Agent(), s.Agent()
+			conns := make([]net.Conn, uploads)
+			var group sync.WaitGroup
+			for i := range conns {
+				group.Go(func() { conns[i] = s.stalled(agent.Token, size, chunked) })
+			}
+			group.Wait()
+			busy := make(chan *http.Response, uploads)
+			for _, conn := range conns {
+				go func() {
+					answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+					if err == nil {
+						busy <- answer
+					}
+				}()
+			}
+			for range uploads - places {
+				answer := <-busy
+				require.Equal(t, http.StatusTooManyRequests, answer.StatusCode)
+				require.NotEmpty(t, answer.Header.Get("Retry-After"))
+				raw, err := io.ReadAll(answer.Body)
+				require.NoError(t, err)
+				require.Contains(t, string(raw), fault.UploadBusy)
+			}
+			require.Eventually(t, func() bool { return sizeOf(t, folder) > size }, time.Minute, 10*time.Millisecond)
+			require.LessOrEqual(t, sizeOf(t, folder), int64(budget))
+			require.EqualValues(t, places, s.Count("SELECT count(*) FROM upload_reservations"))
+			s.attach(other, "order", pngOf(t, 8, 8))
+
+			for _, conn := range conns {
+				require.NoError(t, conn.Close())
+			}
+			require.Eventually(t, func() bool {
+				return s.Count("SELECT count(*) FROM upload_reservations") == 0 && len(filesIn(t, folder)) == 2
+			}, time.Minute, 10*time.Millisecond)
+			s.attach(agent, "order", pngOf(t, 8, 8))
+		})
+	}
+}
