@@ -15,10 +15,11 @@ const (
 	promptQueue      = "prompt"
 	maintenanceQueue = "maintenance"
 	inspectionQueue  = "inspection"
+	publicationQueue = "publication"
 	backupQueue      = "backup"
 )
 
-var queues = map[string]int{promptQueue: 2, maintenanceQueue: 1, inspectionQueue: 4, backupQueue: 1}
+var queues = map[string]int{promptQueue: 2, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, backupQueue: 1}
 
 // table is every kind of job: where it is worked, what it may take, how often it is asked for (0: by mutations only), and what it
 // does.
@@ -26,6 +27,7 @@ var table = []row{
 	job(promptQueue, 5*time.Second, time.Second, deliver),
 	job(promptQueue, 30*time.Second, 10*time.Second, recoverUploads),
 	job(inspectionQueue, 2*time.Minute, 0, inspect),
+	job(publicationQueue, 2*time.Minute, 0, publish),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepStrays),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, reconcile),
@@ -86,6 +88,7 @@ type (
 	rewardsJob   struct{}
 	backupJob    struct{}
 	inspectJob   = attachments.InspectJob
+	publishJob   = attachments.PublishJob
 )
 
 // Kind names the job.

@@ -30,7 +30,10 @@ type lease struct {
 	attempt int
 }
 
-const countLeases = `SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now()`
+// countLeases counts the inspection slots in use: of uploads, and of public copies (publish.go).
+const countLeases = `
+SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now())
+  + (SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now())`
 
 const takeLease = `
 UPDATE attachments SET lease_id = $2, lease_until = stoa_now() + make_interval(secs => $3), attempts = attempts + 1
