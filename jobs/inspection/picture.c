@@ -13,6 +13,20 @@ static const char *loaders[] = {
 /* A page of a few points is not blown up beyond this many times its size at 72 dpi. */
 #define MAX_SCALE 4.0
 
+/* Set when a decoder that has ended says that it has warned. */
+static gboolean warned;
+
+/*
+ * libvips looks for warnings of libjpeg before it reads the next lines only, so those about the last lines are not an error
+ * of the load, whatever fail_on is; they are told as a log message when the decoder ends.
+ */
+static void
+listen(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data)
+{
+	if (g_str_has_prefix(message, "read gave "))
+		warned = TRUE;
+}
+
 /*
  * The PDF loader is one of several modules, and loading them takes longer than decoding a small image: libvips looks for its
  * modules under VIPSHOME.
@@ -26,6 +40,7 @@ picture_start(enum picture_kind kind)
 		g_setenv("VIPSHOME", "/nonexistent", TRUE);
 	if (VIPS_INIT("stoa"))
 		return -1;
+	g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, listen, NULL);
 	vips_cache_set_max(0);
 	vips_concurrency_set(1);
 	vips_operation_block_set("VipsForeignLoad", TRUE);
@@ -173,41 +188,39 @@ flatten(VipsImage *in, VipsImage **out)
 /* Where a picture's colours come from, the first one first: its own profile, its gamma, and sRGB as it is. */
 enum source { SOURCE_PROFILE, SOURCE_GAMMA, SOURCE_PLAIN };
 
-/* One attempt; `built` tells whether a failure came from the pixels and not from the colours. */
-static int
-render(enum picture_kind kind, const void *file, size_t length, int longest, int shrink, const struct picture_colours *colours,
-	enum source *source, gboolean *built, struct picture *out)
+/* Whether a decoded picture has colours of a source. */
+static gboolean
+has(VipsImage *in, const struct picture_colours *colours, enum source source)
 {
-	VipsImage *in, *copy, *srgb = NULL, *flat = NULL;
+	switch (source) {
+	case SOURCE_PROFILE:
+		return vips_image_get_typeof(in, VIPS_META_ICC_NAME) != 0;
+	case SOURCE_GAMMA:
+		return colours->gamma > 0;
+	default:
+		return TRUE;
+	}
+}
+
+/* Makes the picture of decoded pixels, with the colours of a source. */
+static int
+make(VipsImage *in, int longest, const struct picture_colours *colours, enum source source, struct picture *out)
+{
+	VipsImage *copy, *srgb = NULL, *flat = NULL;
 	size_t size;
 	int failed = -1;
 
-	*built = TRUE;
-	if (load(kind, file, length, longest, shrink, &in))
+	if (vips_copy(in, &copy, NULL))
 		return -1;
-	failed = vips_copy(in, &copy, NULL);
-	g_object_unref(in);
-	if (failed)
-		return -1;
-	if (*source == SOURCE_PROFILE && !vips_image_get_typeof(copy, VIPS_META_ICC_NAME))
-		*source = SOURCE_GAMMA;
-	if (*source == SOURCE_GAMMA && colours->gamma <= 0)
-		*source = SOURCE_PLAIN;
-	if (*source != SOURCE_PROFILE)
+	if (source != SOURCE_PROFILE)
 		vips_image_remove(copy, VIPS_META_ICC_NAME);
-	if (*source == SOURCE_GAMMA)
+	if (source == SOURCE_GAMMA)
 		describe(copy, colours);
-	out->swapped = vips_image_get_orientation_swap(copy);
-	out->pages = vips_image_get_n_pages(copy);
-	failed = -1;
-	*built = FALSE;
-	if (!upright(copy, longest, &srgb) && !flatten(srgb, &flat)) {
-		*built = TRUE;
-		if (flat->Bands == 3 && (out->pixels = vips_image_write_to_memory(flat, &size))) {
-			out->width = flat->Xsize;
-			out->height = flat->Ysize;
-			failed = 0;
-		}
+	if (!upright(copy, longest, &srgb) && !flatten(srgb, &flat) && flat->Bands == 3 &&
+		(out->pixels = vips_image_write_to_memory(flat, &size))) {
+		out->width = flat->Xsize;
+		out->height = flat->Ysize;
+		failed = 0;
 	}
 	VIPS_UNREF(flat);
 	VIPS_UNREF(srgb);
@@ -215,21 +228,36 @@ render(enum picture_kind kind, const void *file, size_t length, int longest, int
 	return failed;
 }
 
+/*
+ * The file is decoded into memory first, to its last line: a picture that is made smaller line by line may not need its last
+ * lines, and would not notice that they are missing.
+ */
 int
 picture_render(enum picture_kind kind, const void *file, size_t length, int longest, int shrink,
 	const struct picture_colours *colours, struct picture *out)
 {
-	/* A bad profile is no fault of the picture; bad pixels fail with any. */
-	for (enum source source = SOURCE_PROFILE; source <= SOURCE_PLAIN; source++) {
-		gboolean built;
+	VipsImage *in, *decoded;
+	int failed = -1;
 
-		if (!render(kind, file, length, longest, shrink, colours, &source, &built, out))
-			return 0;
-		if (built)
-			return -1;
-		vips_error_clear();
+	warned = FALSE;
+	if (load(kind, file, length, longest, shrink, &in))
+		return -1;
+	decoded = vips_image_copy_memory(in);
+	g_object_unref(in);
+	if (!decoded)
+		return -1;
+	out->swapped = vips_image_get_orientation_swap(decoded);
+	out->pages = vips_image_get_n_pages(decoded);
+	/* A bad profile is no fault of the picture. */
+	for (enum source source = SOURCE_PROFILE; failed && source <= SOURCE_PLAIN; source++)
+		if (has(decoded, colours, source))
+			failed = make(decoded, longest, colours, source, out);
+	g_object_unref(decoded); /* ends the decoder */
+	if (!failed && warned) {
+		g_free(out->pixels);
+		return -1;
 	}
-	return -1;
+	return failed;
 }
 
 int
