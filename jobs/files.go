@@ -14,6 +14,11 @@ func inspect(ctx context.Context, c Config, args inspectJob) error {
 	return c.Graph.Attachments.Inspect(ctx, args.AttachmentID, c.judge)
 }
 
+// publish makes the public copy of a file.
+func publish(ctx context.Context, c Config, args publishJob) error {
+	return c.Graph.Attachments.Publish(ctx, args.AttachmentID, c.judge)
+}
+
 // judge is Judge, counted.
 func (c Config) judge(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
 	began := time.Now()

@@ -16,10 +16,11 @@ const (
 	promptQueue      = "prompt"
 	maintenanceQueue = "maintenance"
 	inspectionQueue  = "inspection"
+	publicationQueue = "publication"
 	backupQueue      = "backup"
 )
 
-var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, backupQueue: 1}
+var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, backupQueue: 1}
 
 // unhurried are the queues whose jobs may take longer for a statement than a request may.
 var unhurried = map[string]bool{maintenanceQueue: true, backupQueue: true}
@@ -31,6 +32,7 @@ var table = []row{
 	job(promptQueue, 30*time.Second, 5*time.Second, recoverUploads),
 	job(promptQueue, 30*time.Second, 2*time.Second, settleFeed),
 	job(inspectionQueue, 2*time.Minute, 0, inspect),
+	job(publicationQueue, 2*time.Minute, 0, publish),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepStrays),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, reconcile),
@@ -101,6 +103,7 @@ type (
 	rewardsJob   struct{}
 	backupJob    struct{}
 	inspectJob   = attachments.InspectJob
+	publishJob   = attachments.PublishJob
 )
 
 // Kind names the job.

@@ -16,12 +16,16 @@
 // renews; when its process dies, the lease expires, its slot is free, and Recover asks for the inspection again. While the database
 // is away a verdict is held on to, and what is given back is tried again until it succeeds or has expired.
 //
-// Reading is decided per request by one predicate (visible.go); nothing about a URL grants anything. The published copy that
-// others than the owner download is not counted against the budgets (§8 counts originals and previews).
+// Reading is decided per request by one predicate (visible.go); nothing about a URL grants anything.
+//
+// Others than the owner download a public copy. It is made when the first of them asks for it (copies.go), once whatever the
+// number of processes, in an inspection slot (publish.go); it counts towards the budgets and lives as long as the file. Of an
+// image no larger than its preview the preview is the public copy, and so it is where the budgets have no room for another.
 package attachments
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,6 +47,8 @@ type API struct {
 	Patience time.Duration
 
 	decided sync.Map // of the uploads that wait in this process: id -> chan struct{}, closed at the verdict
+
+	copyWaits atomic.Int64 // readers of this process that wait for a public copy
 }
 
 // InspectJob asks for the inspection of one upload.

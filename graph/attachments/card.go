@@ -18,7 +18,8 @@ type Card struct {
 	Status string `json:"status"`
 	// FileName and SHA256 are null for all but the owner and the two participants of the order that uses the file.
 	FileName *string `json:"file_name"`
-	// MediaType and SizeBytes are those of the version that the reader may download.
+	// MediaType and SizeBytes are those of the version that the reader may download. In lists SizeBytes is that of the original
+	// until a public copy is made.
 	MediaType *string `json:"media_type"`
 	SizeBytes int64   `json:"size_bytes"`
 	SHA256    *string `json:"sha256"`
@@ -78,9 +79,9 @@ func newCard(r *record, rights rights) *Card {
 	if rights.whole() {
 		sum := hex.EncodeToString(r.Sha256)
 		c.FileName, c.SHA256 = &r.FileName, &sum
-	} else if r.Status == attachment.StatusReady && r.PublishedBytes != nil {
+	} else if r.Status == attachment.StatusReady {
 		media := r.publishedType()
-		c.MediaType, c.SizeBytes = &media, *r.PublishedBytes
+		c.MediaType, c.SizeBytes = &media, r.publicSize()
 	}
 	if c.Available {
 		preview, download := PreviewURL(r.ID), URL(r.ID)+"/download"

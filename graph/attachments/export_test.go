@@ -8,3 +8,5 @@ const (
 	ReserveStep = reserveStep
 	MaxAttempts = maxAttempts
 )
+// PublishedKey is the place of a public copy in the store.
+var PublishedKey = publishedKey

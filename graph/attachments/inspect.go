@@ -9,7 +9,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Report is the verdict on one file; Preview and Published are paths of what was made of it.
+// Report is the verdict on one file, and the path of what was made of it: a preview, or the public copy.
 type Report struct {
 	Accepted bool
 	// Reason is one sentence for the sender of a refused file.
@@ -17,16 +17,15 @@ type Report struct {
 	MediaType string
 	// Width and Height in pixels as displayed, Pages of a PDF; 0 where they do not apply.
 	Width, Height, Pages int
-	Preview              string
-	// Published is empty for a purpose that is never published.
-	Published string
+	Preview, Published   string
 	// Remove deletes what was made.
 	Remove func() error
 }
 
-// Inspector judges the file at path, in whose folder it may work. What the inspector finds in the bytes is a verdict. An error means that
-// there is none: this machine could not judge, or, where the error is ErrCrashed, the inspection itself came to an end that nobody
-// can blame on the file, such as a kill.
+// Inspector judges the file at path, in whose folder it may work, and makes its preview; for publication it makes the public copy of a
+// file that was accepted before. What the inspector finds in the bytes is a verdict. An error means that there is none: this machine
+// could not judge, or, where the error is ErrCrashed, the inspection itself came to an end that nobody can blame on the file, such as
+// a kill.
 type Inspector func(ctx context.Context, path string, purpose Purpose) (Report, error)
 
 // ErrCrashed is the error of an inspection that was begun and did not reach a verdict.
@@ -93,13 +92,5 @@ func (a *API) decide(ctx context.Context, held *lease, judge Inspector) (err err
 	if err != nil {
 		return err
 	}
-	var shown *copied
-	if report.Published != "" {
-		made, err := a.put(ctx, publishedKey(held.id), report.Published)
-		if err != nil {
-			return err
-		}
-		shown = &made
-	}
-	return persist(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, small, shown) })
+	return persist(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, small) })
 }

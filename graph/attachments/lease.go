@@ -30,7 +30,10 @@ type lease struct {
 	attempt int
 }
 
-const countLeases = `SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> $1`
+// countLeases counts the inspection slots in use but for the lease $1: of uploads, and of public copies (publish.go).
+const countLeases = `
+SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> $1)
+  + (SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now())`
 
 const takeLease = `
 UPDATE attachments SET lease_id = $2, lease_until = stoa_now() + make_interval(secs => $3),

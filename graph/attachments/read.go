@@ -3,7 +3,6 @@ package attachments
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"io"
 	"path"
 	"strings"
@@ -26,7 +25,14 @@ func (a *API) Attachment(ctx context.Context, in AttachmentInput) (*AttachmentRe
 	if err != nil {
 		return nil, err
 	}
-	return &AttachmentResult{Attachment: newCard(r, granted)}, nil
+	card := newCard(r, granted)
+	if granted == ofPublic && r.available() {
+		// The size of the public copy, unless it takes too long to make.
+		if file, err := a.publicCopy(ctx, r, cardPatience); err == nil {
+			card.SizeBytes = file.Size
+		}
+	}
+	return &AttachmentResult{Attachment: card}, nil
 }
 
 // File is bytes that the caller may have.
@@ -70,8 +76,9 @@ func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File,
 	}, nil
 }
 
-// AttachmentDownload returns the original to the owner and to the participants of its order, and the published version to
-// everyone else who may read the file (§2.1). Faults as AttachmentPreview's.
+// AttachmentDownload returns the original to the owner and to the participants of its order, and the public copy to everyone
+// else who may read the file (§2.1). The first of them waits while it is made. Faults as AttachmentPreview's; also
+// service_unavailable where that takes too long.
 func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File, error) {
 	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
 	if err != nil {
@@ -82,13 +89,7 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 			Name: r.FileName, MediaType: *r.MediaType, Size: r.SizeBytes, Tag: tag(r.Sha256), store: a.Store, key: originalKey(r.ID),
 		}, nil
 	}
-	if r.PublishedBytes == nil {
-		return nil, errors.New("attachments: " + r.ID.String() + " is public without a published version")
-	}
-	return &File{
-		Name: r.shownName(granted, "", r.publishedType()), MediaType: r.publishedType(), Size: *r.PublishedBytes,
-		Tag: tag(*r.PublishedSha256), Public: true, store: a.Store, key: publishedKey(r.ID),
-	}, nil
+	return a.publicCopy(ctx, r, copyPatience)
 }
 
 // Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may have

@@ -48,7 +48,7 @@ func TestUnattachedUploadsEndAfterADay(t *testing.T) {
 	w.Shift(time.Minute)
 	require.EqualValues(t, 1, w.sweep(t))
 	require.Zero(t, w.sweep(t))
-	require.Len(t, w.stored(t), 3)
+	require.Len(t, w.stored(t), 2)
 	require.Equal(t, [3]int64{kept.SizeBytes + w.Count("SELECT preview_bytes FROM attachments WHERE id = $1", kept.ID), 1, 2}, w.usage(agent.ID))
 
 	read, err := w.Attachments.Attachment(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()})
@@ -157,7 +157,7 @@ func TestStraysAreSwept(t *testing.T) {
 	require.Zero(t, strays())
 	w.Shift(2 * time.Hour)
 	require.EqualValues(t, 4, strays())
-	require.ElementsMatch(t, []string{kept + ".original", kept + ".preview", kept + ".published"}, w.stored(t))
+	require.ElementsMatch(t, []string{kept + ".original", kept + ".preview"}, w.stored(t))
 }
 
 func TestRemoveTakesAFileFromEveryone(t *testing.T) {

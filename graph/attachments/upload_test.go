@@ -36,7 +36,7 @@ func TestUploadIsReadyWhenItReturns(t *testing.T) {
 		DownloadURL: graphtest.Ptr("/api/v1/attachments/" + card.ID.String() + "/download"), CreatedAt: card.CreatedAt,
 	}
 	require.Equal(t, want, card)
-	require.ElementsMatch(t, []string{card.ID.String() + ".original", card.ID.String() + ".preview", card.ID.String() + ".published"}, w.stored(t))
+	require.ElementsMatch(t, []string{card.ID.String() + ".original", card.ID.String() + ".preview"}, w.stored(t))
 
 	preview := w.Count("SELECT preview_bytes FROM attachments")
 	for _, who := range []uuid.UUID{uuid.Nil, agent.ID} {

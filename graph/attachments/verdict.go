@@ -10,19 +10,12 @@ import (
 
 const acceptUpload = `
 UPDATE attachments SET status = 'ready', media_type = $3, width = nullif($4, 0), height = nullif($5, 0), pages = nullif($6, 0),
-  reserved_bytes = size_bytes + $7::bigint, preview_bytes = $7, preview_sha256 = $8, published_bytes = $9, published_sha256 = $10,
+  reserved_bytes = size_bytes + $7::bigint, preview_bytes = $7, preview_sha256 = $8,
   lease_id = NULL, lease_until = NULL
 WHERE id = $1 AND lease_id = $2 AND status = 'pending'`
 
 // accept makes the upload ready and gives back what the preview did not need. It does nothing where the lease was lost.
-func (a *API) accept(ctx context.Context, held *lease, report Report, small copied, shown *copied) error {
-	if shown == nil {
-		shown = new(copied)
-	}
-	published := &shown.size
-	if shown.sum == nil {
-		published = nil
-	}
+func (a *API) accept(ctx context.Context, held *lease, report Report, small copied) error {
 	var fits bool
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
@@ -36,7 +29,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, small copi
 			return nil
 		}
 		_, err = tx.SQL.ExecContext(ctx, acceptUpload, held.id, held.lease, report.MediaType, report.Width, report.Height, report.Pages,
-			small.size, small.sum, published, shown.sum)
+			small.size, small.sum)
 		return err
 	})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"stoa/graph/db"
 )
 
-// InspectWith gives the world a file store of its own and lets judge inspect what is uploaded, in this process and as soon as
-// a job would: after the commit that asks for it. It returns the folder of the store.
+// InspectWith gives the world a file store of its own and lets judge inspect what is uploaded and published, in this process
+// and as soon as a job would: after the commit that asks for it. It returns the folder of the store.
 func (w *World) InspectWith(judge attachments.Inspector) (folder string) {
 	w.t.Helper()
 	folder = w.t.TempDir()
@@ -27,7 +27,7 @@ func (w *World) InspectWith(judge attachments.Inspector) (folder string) {
 		tx.AfterCommit(func() {
 			running.Go(func() {
 				for range 5 { // a job is tried again
-					if w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, judge) == nil {
+					if w.work(job, judge) == nil {
 						return
 					}
 				}
@@ -36,4 +36,12 @@ func (w *World) InspectWith(judge attachments.Inspector) (folder string) {
 		return nil
 	}
 	return folder
+}
+
+// work does what a job would.
+func (w *World) work(job db.Job, judge attachments.Inspector) error {
+	if publish, ok := job.(attachments.PublishJob); ok {
+		return w.Attachments.Publish(context.Background(), publish.AttachmentID, judge)
+	}
+	return w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, judge)
 }

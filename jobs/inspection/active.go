@@ -47,6 +47,9 @@ const (
 	keyNext         = "Next"
 	keyDestination  = "D"
 	keyFile         = "EF"
+	keyFileSystem   = "FS"
+	urlSystem       = "URL"
+	keyStreamFile   = "F" // in a stream's dictionary: where its data lie instead
 	keyEncryption   = "Encrypt"
 	actionGoTo      = "GoTo"
 	objectStreamTag = "ObjStm"

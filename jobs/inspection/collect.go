@@ -14,37 +14,27 @@ import (
 // over by its file, so nothing it says or leaves is believed: figures must be within limits, and files plain and of the
 // right type; anything else is a refusal.
 func collect(report Report, answer verdict, p Purpose) (Report, error) {
-	made := []struct {
-		name  string
-		wants bool
-		media MediaType
-		to    *string
-	}{
-		{previewName, true, JPEG, &report.Preview},
-		{publishedName, purposes[p].publish, published(answer.MediaType), &report.Published},
-	}
 	if !answer.plausible(p) {
 		return refuse(report), nil
 	}
-	for _, m := range made {
-		if !m.wants {
-			continue
-		}
-		to := filepath.Join(report.folder.path, m.name)
-		if err := os.Rename(filepath.Join(report.folder.work(), m.name), to); os.IsNotExist(err) {
-			return refuse(report), nil
-		} else if err != nil {
-			return Report{}, err
-		}
-		sound, err := adopt(to, m.media)
-		if err != nil {
-			return Report{}, err
-		}
-		if !sound {
-			return refuse(report), nil
-		}
-		*m.to = to
+	name, media, made := purposes[p].makes, JPEG, &report.Preview
+	if name == publishedName {
+		media, made = published(answer.MediaType), &report.Published
 	}
+	to := filepath.Join(report.folder.path, name)
+	if err := os.Rename(filepath.Join(report.folder.work(), name), to); os.IsNotExist(err) {
+		return refuse(report), nil
+	} else if err != nil {
+		return Report{}, err
+	}
+	sound, err := adopt(to, media)
+	if err != nil {
+		return Report{}, err
+	}
+	if !sound {
+		return refuse(report), nil
+	}
+	*made = to
 	report.Accepted = true
 	report.Width, report.Height, report.Pages = answer.Width, answer.Height, answer.Pages
 	return report, nil

@@ -163,6 +163,18 @@ func inspected(t *testing.T, content []byte, p Purpose) Report {
 	return report
 }
 
+// inspectedAndPublished is inspected, with the published version where the file is accepted.
+func inspectedAndPublished(t *testing.T, content []byte, p Purpose) Report {
+	report := inspected(t, content, p)
+	if report.Accepted {
+		again := inspected(t, content, Publication)
+		require.True(t, again.Accepted, again.Reason)
+		require.Equal(t, [3]int{report.Width, report.Height, report.Pages}, [3]int{again.Width, again.Height, again.Pages})
+		report.Published = again.Published
+	}
+	return report
+}
+
 // shown decodes a preview or a published image, whose every segment but those a decoder needs would be metadata.
 func shown(t *testing.T, path string) image.Image {
 	content, err := os.ReadFile(path)

@@ -15,8 +15,8 @@ var magics = []struct {
 	{pdfMagic, PDF},
 }
 
-// judge inspects a file in the child: our own scan, then the libraries. It writes the preview and, where the purpose has
-// one, the published version into the working folder. A refusal is the file's fault; any other error is the machine's.
+// judge inspects a file in the child: our own scan, then the libraries. It writes what the purpose makes, the preview or the
+// published version, into the working folder. A refusal is the file's fault; any other error is the machine's.
 func judge(file []byte, p Purpose) (verdict, error) {
 	v, err := sniff(file, p)
 	if err != nil {
@@ -53,31 +53,49 @@ func sniff(file []byte, p Purpose) (verdict, error) {
 	return verdict{}, refusedUnknown
 }
 
-// scans walk an image's structure, by media type.
-var scans = map[MediaType]func([]byte) (size, error){JPEG: scanJPEG, PNG: scanPNG}
-
-// judgeImage returns an accepted image's size as displayed.
-func judgeImage(file []byte, t MediaType, p Purpose) (width, height int, err error) {
-	if _, err := scans[t](file); err != nil {
-		return 0, 0, err
-	}
-	png, found, err := normalise(file, t, publishedSide)
-	if err != nil {
-		return 0, 0, refusedUndecodable
-	}
-	if purposes[p].publish {
-		if err := show(publishedName, png); err != nil {
-			return 0, 0, err
-		}
-	}
-	small, _, err := normalise(png, PNG, previewSide)
-	if err != nil {
-		return 0, 0, refusedUndecodable
-	}
-	return found.width, found.height, show(previewName, small)
+// facts are what a scan finds out about an image.
+type facts struct {
+	// size as stored, before orientation.
+	size
+	// colours of a PNG without a profile; nil where it says nothing that counts.
+	colours *colours
 }
 
-// judgePDF returns an accepted PDF's number of pages.
+// scans walk an image's structure, by media type.
+var scans = map[MediaType]func([]byte) (facts, error){
+	JPEG: func(file []byte) (facts, error) {
+		size, err := scanJPEG(file)
+		return facts{size: size}, err
+	},
+	PNG: scanPNG,
+}
+
+// judgeImage makes what the purpose asks for in the same pass that proves the whole image to be sound, and returns an accepted
+// image's size as displayed.
+func judgeImage(file []byte, t MediaType, p Purpose) (width, height int, err error) {
+	found, err := scans[t](file)
+	if err != nil {
+		return 0, 0, err
+	}
+	made, longest, room := purposes[p].makes, previewSide, maxWritten
+	if made == publishedName {
+		longest = publishedSide
+	}
+	shown, err := render(file, t, found, longest)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer shown.free()
+	if made == previewName {
+		room = previewRoom(shown.width, shown.height)
+	}
+	if shown.swapped {
+		found.width, found.height = found.height, found.width
+	}
+	return found.width, found.height, shown.write(made, room)
+}
+
+// judgePDF makes what the purpose asks for and returns an accepted PDF's number of pages.
 func judgePDF(file []byte, p Purpose) (pages int, err error) {
 	if err := scanPDF(file); err != nil {
 		return 0, err
@@ -92,49 +110,41 @@ func judgePDF(file []byte, p Purpose) (pages int, err error) {
 	if pages, err = document.pages(); err != nil {
 		return 0, err
 	}
-	png, found, err := normalise(file, PDF, previewSide)
-	if err != nil {
-		return 0, refusedUndecodable
+	made := purposes[p].makes
+	if made == previewName {
+		rendered, err := previewPDF(file)
+		if err != nil {
+			return 0, err
+		}
+		if pages = max(pages, rendered); pages > maxPages {
+			return 0, refusedPages
+		}
 	}
-	if pages = max(pages, found.pages); pages > maxPages {
-		return 0, refusedPages
-	}
-	if err := show(previewName, png); err != nil {
-		return 0, err
-	}
-	if !purposes[p].publish {
+	if !purposes[p].rewrite {
 		return pages, nil
 	}
-	return pages, publish(document)
+	written, err := document.published()
+	if err == nil && made == publishedName {
+		err = os.WriteFile(publishedName, written, 0o600)
+	}
+	return pages, err
 }
 
-// show writes a normalised picture as a JPEG.
-func show(name string, png []byte) error {
-	jpeg, err := encode(png)
+// previewPDF writes a PDF's preview and returns how many pages its renderer counts.
+func previewPDF(file []byte) (pages int, err error) {
+	shown, err := render(file, PDF, facts{}, previewSide)
 	if err != nil {
-		return refusedUndecodable
+		return 0, err
 	}
-	return os.WriteFile(name, jpeg, 0o600)
+	defer shown.free()
+	return shown.pages, shown.write(previewName, previewRoom(shown.width, shown.height))
 }
 
-// publish writes a PDF's published version, and reads it again: what cannot be read is not published.
-func publish(d *document) error {
-	f, err := os.OpenFile(publishedName, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// write writes the picture as a JPEG.
+func (r raster) write(name string, room int) error {
+	encoded, err := r.jpeg(room)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := d.rewrite(f); err != nil {
-		return err
-	}
-	written, err := os.ReadFile(publishedName)
-	if err != nil {
-		return err
-	}
-	again, err := openPDF(written)
-	if err != nil {
-		return err
-	}
-	_, err = again.pages()
-	return err
+	return os.WriteFile(name, encoded, 0o600)
 }

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
@@ -19,14 +19,15 @@ type document struct {
 	numbers []int
 }
 
-// openPDF reads every object of a PDF. What pdfcpu cannot read is refused, and so is what makes it panic.
+// openPDF reads every object of a PDF. What pdfcpu cannot read is refused, and so is what makes it panic. Of pdfcpu its core is
+// used and not its package api, which takes tens of milliseconds to initialise in every process that links it.
 func openPDF(file []byte) (d *document, err error) {
 	defer func() {
 		if recover() != nil {
 			d, err = nil, refusedMalformed
 		}
 	}()
-	api.DisableConfigDir()
+	model.ConfigPath = "disable" // no folder of settings and fonts in anyone's home
 	conf := model.NewDefaultConfiguration()
 	conf.Offline = true
 	conf.Limits.MaxStreamBytes = maxFile
@@ -35,7 +36,7 @@ func openPDF(file []byte) (d *document, err error) {
 	conf.Limits.MaxXRefEntries = maxObjects
 	conf.Limits.MaxObjectStreamCount = maxObjects
 	conf.Limits.MaxRecursionDepth = maxNesting
-	ctx, err := api.ReadContext(bytes.NewReader(knownVersion(file)), conf)
+	ctx, err := pdfcpu.Read(bytes.NewReader(knownVersion(file)), conf)
 	switch {
 	case errors.Is(err, filter.ErrDecodeLimitExceeded):
 		return nil, refusedExpansion
@@ -76,6 +77,9 @@ func (d *document) check() (err error) {
 		o := d.resolve(*types.NewIndirectRef(number, 0))
 		if err := d.active(o, 0); err != nil {
 			return err
+		}
+		if d.external(o) {
+			return refusedActive
 		}
 		if err := expands(o); err != nil {
 			return err

@@ -49,6 +49,8 @@ func (d *document) activeEntry(key string, value types.Object) bool {
 		return activeAnnotations[name(value)]
 	case keyScript:
 		return d.script(value)
+	case keyFileSystem:
+		return name(value) == urlSystem
 	case keyOpenAction:
 		return !d.stays(value, 0)
 	case keyMoreActions:
@@ -58,6 +60,24 @@ func (d *document) activeEntry(key string, value types.Object) bool {
 		return ok && slices.ContainsFunc(fileKeys, func(key string) bool { return d.entry(files, key) != nil })
 	}
 	return activeKeys[key]
+}
+
+// external tells whether an object is a stream whose data lie in another file or behind a URL.
+func (d *document) external(o types.Object) bool {
+	dict, ok := streamEntries(o)
+	if !ok {
+		return false
+	}
+	for key, value := range dict {
+		if unescape([]byte(key)) != keyStreamFile {
+			continue
+		}
+		switch d.resolve(value).(type) {
+		case types.StringLiteral, types.HexLiteral, types.Dict:
+			return true
+		}
+	}
+	return false
 }
 
 // script tells whether a value of /JS is one: a string or a stream, not a picture or font that merely bears the name.

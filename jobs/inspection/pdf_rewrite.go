@@ -1,11 +1,10 @@
 package inspection
 
 import (
+	"bufio"
 	"errors"
-	"io"
-	"io/fs"
 
-	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
@@ -13,29 +12,65 @@ import (
 // privateKeys are entries about the document or its maker that no page needs: XMP, and editors' private data.
 var privateKeys = map[string]bool{"Metadata": true, "PieceInfo": true}
 
-// rewrite writes the document anew without document information and XMP: only what its catalog reaches, so no earlier
-// revisions either. It changes d. A fault of w comes back as it is, anything else is a refusal.
-//
-// The result is PDF 2.0, which deprecates document information: for older versions pdfcpu would add its own.
-func (d *document) rewrite(w io.Writer) (err error) {
+// published returns the document's published version, written anew without document information, XMP, PieceInfo and the
+// private segments of its JPEG images: only what its catalog reaches, so no earlier revisions either. It has been read again:
+// what cannot be read is not published. It changes d.
+func (d *document) published() ([]byte, error) {
+	written, err := d.rewrite()
+	if err != nil {
+		return nil, err
+	}
+	again, err := openPDF(written)
+	if err != nil {
+		return nil, err
+	}
+	_, err = again.pages()
+	return written, err
+}
+
+// rewrite does the writing of published. The result is PDF 2.0, which deprecates document information: for older versions
+// pdfcpu would add its own.
+func (d *document) rewrite() (written []byte, err error) {
 	defer func() {
 		if recover() != nil {
-			err = refusedMalformed
+			written, err = nil, refusedMalformed
 		}
 	}()
 	for _, number := range d.numbers {
 		forget(d.resolve(*types.NewIndirectRef(number, 0)), 0)
+		if err := d.cleanImages(number); err != nil {
+			return nil, err
+		}
 	}
 	version := model.V20
 	d.ctx.HeaderVersion, d.ctx.RootVersion = &version, nil
 	d.ctx.Info, d.ctx.ID, d.ctx.AdditionalStreams = nil, nil, nil
-	if err := api.WriteContext(d.ctx, w); err != nil {
-		if disk := new(fs.PathError); errors.As(err, &disk) {
-			return err
-		}
-		return refusedMalformed
+	out := bounded{most: maxWritten}
+	buffer := bufio.NewWriter(&out)
+	d.ctx.Write.Writer = buffer
+	err = pdfcpu.WriteContext(d.ctx)
+	switch err = errors.Join(err, buffer.Flush()); {
+	case errors.Is(err, refusedLimits):
+		return nil, refusedLimits
+	case err != nil:
+		return nil, refusedMalformed
 	}
-	return nil
+	return out.kept, nil
+}
+
+// bounded keeps what is written to it and refuses more than it may keep.
+type bounded struct {
+	kept []byte
+	most int
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(b.kept)+len(p) > b.most {
+		return 0, refusedLimits
+	}
+	b.kept = append(b.kept, p...)
+	return len(p), nil
 }
 
 // forget removes the private entries of an object and of everything written inside it.

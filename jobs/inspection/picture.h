@@ -3,20 +3,37 @@
 /* The loaders there are; the order is that of decode.go. */
 enum picture_kind { PICTURE_JPEG, PICTURE_PNG, PICTURE_PDF };
 
-/* What a decoded file is known by: pixels as displayed, and pages of a PDF. */
-struct picture_facts {
-	int width, height, pages;
+/*
+ * What a PNG says of its colours in gAMA and cHRM: the exponent of the samples, and x and y of white, red, green and blue.
+ * A gamma of 0 means that it says nothing that counts; a white of 0 means the primaries of sRGB.
+ */
+struct picture_colours {
+	double gamma;
+	double white[2], red[2], green[2], blue[2];
 };
 
-/* picture_start closes every loader of libvips and its operation cache. Call it once. */
-void picture_start(void);
-
-/* picture_allow opens (or closes again) the one loader of a kind. */
-void picture_allow(enum picture_kind kind, int allow);
+/* A rendered picture: rows of 8-bit sRGB triples, to be freed with g_free, and what its file is known by. */
+struct picture {
+	void *pixels;
+	int width, height;
+	/* Whether displaying the file exchanges its width and height. */
+	int swapped;
+	/* The pages of a PDF, 1 for an image. */
+	int pages;
+};
 
 /*
- * picture_normalise decodes a whole file, refusing what its decoder complains about, and returns it upright, in sRGB, on
- * white, no side longer than `longest`, as an uncompressed PNG without metadata, to be freed with g_free. 0 on success.
+ * picture_start starts libvips with all its loaders closed but the one of a kind. Call it once a process: where it was called
+ * for an image, PDFs cannot be loaded any more. 0 on success.
  */
-int picture_normalise(enum picture_kind kind, const void *file, size_t length, int longest,
-	struct picture_facts *facts, void **png, size_t *png_length);
+int picture_start(enum picture_kind kind);
+
+/*
+ * picture_render decodes a whole file and refuses what its decoder complains about. The picture is upright, in sRGB, on white,
+ * and no side is longer than `longest`. A JPEG is decoded at 1/shrink of its size; shrink is 1, 2, 4 or 8. 0 on success.
+ */
+int picture_render(enum picture_kind kind, const void *file, size_t length, int longest, int shrink,
+	const struct picture_colours *colours, struct picture *out);
+
+/* picture_jpeg makes a JPEG without metadata of rendered pixels, to be freed with g_free. 0 on success. */
+int picture_jpeg(void *pixels, int width, int height, int quality, int full_chroma, void **jpeg, size_t *length);

@@ -12,7 +12,7 @@ const (
 	PDF  MediaType = "application/pdf"
 )
 
-// Purpose is what a file was uploaded for (§2.7).
+// Purpose is what an inspection is for: what a file was uploaded for (§2.7), or Publication.
 type Purpose string
 
 // The purposes of §2.7.
@@ -23,16 +23,22 @@ const (
 	Order     Purpose = "order"
 )
 
-// purposes says which types each purpose takes and whether its files can become public, and so need a published version.
-// An order's files never do (§2.7).
+// Publication is the purpose of an inspection that makes the published version of a file, which has been accepted for a
+// purpose of §2.7 before. It makes no preview.
+const Publication Purpose = "publication"
+
+// purposes says which types each purpose takes, the name of the file an inspection for it makes, and whether its PDFs can
+// become public: then only one that can be rewritten is accepted. An order's files are never published (§2.7).
 var purposes = map[Purpose]struct {
 	takes   []MediaType
-	publish bool
+	makes   string
+	rewrite bool
 }{
-	Avatar:    {[]MediaType{JPEG, PNG}, true},
-	Character: {[]MediaType{JPEG, PNG}, true},
-	Portfolio: {[]MediaType{JPEG, PNG, PDF}, true},
-	Order:     {[]MediaType{JPEG, PNG, PDF}, false},
+	Avatar:      {[]MediaType{JPEG, PNG}, previewName, false},
+	Character:   {[]MediaType{JPEG, PNG}, previewName, false},
+	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, previewName, true},
+	Order:       {[]MediaType{JPEG, PNG, PDF}, previewName, false},
+	Publication: {[]MediaType{JPEG, PNG, PDF}, publishedName, true},
 }
 
 // takes tells whether files of a type may be uploaded for the purpose.

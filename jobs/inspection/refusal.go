@@ -22,7 +22,7 @@ const (
 	refusedAnimated    refusal = "Animated images are not allowed."
 	refusedUndecodable refusal = "The file cannot be decoded."
 	refusedEncrypted   refusal = "Encrypted PDFs are not allowed."
-	refusedActive      refusal = "The PDF has active content: scripts, forms that send, media, attached files or actions."
+	refusedActive      refusal = "The PDF has active content: scripts, forms that send, media, attached files, streams kept elsewhere or actions."
 	refusedNesting     refusal = "The PDF nests its objects too deeply."
 	refusedExpansion   refusal = "The PDF holds a stream that expands to more than 32 MiB."
 	refusedNoPages     refusal = "The PDF has no pages."

@@ -13,11 +13,11 @@ type Report struct {
 	// Pages is an accepted PDF's number of pages; 0 for an image.
 	Pages int
 	// Preview is the path of a JPEG, longest side at most 1024 pixels, sRGB, upright, without metadata: the image, or the
-	// PDF's first page on white. Empty when refused.
+	// PDF's first page on white. At most 1 MiB, and 4 KiB and 3 bytes a pixel. Empty when refused and for Publication.
 	Preview string
 	// Published is the path of what others than the owner may download: an image as JPEG, longest side at most 4096 pixels,
-	// sRGB, upright, without metadata; a PDF without document information and XMP. Empty when refused and for an order's file,
-	// which is never published.
+	// sRGB, upright, without metadata; a PDF without document information, XMP, PieceInfo and what its JPEG images say about
+	// where they come from. Empty when refused and for every purpose but Publication.
 	Published string
 
 	// Ending is how the child ended; unless it is Judged, the file is refused for what happened, not for what it is.

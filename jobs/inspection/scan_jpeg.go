@@ -37,6 +37,7 @@ var frames = map[byte]bool{
 
 var (
 	jpegMagic = []byte{0xFF, markerStart, 0xFF}
+	jpegEnd   = []byte{0xFF, markerEnd}
 	mpfMagic  = []byte("MPF\x00")
 )
 

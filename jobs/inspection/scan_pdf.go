@@ -110,7 +110,7 @@ var boundary = map[string]bool{
 // read goes through tokens and applies the tables of active.go to neighbours. It stops at a boundary, and at the data of a
 // stream, telling whether it is one that packs objects.
 func (s *pdfScan) read(t *tokens) (packed bool, err error) {
-	from, depth, key := t.at, 0, ""
+	from, depth, key, external := t.at, 0, "", false
 	defer func() { s.effort -= t.at - from }()
 	for {
 		if t.at-from > s.effort {
@@ -120,6 +120,7 @@ func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 		if err := refusedPair(key, next); err != nil {
 			return false, err
 		}
+		external = external || depth == 1 && key == keyStreamFile && names(next, *t)
 		key = ""
 		switch next.kind {
 		case tokenEnd:
@@ -135,6 +136,9 @@ func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 			packed = packed || key == objectStreamTag
 		case tokenKeyword:
 			if next.text == "stream" {
+				if external {
+					return false, refusedActive
+				}
 				return packed, nil
 			}
 			if boundary[next.text] {
@@ -153,9 +157,19 @@ func refusedPair(key string, value token) error {
 	case key == keyAction && value.kind == tokenName && activeActions[value.text],
 		key == keySubtype && value.kind == tokenName && activeAnnotations[value.text],
 		key == keyScript && (value.kind == tokenString || value.kind == tokenNumber),
+		key == keyFileSystem && value.kind == tokenName && value.text == urlSystem,
 		key == keyFile && value.kind == tokenOpen,
 		activeKeys[key] && (holds || value.kind == tokenString):
 		return refusedActive
 	}
 	return nil
+}
+
+// names tells whether a value can name a file: a string, a dictionary or a reference; rest stands behind the value.
+func names(value token, rest tokens) bool {
+	if value.kind == tokenNumber {
+		generation, word := rest.next(), rest.next()
+		return generation.kind == tokenNumber && word.kind == tokenKeyword && word.text == "R"
+	}
+	return value.kind == tokenString || value.kind == tokenOpen
 }

@@ -31,42 +31,46 @@ const palette = 3
 // pngWalk is what is known of a PNG between two chunks.
 type pngWalk struct {
 	size    size
-	colour  byte
+	kind    byte
 	palette bool
 	data    bool
 	// after is set once the run of image data has ended.
 	after bool
 	ended bool
+	// profiled is set where a chunk says more of the colours than gAMA and cHRM do.
+	profiled bool
+	colours  colours
 }
 
-// scanPNG walks a PNG's chunks, checksums included, to an end chunk that is the end of the file, and returns its size.
+// scanPNG walks a PNG's chunks, checksums included, to an end chunk that is the end of the file, and returns its size
+// and colours.
 // Any animation chunk makes it animated, however many frames it declares.
-func scanPNG(file []byte) (size, error) {
+func scanPNG(file []byte) (facts, error) {
 	if !bytes.HasPrefix(file, pngMagic) {
-		return size{}, refusedMalformed
+		return facts{}, refusedMalformed
 	}
 	var walk pngWalk
 	for rest := file[len(pngMagic):]; !walk.ended || len(rest) > 0; {
 		if walk.ended {
-			return size{}, refusedTrailing
+			return facts{}, refusedTrailing
 		}
 		if len(rest) < chunkHead+chunkTail {
-			return size{}, refusedCut
+			return facts{}, refusedCut
 		}
 		length := binary.BigEndian.Uint32(rest)
 		if uint64(length) > uint64(len(rest)-chunkHead-chunkTail) {
-			return size{}, refusedCut
+			return facts{}, refusedCut
 		}
 		end := chunkHead + int(length)
 		if crc32.ChecksumIEEE(rest[4:end]) != binary.BigEndian.Uint32(rest[end:]) {
-			return size{}, refusedChecksum
+			return facts{}, refusedChecksum
 		}
 		if err := walk.take(string(rest[4:chunkHead]), rest[chunkHead:end]); err != nil {
-			return size{}, err
+			return facts{}, err
 		}
 		rest = rest[end+chunkTail:]
 	}
-	return walk.size, nil
+	return facts{walk.size, walk.known()}, nil
 }
 
 // take notes one chunk, in order.
@@ -83,7 +87,7 @@ func (w *pngWalk) take(kind string, data []byte) error {
 		}
 		w.palette = true
 	case "IDAT":
-		if w.after || w.colour == palette && !w.palette {
+		if w.after || w.kind == palette && !w.palette {
 			return refusedMalformed
 		}
 		w.data = true
@@ -99,6 +103,7 @@ func (w *pngWalk) take(kind string, data []byte) error {
 		if kind[0]&chunkAncillary == 0 {
 			return refusedMalformed
 		}
+		w.describe(kind, data)
 	}
 	w.after = w.data
 	return nil
@@ -114,6 +119,6 @@ func (w *pngWalk) header(data []byte) error {
 	if width > 1<<31-1 || height > 1<<31-1 || !slices.Contains(depths[colour], depth) || compression != 0 || filter != 0 || interlace > 1 {
 		return refusedMalformed
 	}
-	w.size, w.colour = size{int(width), int(height)}, colour
+	w.size, w.kind = size{int(width), int(height)}, colour
 	return w.size.check()
 }

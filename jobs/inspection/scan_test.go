@@ -92,7 +92,7 @@ func TestScanPNG(t *testing.T) {
 			got, err := scanPNG(row.file)
 			require.Equal(t, row.want, err)
 			if err == nil {
-				require.Equal(t, size{4, 2}, got)
+				require.Equal(t, size{4, 2}, got.size)
 			}
 		})
 	}
