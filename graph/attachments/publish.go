@@ -34,7 +34,7 @@ type copyHeld struct {
 
 // Publish makes the public copy of a file, unless it is made or nobody asks for it: it waits for an inspection slot, holds it
 // while the copy is made, and counts the copy towards the budgets, which must have room for it. An error means that it should be
-// called again. It is a job's and checks no caller.
+// called again. Only a job calls it.
 func (a *API) Publish(ctx context.Context, id uuid.UUID, inspect Inspector) error {
 	held, err := a.claimCopy(ctx, id)
 	if err != nil || held == nil {
@@ -109,12 +109,12 @@ func (a *API) tryClaimCopy(ctx context.Context, id uuid.UUID) (held *copyHeld, f
 
 // makeCopy makes and stores the copy; not made where the file's bytes do not lend themselves to it or the budgets have no room.
 func (a *API) makeCopy(ctx context.Context, held *copyHeld, inspect Inspector) (made bool, err error) {
-	folder, err := newScratch()
+	work, err := newScratch()
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	path := filepath.Join(folder, original)
+	defer func() { err = errors.Join(err, work.remove()) }()
+	path := filepath.Join(work.folder, original)
 	if err := a.get(ctx, originalKey(held.id), path); err != nil {
 		return false, err
 	}
@@ -130,7 +130,7 @@ func (a *API) makeCopy(ctx context.Context, held *copyHeld, inspect Inspector) (
 	if err != nil {
 		return false, err
 	}
-	if u, err := readUsageOf(ctx, a.DB.SQL, held.owner); err != nil || u.refuse(a.Quotas, 0, 0, info.Size()) != nil {
+	if u, err := readUsageOf(ctx, a.DB.SQL, held.owner, uuid.Nil); err != nil || u.refuse(a.Quotas, demand{bytes: info.Size()}) != nil {
 		return false, err
 	}
 	stored, err := a.put(ctx, publishedKey(held.id), report.Published)
@@ -160,11 +160,11 @@ func (a *API) keepCopy(ctx context.Context, held *copyHeld, stored copied) (made
 		if err := tx.SQL.QueryRowContext(ctx, lockCopy, held.id, held.lease).Scan(); err != nil {
 			return err
 		}
-		u, err := readUsageOf(ctx, tx.SQL, held.owner)
+		u, err := readUsageOf(ctx, tx.SQL, held.owner, uuid.Nil)
 		if err != nil {
 			return err
 		}
-		if fits = u.refuse(a.Quotas, 0, 0, stored.size) == nil; !fits {
+		if fits = u.refuse(a.Quotas, demand{bytes: stored.size}) == nil; !fits {
 			return nil
 		}
 		if _, err = tx.SQL.ExecContext(ctx, keepPublished, held.id, stored.size, stored.sum); err != nil {
