@@ -192,13 +192,11 @@ func TestIntrospectionAndSuggestionsAreTheOperators(t *testing.T) {
 		"query ($b: Bott) { settings { feeBps } }": "Bot\"", "{ settings { ... on Setings { feeBps } } }": "Settings",
 		`mutation { updateSettings(input: {registrationMode: OPENN}, reason: "x") { feeBps } }`: "OPEN\"",
 	} {
-		for _, token := range []string{"", agent.Token} {
-			a := s.ask(token, query, nil)
-			require.Equal(t, 400, a.status, "%s", a.raw)
-			for _, e := range a.Errors {
-				require.NotContains(t, e.Message, "Did you mean", "%s", query)
-				require.NotContains(t, e.Message, hint, "%s", query)
-			}
+		a := s.ask(agent.Token, query, nil)
+		require.Equal(t, 400, a.status, "%s", a.raw)
+		for _, e := range a.Errors {
+			require.NotContains(t, e.Message, "Did you mean", "%s", query)
+			require.NotContains(t, e.Message, hint, "%s", query)
 		}
 	}
 }
@@ -217,9 +215,9 @@ func TestAliasesDoNotStretchTheLimits(t *testing.T) {
 	s.ask(operatorToken, `mutation { activateLifecycle(reason: "x") { feeBps } }`, nil).ok("activateLifecycle")
 
 	const register = `mutation { registerBot(input: {}) { token } }`
-	s.ask("", register, nil).fault(200, fault.InvalidInput)
-	s.ask("", register, nil).fault(200, fault.InvalidInput)
-	s.ask("", register, nil).fault(200, fault.RegistrationLimited)
+	s.ask(operatorToken, register, nil).fault(200, fault.InvalidInput)
+	s.ask(operatorToken, register, nil).fault(200, fault.InvalidInput)
+	s.ask(operatorToken, register, nil).fault(200, fault.RegistrationLimited)
 }
 
 // introspection is what explorers send first.

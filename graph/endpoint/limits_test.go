@@ -38,7 +38,7 @@ func TestLimitsShowInHeaders(t *testing.T) {
 
 	const attempts = `"registrations_per_address";q=3;w=3600, "registrations";q=50;w=3600`
 	register := func() *answer {
-		return s.ask("", `mutation { registerBot(input: {handle: "x"}) { token } }`, nil)
+		return s.ask(operatorToken, `mutation { registerBot(input: {handle: "x"}) { token } }`, nil)
 	}
 	for n := 2; n >= 0; n-- {
 		shown(register(), attempts, fmt.Sprintf(`"registrations_per_address";r=%d;t=\d+, "registrations";r=%d;t=\d+`, n, 45+n)).fault(200, fault.InvalidInput)
