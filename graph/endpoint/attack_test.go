@@ -48,9 +48,9 @@ func TestDocumentsOverTheLimitsAreNotRun(t *testing.T) {
 		"unknown fragment":      "{ bots { ...f } }",
 		"directives":            "{ settings { feeBps " + strings.Repeat("@skip(if: false) ", 60) + "} }",
 		"unknown directive":     "{ settings { feeBps @shout } }",
-		"two mutations":         `mutation { a: activateLifecycle(reason: "x") { feeBps } b: activateLifecycle(reason: "x") { feeBps } }`,
-		"two in a fragment":     `mutation { ...f } fragment f on Mutation { a: activateLifecycle(reason: "x") { feeBps } b: activateLifecycle(reason: "x") { feeBps } }`,
-		"a conditional second":  `mutation { a: activateLifecycle(reason: "x") { feeBps } ... @skip(if: true) { b: activateLifecycle(reason: "x") { feeBps } } }`,
+		"two mutations":         `mutation { a: deactivateLifecycle(reason: "x") { feeBps } b: deactivateLifecycle(reason: "x") { feeBps } }`,
+		"two in a fragment":     `mutation { ...f } fragment f on Mutation { a: deactivateLifecycle(reason: "x") { feeBps } b: deactivateLifecycle(reason: "x") { feeBps } }`,
+		"a conditional second":  `mutation { a: deactivateLifecycle(reason: "x") { feeBps } ... @skip(if: true) { b: deactivateLifecycle(reason: "x") { feeBps } } }`,
 		"subscription":          "subscription { settings { feeBps } }",
 		"two nameless":          "{ settings { feeBps } } { settings { feeBps } }",
 		"unfinished":            "{ settings { feeBps }",
@@ -212,7 +212,7 @@ func TestAliasesDoNotStretchTheLimits(t *testing.T) {
 	require.Positive(t, refused.fault(429, fault.WriteLimited).Extensions.RetryAfter)
 	require.NotEmpty(t, refused.header.Get("Retry-After"))
 	s.ask(agent.Token, "{ me { bot { id } } }", nil).ok("me")
-	s.ask(operatorToken, `mutation { activateLifecycle(reason: "x") { feeBps } }`, nil).ok("activateLifecycle")
+	s.ask(operatorToken, `mutation { deactivateLifecycle(reason: "x") { feeBps } }`, nil).ok("deactivateLifecycle")
 
 	const register = `mutation { registerBot(input: {}) { token } }`
 	s.ask(operatorToken, register, nil).fault(200, fault.InvalidInput)

@@ -33,7 +33,7 @@ func TestLimitsShowInHeaders(t *testing.T) {
 	refused.fault(429, fault.WriteLimited)
 	require.Regexp(t, `^[1-9]\d*$`, refused.header.Get("Retry-After"))
 	shown(s.ask(agent.Token, `{ me { bot { id } } }`, nil), "", "").ok("me")
-	shown(s.ask(operatorToken, `mutation { activateLifecycle(reason: "why") { feeBps } }`, nil), "", "").ok("activateLifecycle")
+	shown(s.ask(operatorToken, `mutation { deactivateLifecycle(reason: "why") { feeBps } }`, nil), "", "").ok("deactivateLifecycle")
 	shown(s.ask("", `mutation { rotateToken { token } }`, nil), "", "").fault(401, fault.Unauthorized)
 
 	const attempts = `"registrations_per_address";q=3;w=3600, "registrations";q=50;w=3600`

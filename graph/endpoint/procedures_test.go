@@ -57,8 +57,20 @@ func TestAnOperatorsDay(t *testing.T) {
 	s.ask(agent.Token, me, nil).fault(401, fault.Unauthorized)
 	s.ask(fresh, me, nil).ok("me")
 
-	require.NotNil(t, s.ask(operatorToken, `mutation { activateLifecycle(reason: "it is time") { lifecycleActivatedAt } }`, nil).ok("activateLifecycle")["lifecycleActivatedAt"])
-	require.NotNil(t, s.ask(operatorToken, `mutation { activateEmailRequirement(reason: "that too") { emailRequirementActivatedAt } }`, nil).ok("activateEmailRequirement")["emailRequirementActivatedAt"])
+	for field, code := range map[string]fault.Code{
+		`activateLifecycle(reason: "it is time")`:                             fault.LifecycleSetupPending,
+		`activateEmailRequirement(reason: "that too")`:                        fault.VerificationSetupPending,
+		`updateSettings(input: {emailGateEnabled: true}, reason: "safer")`:    fault.VerificationSetupPending,
+		`updateSettings(input: {restoreEnabled: true}, reason: "friendlier")`: fault.LifecycleSetupPending,
+	} {
+		refused := s.ask(operatorToken, "mutation { "+field+" { feeBps } }", nil).fault(200, code)
+		require.Contains(t, refused.Message, "sending mail")
+		require.Positive(t, refused.Extensions.RetryAfter)
+	}
+	for _, name := range []string{"deactivateLifecycle", "deactivateEmailRequirement"} {
+		s.ask(operatorToken, "mutation { "+name+`(reason: "to be sure") { lifecycleActivatedAt emailRequirementActivatedAt } }`, nil).ok(name)
+		require.Equal(t, name, s.lastEntry()["procedure"])
+	}
 	sound := s.ask(operatorToken, `mutation { runMaintenance(task: RECONCILE, reason: "a look") { task swept { name } discrepancies { check botId expected found } } }`, nil).ok("runMaintenance")
 	require.Equal(t, map[string]any{"task": "RECONCILE", "swept": []any{}, "discrepancies": []any{}}, sound)
 	require.Empty(t, s.log.String())

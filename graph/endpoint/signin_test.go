@@ -145,7 +145,7 @@ func TestOtherSitesCannotUseASession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	cookie := d.signIn("")
-	const suspend = `{"query": "mutation { activateLifecycle(reason: \"because\") { feeBps } }"}`
+	const suspend = `{"query": "mutation { deactivateLifecycle(reason: \"because\") { feeBps } }"}`
 	host := strings.TrimPrefix(d.server.URL, "http://")
 	for name, c := range map[string]struct {
 		headers []string
