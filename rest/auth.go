@@ -2,12 +2,10 @@ package rest
 
 import (
 	"context"
-	"net"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
 
+	"stoa/graph/address"
 	"stoa/graph/fault"
 	"stoa/graph/viewer"
 )
@@ -41,45 +39,9 @@ func Bearer(header http.Header) (string, bool) {
 // address notes the client's address: the connection's, or what trusted proxies say of it.
 func (s *server) address(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requestOf(r.Context()).address = clientAddress(r, s.TrustedProxies)
+		requestOf(r.Context()).address = address.Of(r, s.TrustedProxies)
 		next.ServeHTTP(w, r)
 	})
 }
 
 func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
-
-// clientAddress walks X-Forwarded-For from the right for as long as the speaker is a trusted proxy.
-func clientAddress(r *http.Request, trusted []netip.Prefix) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	if len(trusted) == 0 {
-		return subscriber(address)
-	}
-	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, hop := range slices.Backward(forwarded) {
-		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap()) }) {
-			break
-		}
-		before, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil {
-			break
-		}
-		address = before
-	}
-	return subscriber(address)
-}
-
-// subscriber is what counts as one client: of IPv6 a /64, which is what one subscriber holds.
-func subscriber(address netip.Addr) string {
-	address = address.Unmap().WithZone("")
-	if address.Is6() {
-		return netip.PrefixFrom(address, 64).Masked().String()
-	}
-	return address.String()
-}

@@ -21,6 +21,7 @@ import (
 type backupCommand struct {
 	Make    backupMakeCommand    `cmd:"" default:"1" help:"Make a backup now, in the folder backups of the data folder."`
 	List    backupListCommand    `cmd:"" help:"List the backups."`
+	Verify  backupVerifyCommand  `cmd:"" help:"Compare all files of the backups with their checksums."`
 	Restore backupRestoreCommand `cmd:"" help:"Bring a backup back into an empty database."`
 }
 
@@ -90,11 +91,35 @@ func (c *backupListCommand) Run(out io.Writer) error {
 	return table.Flush()
 }
 
+type backupVerifyCommand struct {
+	databaseSettings
+
+	Name string `arg:"" optional:"" help:"Which backup; all of them unless told."`
+}
+
+// Run reads every file of the backups and names those that are damaged.
+func (c *backupVerifyCommand) Run(out io.Writer) error {
+	damaged, err := backup.Store{Folder: c.backupsFolder()}.Verify(context.Background(), c.Name)
+	if err != nil {
+		return err
+	}
+	for _, d := range damaged {
+		fmt.Fprintf(out, "%s/%s: %s\n", d.Backup, d.Path, d.Reason)
+	}
+	if len(damaged) > 0 {
+		return fmt.Errorf("%d files are damaged; the next backup copies files from the file store again", len(damaged))
+	}
+	_, err = fmt.Fprintln(out, "All files are as they were written.")
+	return err
+}
+
 type backupRestoreCommand struct {
 	backupSettings
 	Name    string `arg:"" optional:"" help:"Which backup; the last one unless told."`
 	From    string `help:"Folder of the backups; that of the data folder unless told." type:"path"`
 	Replace bool   `help:"Delete everything in the database first. No server may be running."`
+
+	SkipDamaged bool `help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
 }
 
 // Run brings a backup back.
@@ -103,9 +128,13 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		if c.From != "" {
 			store.Folder = c.From
 		}
-		restored, err := store.Restore(ctx, c.Name, c.Replace)
+		restored, err := store.Restore(ctx, c.Name, c.Replace, c.SkipDamaged)
 		if errors.Is(err, backup.ErrNotEmpty) {
 			return fmt.Errorf("%w: restore into another data folder, or add --replace to lose what is there", err)
+		}
+		if damaged := new(backup.DamagedError); errors.As(err, &damaged) {
+			return fmt.Errorf("%w\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to go without these files,"+
+				" which cannot make up for a damaged database or list of checksums", err)
 		}
 		if err != nil {
 			return err
@@ -133,9 +162,12 @@ func (p *process) backUp(ctx context.Context) (*operator.Copy, error) {
 	return &operator.Copy{Name: made.Name, Files: made.Files, SizeBytes: made.SizeBytes()}, nil
 }
 
-// backUpDaily is the periodic job's.
+// backUpDaily is what the periodic job does: it verifies a part of the backups and makes the next one.
 func (p *process) backUpDaily(ctx context.Context) error {
-	made, err := p.backups().Daily(ctx)
+	made, damaged, err := p.backups().Daily(ctx)
+	for _, d := range damaged {
+		p.log.ErrorContext(ctx, "a file of a backup is damaged", "backup", d.Backup, "path", d.Path, "reason", d.Reason)
+	}
 	if made != nil {
 		p.log.InfoContext(ctx, "backup made", "name", made.Name, "bytes", made.SizeBytes(), "files", made.Files)
 	}

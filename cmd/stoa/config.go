@@ -69,7 +69,10 @@ func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role)
 
 // Validate refuses what the types of the fields let through.
 func (s *settings) Validate() error {
-	checks := []error{s.databaseSettings.Validate(), s.fileSettings.Validate(), s.Limit.validate(), checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen)}
+	checks := []error{
+		s.databaseSettings.Validate(), s.fileSettings.Validate(), s.operatorSettings.Validate(), s.Limit.validate(),
+		checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen),
+	}
 	for _, origin := range s.AllowedOrigins {
 		checks = append(checks, checkOrigin(origin))
 	}

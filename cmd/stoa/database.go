@@ -48,6 +48,9 @@ func migrated(ctx context.Context, address string, log *slog.Logger) error {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		err := checkServer(ctx, pool)
 		if err == nil {
+			err = checkPooler(ctx, pool)
+		}
+		if err == nil {
 			err = migrate.Up(ctx, pool)
 		}
 		if err == nil || ctx.Err() != nil || !passing(err) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/pprof" // it also registers with http.DefaultServeMux, which nothing here serves
 
+	"stoa/cmd/stoa/backup"
 	"stoa/graph"
 	"stoa/graph/endpoint"
 	"stoa/graph/limits"
@@ -39,11 +40,15 @@ func (p *process) measure(domains *graph.Graph) {
 }
 
 func (p *process) backupFigures(context.Context) ([]metrics.Value, error) {
+	made, damaged := metrics.Value{Row: metrics.BackupMade}, metrics.Value{Row: metrics.BackupDamagedFiles}
 	all, err := p.backups().List()
-	if err != nil || len(all) == 0 {
-		return []metrics.Value{{Row: metrics.BackupMade}}, err
+	if err == nil && len(all) > 0 {
+		made.Value = float64(all[len(all)-1].MadeAt.Unix())
+		var found []backup.Damage
+		found, err = p.backups().Damaged()
+		damaged.Value = float64(len(found))
 	}
-	return []metrics.Value{{Row: metrics.BackupMade, Value: float64(all[len(all)-1].MadeAt.Unix())}}, nil
+	return []metrics.Value{made, damaged}, err
 }
 
 func (p *process) socketFigures() metrics.Sockets {

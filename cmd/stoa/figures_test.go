@@ -219,7 +219,7 @@ func TestMetricsWithoutADatabase(t *testing.T) {
 // Profiles need the operator's token.
 func TestProfilesAreTheOperators(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN=given")
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
 	ask := func(path, token string) int {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.operator+path, nil)
 		require.NoError(t, err)

@@ -14,7 +14,31 @@ import (
 // operatorSettings are those of the operator listener (§10 of the contract).
 type operatorSettings struct {
 	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; nobody else should reach it."`
-	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
+	OperatorToken  string `help:"Bearer token of the operators, 32 characters at least; empty: made at the first start and kept in the data folder."`
+}
+
+// minOperatorToken is the length of the shortest token that is accepted. Guesses are counted but never lock anybody out, so a token must
+// be too long to be guessed.
+const minOperatorToken = 32
+
+// Validate refuses a token that can be guessed or cannot be sent.
+func (s operatorSettings) Validate() error {
+	if s.OperatorToken == "" {
+		return nil
+	}
+	return checkToken(s.OperatorToken, "--operator-token")
+}
+
+// checkToken refuses what is too short or cannot stand in an Authorization header. The token itself is not repeated.
+func checkToken(token, source string) error {
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%s may hold only ASCII letters, digits and signs, no white space", source)
+	}
+	if len(token) < minOperatorToken {
+		return fmt.Errorf("%s has %d characters and must have at least %d, so that it cannot be guessed; make one with: openssl rand -hex 32",
+			source, len(token), minOperatorToken)
+	}
+	return nil
 }
 
 // operatorTokenFile is in the data folder, mode 0600.
@@ -41,7 +65,7 @@ func (s operatorSettings) token(dataDir string) (string, error) {
 	if token == "" {
 		return "", fmt.Errorf("%s is empty: remove it, so that a token is made, or write one into it", path)
 	}
-	return token, nil
+	return token, checkToken(token, path)
 }
 
 // makeToken puts a complete file in place, or leaves the one that another process was faster to make.

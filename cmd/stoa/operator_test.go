@@ -12,6 +12,9 @@ import (
 	"stoa/graph/graphtest"
 )
 
+// givenToken is an operators' token of the shortest length that is accepted.
+const givenToken = "given-by-the-test-0123456789abcd"
+
 // ask puts a question to the operator listener and returns the answer's status.
 func (s *server) ask(token string) int {
 	s.t.Helper()
@@ -44,8 +47,8 @@ func TestOperatorToken(t *testing.T) {
 	other := serve(t, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
 	require.Equal(t, http.StatusOK, other.ask(token), "the token is kept")
 
-	given := serve(t, "STOA_DATABASE_URL="+address, "STOA_OPERATOR_TOKEN=given")
-	require.Equal(t, http.StatusOK, given.ask("given"))
+	given := serve(t, "STOA_DATABASE_URL="+address, "STOA_OPERATOR_TOKEN="+givenToken)
+	require.Equal(t, http.StatusOK, given.ask(givenToken))
 	require.NoFileExists(t, filepath.Join(given.data, operatorTokenFile))
 }
 
@@ -66,4 +69,28 @@ func TestOperatorTokenFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("\n"), 0o600))
 	_, err = kept.token(folder)
 	require.ErrorContains(t, err, "is empty")
+}
+
+func TestShortOperatorTokensAreRefused(t *testing.T) {
+	t.Parallel()
+	for token, complaint := range map[string]string{
+		"given":                           "--operator-token has 5 characters and must have at least 32",
+		givenToken[1:]:                    "--operator-token has 31 characters and must have at least 32",
+		givenToken + " and more":          "--operator-token may hold only ASCII",
+		strings.Repeat("\u00e9", 40):      "--operator-token may hold only ASCII",
+		strings.Repeat("token\n", 8)[:46]: "--operator-token may hold only ASCII",
+	} {
+		code, _, complaints := outcome(t, []string{"serve"}, "STOA_OPERATOR_TOKEN="+token, "STOA_DATA_DIR="+t.TempDir())
+		require.Equal(t, exitSettings, code, complaints)
+		require.Contains(t, complaints, complaint)
+		require.NotContains(t, complaints, token)
+	}
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("written by hand\n"), 0o600))
+	_, err := operatorSettings{}.token(folder)
+	require.ErrorContains(t, err, "may hold only")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, operatorTokenFile), []byte("written-by-hand\n"), 0o600))
+	_, err = operatorSettings{}.token(folder)
+	require.ErrorContains(t, err, operatorTokenFile+" has 15 characters")
+	require.NoError(t, operatorSettings{OperatorToken: givenToken}.Validate())
 }

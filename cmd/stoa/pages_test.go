@@ -65,8 +65,8 @@ var (
 // Every page that can be reached from the index stands on this listener alone, and keeps to its own policy.
 func TestPagesOfTheOperatorListener(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN=given")
-	b := signIn(t, s, "given")
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	b := signIn(t, s, givenToken)
 	// What /readyz answers here is more than the description of the public one, which the test's transport holds it against, allows.
 	seen, next := map[string]bool{"/sign-out": true, "/readyz": true}, []string{"/", "/sign-in", "/jobs/"}
 	for len(next) > 0 {
@@ -107,9 +107,9 @@ func TestPagesOfTheOperatorListener(t *testing.T) {
 // What is done on the jobs dashboard is in the audit log.
 func TestJobsDashboard(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN=given")
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
 	require.Equal(t, http.StatusUnauthorized, s.fetch(s.operator+"/jobs/api/jobs").status)
-	b := signIn(t, s, "given")
+	b := signIn(t, s, givenToken)
 	answer, text := b.send(http.MethodGet, "/jobs/api/queues", "", "")
 	require.Equal(t, http.StatusOK, answer.status)
 	require.Contains(t, text, "maintenance")
@@ -130,7 +130,7 @@ func TestJobsDashboard(t *testing.T) {
 		require.Equal(t, http.StatusMethodNotAllowed, answer.status, unknown)
 	}
 
-	o := &office{s, []string{"STOA_OPERATOR_LISTEN=" + strings.TrimPrefix(s.operator, "http://"), "STOA_OPERATOR_TOKEN=given"}}
+	o := &office{s, []string{"STOA_OPERATOR_LISTEN=" + strings.TrimPrefix(s.operator, "http://"), "STOA_OPERATOR_TOKEN=" + givenToken}}
 	trail := o.trail()
 	require.Len(t, trail, 3)
 	for i, want := range []row{

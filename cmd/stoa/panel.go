@@ -16,7 +16,8 @@ func (p *process) openOperator(domains *graph.Graph, token string) error {
 	}
 	p.dashboard = dashboard
 	p.operator.serve(endpoint.New(endpoint.Config{
-		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token, Mounts: p.mounts(),
+		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,
+		TrustedProxies: p.settings.TrustedProxies, Mounts: p.mounts(),
 	}))
 	return nil
 }

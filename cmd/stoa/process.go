@@ -74,6 +74,9 @@ func (p *process) start(ctx context.Context) error {
 	if p.db, err = db.Open(address, db.Options{Traced: p.traces != nil}); err != nil {
 		return err
 	}
+	if err := explainPooler(p.db.Ping(ctx)); err != nil {
+		return err
+	}
 	domains, err := p.domains()
 	if err != nil {
 		return err

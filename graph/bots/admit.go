@@ -16,7 +16,7 @@ const noteActivity = `UPDATE bots SET last_active_at = stoa_now() WHERE id = $1 
 // revoked or a deleted agent's; forbidden for a suspended agent; write_limited when mutating and over the limit of changes a
 // minute, which all tokens of an agent share. It notes the agent's activity.
 func (a *API) Admit(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
-	if !wellFormed(token) {
+	if !WellFormed(token) {
 		return viewer.Viewer{}, fault.New(fault.Unauthorized)
 	}
 	found, err := a.admit(ctx, token, mutating)

@@ -17,7 +17,7 @@ func BenchmarkToken(b *testing.B) {
 	b.Run("check", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if !wellFormed(token) {
+			if !WellFormed(token) {
 				b.Fatal("refused")
 			}
 		}

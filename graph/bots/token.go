@@ -36,8 +36,8 @@ func newToken() string {
 	return b.String()
 }
 
-// wellFormed tells whether s can be a token at all.
-func wellFormed(s string) bool {
+// WellFormed tells whether s can be a token at all.
+func WellFormed(s string) bool {
 	body := tokenLength - checkLength
 	return len(s) == tokenLength && strings.HasPrefix(s, tokenPrefix) && tokenCheck(s[:body]) == s[body:]
 }

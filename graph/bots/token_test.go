@@ -18,7 +18,7 @@ func TestTokensAreWellFormedAndDiffer(t *testing.T) {
 	for range 1000 {
 		token := newToken()
 		require.Regexp(t, tokenShape, token)
-		require.True(t, wellFormed(token))
+		require.True(t, WellFormed(token))
 		require.False(t, seen[token])
 		seen[token] = true
 	}
@@ -43,9 +43,9 @@ func TestMistypedTokensAreRefusedWithoutALookUp(t *testing.T) {
 	for i := range token {
 		changed := []byte(token)
 		changed[i] = map[bool]byte{true: 'x', false: 'y'}[changed[i] != 'x']
-		require.False(t, wellFormed(string(changed)), "%d", i)
+		require.False(t, WellFormed(string(changed)), "%d", i)
 	}
 	for _, s := range []string{"", "stoa_", token[:len(token)-1], token + "0", " " + token, strings.ToUpper(token)} {
-		require.False(t, wellFormed(s))
+		require.False(t, WellFormed(s))
 	}
 }

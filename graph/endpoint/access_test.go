@@ -1,7 +1,9 @@
 package endpoint_test
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"stoa/graph/endpoint"
 	"stoa/graph/exec"
 	"stoa/graph/fault"
 )
@@ -54,12 +57,12 @@ func call(t *testing.T, field *ast.FieldDefinition) string {
 }
 
 // who may call a field follows from where it is declared: the explorer and the procedures are the operators', every other
-// domain's operations are the agents', and a few are anyone's.
+// domain's operations are the agents', and a few belong to both.
 func who(field *ast.FieldDefinition) string {
-	public := []string{"registerBot", "attachment", "serviceCatalogue", "service", "taskBoard", "task"}
+	shared := []string{"registerBot", "attachment", "serviceCatalogue", "service", "taskBoard", "task"}
 	switch source := field.Position.Src.Name; {
-	case slices.Contains(public, field.Name):
-		return "anyone"
+	case slices.Contains(shared, field.Name):
+		return "both"
 	case source == "../ent.graphql", strings.HasPrefix(source, "../operator/"):
 		return "operator"
 	default:
@@ -90,10 +93,11 @@ func TestEveryFieldIsForItsCallersOnly(t *testing.T) {
 			t.Run(fmt.Sprintf("%s by %s", name, caller), func(t *testing.T) {
 				a := s.ask(token, kind+" { "+call(t, field)+" }", nil)
 				refused := len(a.Errors) > 0 && a.Errors[0].Extensions.Code == fault.Unauthorized
-				require.Equal(t, who(field) != caller && who(field) != "anyone", refused, "%s", a.raw)
-				if caller == "nobody" && refused {
-					require.Equal(t, 401, a.status)
+				if caller == "nobody" {
+					a.fault(401, fault.Unauthorized)
+					return
 				}
+				require.Equal(t, who(field) != caller && who(field) != "both", refused, "%s", a.raw)
 				for _, e := range a.Errors {
 					require.NotEqual(t, fault.InternalError, e.Extensions.Code, "%s", a.raw)
 				}
@@ -121,4 +125,41 @@ func TestWhatTokensOpen(t *testing.T) {
 	require.Equal(t, agent.ID.String(), s.ask(agent.Token, me, nil).ok("me")["bot"].(map[string]any)["id"])
 	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
 	s.ask(agent.Token, me, nil).fault(403, fault.Forbidden)
+}
+
+// A request without any token is 401 before anything else of it is looked at.
+func TestNothingIsReadWithoutAToken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	register := marshal(t, map[string]any{
+		"query":     `mutation ($key: Base64) { registerBot(input: {handle: "guest", displayName: "Guest", encryptionPublicKey: $key}) { token } }`,
+		"variables": map[string]any{"key": s.Agent().PublicKey()},
+	})
+	before := s.Count("SELECT count(*) FROM bots")
+	for name, body := range map[string]string{
+		"registration": string(register), "introspection": `{"query": "{ __schema { types { name } } }"}`, "the board": `{"query": "{ taskBoard { tasks { id } } }"}`,
+		"nothing": "", "nonsense": "[}", "no query": "{}", "a broken query": `{"query": "{"}`, "an unknown field": `{"query": "{ setings }"}`,
+	} {
+		a := s.post("", body)
+		a.fault(401, fault.Unauthorized)
+		require.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"), name)
+		require.Empty(t, a.header.Get("RateLimit"), name)
+		s.post("", body, "Content-Type", "text/plain").fault(401, fault.Unauthorized)
+		s.post("guess", body, "Content-Type", "text/plain").fault(401, fault.Unauthorized)
+		s.post("", body, "Cookie", "stoa_operator=forged").fault(401, fault.Unauthorized)
+	}
+	require.Equal(t, before, s.Count("SELECT count(*) FROM bots"))
+
+	request, err := http.NewRequest(http.MethodPost, s.graphql+endpoint.Path, neverEnding{t.Context()})
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/json")
+	s.do(request).fault(401, fault.Unauthorized)
+}
+
+// neverEnding is a body that never comes.
+type neverEnding struct{ ctx context.Context }
+
+func (n neverEnding) Read([]byte) (int, error) {
+	<-n.ctx.Done()
+	return 0, n.ctx.Err()
 }

@@ -5,10 +5,11 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"net"
 	"net/http"
 	"strings"
 
+	"stoa/graph/address"
+	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/text"
 	"stoa/graph/viewer"
@@ -22,64 +23,70 @@ const (
 	maxOperatorName = 80
 )
 
-// admit finds out who asks: unauthorized for a token that is neither the operator's nor a live agent's, forbidden for a
-// suspended agent and for a session's request that another site made, write_limited for an agent over its limit of changes,
-// rate_limited after too many wrong tokens, invalid_input for an operator's name that is none.
-func (s *server) admit(w http.ResponseWriter, r *http.Request, mutating bool) (viewer.Viewer, error) {
-	anonymous := viewer.Viewer{Address: addressOf(r)}
-	if len(r.Header.Values("Authorization")) == 0 {
-		if v, signedIn, err := s.signedIn(r); signedIn || err != nil {
-			return v, err
-		}
-		return anonymous, nil
-	}
-	token, operator, err := s.presented(r)
-	if err != nil {
-		return anonymous, err
-	}
-	if operator {
-		return operatorOf(r.Header, "")
-	}
-	v, err := s.Graph.Bots.Admit(r.Context(), token, mutating)
-	if errors.Is(err, fault.New(fault.Unauthorized)) {
-		s.guesses.wrong(w, r)
-	}
-	v.Address = anonymous.Address
-	return v, err
+// caller is who sent a request, as far as its headers tell.
+type caller struct {
+	// operator is set for an operator: by bearer token or by session.
+	operator *viewer.Viewer
+	// agentToken has the form of an agent's token and is still to be looked up; empty for an operator.
+	agentToken string
 }
 
-// admitOperator lets operators in and nobody else: unauthorized, forbidden for a session's change that another site made,
-// rate_limited after too many wrong tokens, invalid_input for an operator's name that is none.
-func (s *server) admitOperator(w http.ResponseWriter, r *http.Request) (viewer.Viewer, error) {
+// identify reads the credentials of a request before anything else of it is looked at. Faults: unauthorized without any, for two at once
+// and for a token that is neither the operator's nor of an agent's form; forbidden for a session's request that another site made;
+// rate_limited after too many wrong tokens; invalid_input for an operator's name that is none.
+func (s *server) identify(w http.ResponseWriter, r *http.Request) (caller, error) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		v, signedIn, err := s.signedIn(r)
 		if err == nil && !signedIn {
 			err = fault.New(fault.Unauthorized)
 		}
-		return v, err
+		return caller{operator: &v}, err
 	}
-	_, operator, err := s.presented(r)
+	token, ok := bearer(r.Header)
+	switch {
+	case !ok:
+		return caller{}, fault.New(fault.Unauthorized)
+	case s.isOperator(token):
+		v, err := operatorOf(r.Header, "")
+		return caller{operator: &v}, err
+	case bots.WellFormed(token):
+		return caller{agentToken: token}, nil
+	default:
+		return caller{}, s.throttle.refuse(w, r, s.client(r))
+	}
+}
+
+// admit returns the caller as the methods know it. It looks an agent's token up: unauthorized, or rate_limited after too many wrong ones,
+// for one that is not live; forbidden for a suspended agent; write_limited for an agent over its limit of changes.
+func (s *server) admit(w http.ResponseWriter, r *http.Request, c caller, mutating bool) (viewer.Viewer, error) {
+	client := s.client(r)
+	if c.operator != nil {
+		v := *c.operator
+		v.Address = client
+		return v, nil
+	}
+	v, err := s.Graph.Bots.Admit(r.Context(), c.agentToken, mutating)
+	if errors.Is(err, fault.New(fault.Unauthorized)) {
+		err = s.throttle.refuse(w, r, client)
+	}
+	v.Address = client
+	return v, err
+}
+
+// admitOperator lets operators in and nobody else. Faults: those of identify; an agent's token is a wrong one here.
+func (s *server) admitOperator(w http.ResponseWriter, r *http.Request) (viewer.Viewer, error) {
+	c, err := s.identify(w, r)
+	if err == nil && c.operator == nil {
+		err = s.throttle.refuse(w, r, s.client(r))
+	}
 	if err != nil {
 		return viewer.Viewer{}, err
 	}
-	if !operator {
-		s.guesses.wrong(w, r)
-		return viewer.Viewer{}, fault.New(fault.Unauthorized)
-	}
-	return operatorOf(r.Header, "")
+	return *c.operator, nil
 }
 
-// presented reads the bearer token and tells whether it is the operator's.
-func (s *server) presented(r *http.Request) (token string, operator bool, err error) {
-	token, ok := bearer(r.Header)
-	if !ok {
-		return "", false, fault.New(fault.Unauthorized)
-	}
-	if err := s.guesses.check(r); err != nil {
-		return "", false, err
-	}
-	return token, s.isOperator(token), nil
-}
+// client is the address of a request's sender, which may have come through a trusted proxy.
+func (s *server) client(r *http.Request) string { return address.Of(r, s.TrustedProxies) }
 
 // isOperator compares in a time that tells nothing of the token, its length included.
 func (s *server) isOperator(token string) bool {
@@ -109,13 +116,4 @@ func bearer(header http.Header) (string, bool) {
 	scheme, token, ok := strings.Cut(sent[0], " ")
 	token = strings.TrimLeft(token, " ")
 	return token, ok && token != "" && strings.EqualFold(scheme, "Bearer")
-}
-
-// addressOf is the client's address, for the limits per address; no proxy is believed on this listener.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

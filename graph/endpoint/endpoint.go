@@ -7,8 +7,9 @@
 //
 // As for GraphQL:
 // It admits the caller, bounds what a document may ask for before the executor sees it, runs it, and shows failures as faults.
-// It decides nothing else: who may call a field is the method's to judge, so REST and GraphQL answer alike. The operator's
-// token makes an operator, an agent's token that agent; without a token one can only register.
+// It decides nothing else: the methods decide who may call a field, so REST and GraphQL answer alike. The operator's token makes an
+// operator, an agent's token that agent. A request without any token is 401, registration and introspection included, before
+// anything of it is read. A right token always passes; wrong ones are counted per client address (see loginThrottle).
 //
 // A request is one JSON object {query, variables, operationName} by POST; batches are refused. A mutation has exactly one root
 // field, so that every change is admitted, counted and audited by itself. Documents over the limits of limits.go are refused
@@ -17,13 +18,14 @@
 //
 // Failures come as {"errors": [{message, path, extensions: {code, fields, retryAfter}}]} with the code, the text and the
 // fields of graph/fault; unknown errors are logged under the request id and shown as internal_error. The status is the
-// fault's where nothing was run, and 200 where something was, but 401 where a request without a token met nothing but
-// unauthorized. RateLimit headers tell what is left of the limits that a request met, an agent's mutation and a registration.
+// fault's where nothing was run, and 200 where something was. RateLimit headers tell what is left of the limits that a request met,
+// an agent's mutation and a registration.
 package endpoint
 
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
@@ -45,6 +47,8 @@ type Config struct {
 	Tracer trace.Tracer
 	// OperatorToken is the bearer token of the operators; while it is empty nobody is one.
 	OperatorToken string
+	// TrustedProxies may name the client's address in X-Forwarded-For and its scheme in X-Forwarded-Proto.
+	TrustedProxies []netip.Prefix
 	// Mounts are what else the listener carries.
 	Mounts []Mount
 }
@@ -53,7 +57,7 @@ type server struct {
 	Config
 	byPath   map[string]methods
 	sessions *session.Sessions
-	guesses  guesses
+	throttle loginThrottle
 	// forOperators runs documents with introspection and suggestions, forOthers without.
 	forOperators, forOthers *executor.Executor
 }
@@ -63,7 +67,7 @@ func New(c Config) http.Handler {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
-	s := &server{Config: c, sessions: session.New(c.OperatorToken), guesses: newGuesses()}
+	s := &server{Config: c, sessions: session.New(c.OperatorToken), throttle: newLoginThrottle(c.Logger)}
 	s.byPath = s.paths()
 	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
 	s.forOperators.Use(extension.Introspection{})

@@ -33,12 +33,12 @@ func TestLimitsShowInHeaders(t *testing.T) {
 	refused.fault(429, fault.WriteLimited)
 	require.Regexp(t, `^[1-9]\d*$`, refused.header.Get("Retry-After"))
 	shown(s.ask(agent.Token, `{ me { bot { id } } }`, nil), "", "").ok("me")
-	shown(s.ask(operatorToken, `mutation { activateLifecycle(reason: "why") { feeBps } }`, nil), "", "").ok("activateLifecycle")
+	shown(s.ask(operatorToken, `mutation { deactivateLifecycle(reason: "why") { feeBps } }`, nil), "", "").ok("deactivateLifecycle")
 	shown(s.ask("", `mutation { rotateToken { token } }`, nil), "", "").fault(401, fault.Unauthorized)
 
 	const attempts = `"registrations_per_address";q=3;w=3600, "registrations";q=50;w=3600`
 	register := func() *answer {
-		return s.ask("", `mutation { registerBot(input: {handle: "x"}) { token } }`, nil)
+		return s.ask(operatorToken, `mutation { registerBot(input: {handle: "x"}) { token } }`, nil)
 	}
 	for n := 2; n >= 0; n-- {
 		shown(register(), attempts, fmt.Sprintf(`"registrations_per_address";r=%d;t=\d+, "registrations";r=%d;t=\d+`, n, 45+n)).fault(200, fault.InvalidInput)

@@ -51,7 +51,6 @@ func identity(w *twins) {
 		w.refused(fault.InvalidInput, operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: body})
 	}
 	w.same(operation{method: "GET", path: "/bots/me", field: "me"})
-	w.refused(fault.Unauthorized, operation{method: "GET", path: "/bots/me", field: "me", anonymous: true})
 	update := func(body variables) operation {
 		return operation{method: "PATCH", path: "/bots/me", field: "updateMe", body: body}
 	}

@@ -41,8 +41,8 @@ func TestAnOperatorsDay(t *testing.T) {
 	require.Equal(t, "Grace", entry["operator"])
 	require.Equal(t, invitation["id"], entry["target"])
 	register := `mutation ($code: String, $key: Base64) { registerBot(input: {handle: "guest", displayName: "Guest", encryptionPublicKey: $key, invitation: $code}) { token } }`
-	s.ask("", register, variables{"key": agent.PublicKey()}).fault(200, fault.InvalidInvitation)
-	require.NotEmpty(t, s.ask("", register, variables{"key": agent.PublicKey(), "code": made["code"]}).ok("registerBot")["token"])
+	s.ask(operatorToken, register, variables{"key": agent.PublicKey()}).fault(200, fault.InvalidInvitation)
+	require.NotEmpty(t, s.ask(operatorToken, register, variables{"key": agent.PublicKey(), "code": made["code"]}).ok("registerBot")["token"])
 	s.ask(operatorToken, `mutation ($id: ID!) { revokeInvitation(id: $id, reason: "enough") { revokedAt used } }`, variables{"id": invitation["id"]}).ok("revokeInvitation")
 
 	topUp := s.ask(operatorToken, `mutation ($id: ID!) { topUpWallet(botId: $id, amountMinor: 1000000000000, reason: "a bonus") { repeated account { availableMinor bot { id } } } }`,
@@ -57,8 +57,20 @@ func TestAnOperatorsDay(t *testing.T) {
 	s.ask(agent.Token, me, nil).fault(401, fault.Unauthorized)
 	s.ask(fresh, me, nil).ok("me")
 
-	require.NotNil(t, s.ask(operatorToken, `mutation { activateLifecycle(reason: "it is time") { lifecycleActivatedAt } }`, nil).ok("activateLifecycle")["lifecycleActivatedAt"])
-	require.NotNil(t, s.ask(operatorToken, `mutation { activateEmailRequirement(reason: "that too") { emailRequirementActivatedAt } }`, nil).ok("activateEmailRequirement")["emailRequirementActivatedAt"])
+	for field, code := range map[string]fault.Code{
+		`activateLifecycle(reason: "it is time")`:                             fault.LifecycleSetupPending,
+		`activateEmailRequirement(reason: "that too")`:                        fault.VerificationSetupPending,
+		`updateSettings(input: {emailGateEnabled: true}, reason: "safer")`:    fault.VerificationSetupPending,
+		`updateSettings(input: {restoreEnabled: true}, reason: "friendlier")`: fault.LifecycleSetupPending,
+	} {
+		refused := s.ask(operatorToken, "mutation { "+field+" { feeBps } }", nil).fault(200, code)
+		require.Contains(t, refused.Message, "sending mail")
+		require.Positive(t, refused.Extensions.RetryAfter)
+	}
+	for _, name := range []string{"deactivateLifecycle", "deactivateEmailRequirement"} {
+		s.ask(operatorToken, "mutation { "+name+`(reason: "to be sure") { lifecycleActivatedAt emailRequirementActivatedAt } }`, nil).ok(name)
+		require.Equal(t, name, s.lastEntry()["procedure"])
+	}
 	sound := s.ask(operatorToken, `mutation { runMaintenance(task: RECONCILE, reason: "a look") { task swept { name } discrepancies { check botId expected found } } }`, nil).ok("runMaintenance")
 	require.Equal(t, map[string]any{"task": "RECONCILE", "swept": []any{}, "discrepancies": []any{}}, sound)
 	require.Empty(t, s.log.String())
@@ -155,7 +167,7 @@ func TestDocumentsFeedbackAndTheCatalogue(t *testing.T) {
 	task := s.ask(agent.Token, `mutation { createTask(input: {title: "t", description: "d", amountMinor: 100, deadline: "2999-01-01T00:00:00Z"}) { task { id } } }`, nil).ok("createTask")["task"].(map[string]any)
 	require.NotNil(t, s.ask(operatorToken, `mutation ($id: ID!) { removeTask(id: $id, reason: "spam") { removedAt customer { id } } }`, variables{"id": task["id"]}).ok("removeTask")["removedAt"])
 	require.Equal(t, []any{"removeTask", task["id"]}, []any{s.lastEntry()["procedure"], s.lastEntry()["target"]})
-	require.Empty(t, s.ask("", `{ serviceCatalogue { services { id } } }`, nil).ok("serviceCatalogue")["services"])
+	require.Empty(t, s.ask(agent.Token, `{ serviceCatalogue { services { id } } }`, nil).ok("serviceCatalogue")["services"])
 	require.Empty(t, s.log.String())
 }
 

@@ -42,13 +42,18 @@ func requestID(ctx context.Context) string {
 // fail answers a request of which nothing was run.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := faultOf(r.Context(), err)
-	if wait := known.Retry(); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	}
+	retryAfter(w, known)
 	if known.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	write(w, known.Status(), s.failure(r.Context(), err))
+}
+
+// retryAfter says when to try again, where waiting helps.
+func retryAfter(w http.ResponseWriter, known *fault.Error) {
+	if wait := known.Retry(); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
 }
 
 // refusal is the answer to a request of which nothing was run; it has no data.

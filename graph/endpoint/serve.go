@@ -84,7 +84,7 @@ func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 	mount.Handler.ServeHTTP(w, r)
 }
 
-// serve is the life of one GraphQL request; record is that of the limits it meets.
+// serve answers one GraphQL request; record is that of the limits it meets. Without a token nothing of the request is read.
 func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Record) outcome {
 	operation := metrics.NoOperation
 	failed := func(err error) outcome {
@@ -92,6 +92,11 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Re
 		s.fail(w, r, err)
 		known := faultOf(r.Context(), err)
 		return outcome{operation, known.Status(), known.Code}
+	}
+	sender, err := s.identify(w, r)
+	if err != nil {
+		w.Header().Set("Connection", "close") // else net/http waits for the body before it answers
+		return failed(err)
 	}
 	params, err := readRequest(w, r)
 	if err != nil {
@@ -102,7 +107,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Re
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)
-	v, err := s.admit(w, r, asked.mutating)
+	v, err := s.admit(w, r, sender, asked.mutating)
 	if err == nil {
 		err = unfit
 	}
@@ -113,9 +118,6 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Re
 		return failed(err)
 	}
 	status, answer := s.run(viewer.With(r.Context(), v), v, params)
-	if status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
 	record.Headers(w.Header())
 	write(w, status, answer)
 	return outcome{operation, status, codeOf(answer)}
@@ -139,17 +141,5 @@ func (s *server) run(ctx context.Context, v viewer.Viewer, params *graphql.RawPa
 	if answer == nil { // the client has gone
 		return http.StatusServiceUnavailable, s.failure(ctx, fault.New(fault.ServiceUnavailable))
 	}
-	if v.Kind == viewer.Anonymous && onlyUnauthorized(answer) {
-		return http.StatusUnauthorized, answer
-	}
 	return http.StatusOK, answer
-}
-
-func onlyUnauthorized(answer *graphql.Response) bool {
-	for _, e := range answer.Errors {
-		if e.Extensions["code"] != fault.Unauthorized {
-			return false
-		}
-	}
-	return len(answer.Errors) > 0
 }

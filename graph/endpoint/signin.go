@@ -4,10 +4,10 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
+	"stoa/graph/address"
 	"stoa/graph/endpoint/session"
 	"stoa/graph/fault"
 	"stoa/graph/text"
@@ -17,8 +17,10 @@ import (
 const (
 	signInPath  = "/sign-in"
 	signOutPath = "/sign-out"
-	// cookieName is the session's.
-	cookieName = "stoa_operator"
+	// plainCookie is the session's over http. Over https it is secureCookie: browsers accept a cookie of that name only if it is Secure,
+	// for this host and all its paths, so no other host of the domain and no page over http can put one in its place.
+	plainCookie  = "stoa_operator"
+	secureCookie = "__Host-" + plainCookie
 	// maxForm is the size of a sign-in in bytes.
 	maxForm = 16 << 10
 )
@@ -26,7 +28,7 @@ const (
 // signedIn finds the operator whose session came with the request. A session of another token, or one that has expired, is
 // none; forbidden if another site made the browser send a change, which every GraphQL request may be.
 func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error) {
-	sent := r.CookiesNamed(cookieName)
+	sent := r.CookiesNamed(s.cookieName(r))
 	if len(sent) != 1 {
 		return viewer.Viewer{}, false, nil
 	}
@@ -57,11 +59,6 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator in."))
 		return
 	}
-	if err := s.guesses.check(r); err != nil {
-		w.Header().Set("Retry-After", strconv.Itoa(int(guessWindow.Seconds())))
-		show(w, faultOf(r.Context(), err).Status(), "sign-in.html", signInForm{Complaint: "Too many wrong tokens came from here. Wait a minute."})
-		return
-	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -80,12 +77,16 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.isOperator(strings.TrimSpace(r.PostForm.Get("token"))) {
-		s.guesses.wrong(w, r)
+		known := faultOf(r.Context(), s.throttle.refuse(w, r, s.client(r)))
 		form.Complaint = "This is not the operator's token."
-		show(w, http.StatusUnauthorized, "sign-in.html", form)
+		if known.Code == fault.RateLimited {
+			form.Complaint += " Too many wrong ones have come from this address within a minute."
+		}
+		retryAfter(w, known)
+		show(w, known.Status(), "sign-in.html", form)
 		return
 	}
-	setCookie(w, r, s.sessions.Make(name, time.Now()), int(session.Lifetime.Seconds()))
+	s.setCookie(w, r, s.sessions.Make(name, time.Now()), int(session.Lifetime.Seconds()))
 	seeOther(w, form.Next)
 }
 
@@ -95,17 +96,25 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator out."))
 		return
 	}
-	setCookie(w, r, "", -1)
+	s.setCookie(w, r, "", -1)
 	seeOther(w, signInPath)
 }
 
-// setCookie is the one place that says how the session is kept: for this host only, out of reach of scripts, and sent by no
-// other site. Over plain HTTP, as on the loopback interface, it cannot be Secure.
-func setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
+// setCookie is the one place that says how the session is kept: for this host only, out of reach of scripts, sent by no other site, and
+// never over plain HTTP if it was made over https. Where there is no https, as on the loopback interface, it cannot be Secure.
+func (s *server) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is Secure where it can be
-		Name: cookieName, Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, Secure: address.Secure(r, s.TrustedProxies), SameSite: http.SameSiteStrictMode,
 	})
+}
+
+// cookieName is the name of the session's cookie on the scheme that the client uses.
+func (s *server) cookieName(r *http.Request) string {
+	if address.Secure(r, s.TrustedProxies) {
+		return secureCookie
+	}
+	return plainCookie
 }
 
 func seeOther(w http.ResponseWriter, path string) {

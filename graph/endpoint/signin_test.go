@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -19,24 +20,28 @@ import (
 	"stoa/graph/viewer"
 )
 
-// desk is an operator listener with mounts, as a browser or a script meets it.
+// desk is an operator listener with mounts, as a browser or a script meets it. Proxies at 127.0.0.1 are trusted.
 type desk struct {
 	*graphtest.World
 	t      testing.TB
 	server *httptest.Server
 }
 
-func newDesk(t testing.TB) *desk {
+func newDesk(t testing.TB, options ...func(*endpoint.Config)) *desk {
 	t.Helper()
 	d := &desk{World: graphtest.New(t), t: t}
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := viewer.From(r.Context())
 		fmt.Fprintf(w, "%s %s by %s (%d)", r.Method, r.URL.Path, v.Name, v.Kind)
 	})
-	d.server = httptest.NewServer(endpoint.New(endpoint.Config{
-		Graph: d.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.DiscardHandler),
+	c := endpoint.Config{
+		Graph: d.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.DiscardHandler), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		Mounts: []endpoint.Mount{{Path: "/echo", Title: "Echo", Handler: echo}, {Path: "/figures", Open: true, Handler: echo, Policy: "default-src 'none'"}},
-	}))
+	}
+	for _, option := range options {
+		option(&c)
+	}
+	d.server = httptest.NewServer(endpoint.New(c))
 	t.Cleanup(d.server.Close)
 	return d
 }
@@ -140,7 +145,7 @@ func TestOtherSitesCannotUseASession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	cookie := d.signIn("")
-	const suspend = `{"query": "mutation { activateLifecycle(reason: \"because\") { feeBps } }"}`
+	const suspend = `{"query": "mutation { deactivateLifecycle(reason: \"because\") { feeBps } }"}`
 	host := strings.TrimPrefix(d.server.URL, "http://")
 	for name, c := range map[string]struct {
 		headers []string
@@ -209,27 +214,86 @@ func TestSigningIn(t *testing.T) {
 	require.Negative(t, out.Cookies()[0].MaxAge)
 }
 
-// Who guesses is not listened to any more, whichever door it knocks at.
+// Whoever guesses hears rate_limited after a while, whichever door it knocks at, and locks nobody out: neither the right token nor a
+// session nor another address.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	cookie := d.signIn("")
-	for i := range 10 {
-		require.Equal(t, fault.Unauthorized, d.send(http.MethodGet, "/echo", "", "Authorization", fmt.Sprint("Bearer guess-", i)).code())
-		require.Equal(t, fault.Unauthorized, d.send(http.MethodPost, endpoint.Path, `{"query": "{ settings { feeBps } }"}`,
-			"Content-Type", "application/json", "Authorization", fmt.Sprint("Bearer stoa_", i)).code())
-		require.Equal(t, http.StatusUnauthorized, d.send(http.MethodPost, "/sign-in", "token=guess", "Content-Type", form, "Sec-Fetch-Site", "same-origin").StatusCode)
+	cookie, agent := d.signIn(""), d.Agent()
+	const settings = `{"query": "{ settings { feeBps } }"}`
+	bearer := func(token string, more ...string) said {
+		return d.send(http.MethodGet, "/echo", "", append(more, "Authorization", "Bearer "+token)...)
 	}
-	for _, refused := range []said{
-		d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken),
-		d.send(http.MethodPost, endpoint.Path, `{"query": "{ settings { feeBps } }"}`, "Content-Type", "application/json", "Authorization", "Bearer "+operatorToken),
-	} {
-		require.Equal(t, fault.RateLimited, refused.code(), refused.text)
-		require.NotEmpty(t, refused.Header.Get("Retry-After"))
+	ask := func(token string, more ...string) said {
+		return d.send(http.MethodPost, endpoint.Path, settings, append(more, "Content-Type", "application/json", "Authorization", "Bearer "+token)...)
 	}
-	refused := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin")
-	require.Equal(t, http.StatusTooManyRequests, refused.StatusCode)
-	require.Contains(t, refused.text, "Too many wrong tokens")
-	require.Empty(t, refused.Cookies())
-	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", cookie).StatusCode, "who is signed in stays so")
+	page := func(token string, more ...string) said {
+		return d.send(http.MethodPost, "/sign-in", "token="+token, append(more, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
+	}
+	doors := map[string]func(string, ...string) said{"a mount": bearer, "GraphQL": ask, "the sign-in page": page}
+	ended := "stoa_" + strings.Repeat("A", 49)
+	for _, client := range []string{"192.0.2.7", "2001:db8:1:2::1"} {
+		for i := range 10 {
+			for name, knock := range doors {
+				require.Equal(t, http.StatusUnauthorized, knock(fmt.Sprint("guess-", i), "X-Forwarded-For", client).StatusCode, name)
+			}
+		}
+	}
+	for name, knock := range doors {
+		for _, client := range []string{"192.0.2.7", "198.51.100.1, 192.0.2.7", "2001:db8:1:2::1", "2001:db8:1:2:ffff::1"} {
+			for _, guess := range []string{"guess", ended, operatorToken + "x", operatorToken[1:]} {
+				refused := knock(guess, "X-Forwarded-For", client)
+				require.Equal(t, http.StatusTooManyRequests, refused.StatusCode, name)
+				require.Equal(t, "60", refused.Header.Get("Retry-After"))
+				require.Empty(t, refused.Cookies())
+			}
+			passed := knock(operatorToken, "X-Forwarded-For", client)
+			require.Less(t, passed.StatusCode, 400, "the right token passes %s: %s", name, passed.text)
+		}
+		for _, other := range []string{"192.0.2.8", "2001:db8:1:3::1"} {
+			require.Equal(t, http.StatusUnauthorized, knock("guess", "X-Forwarded-For", other).StatusCode, "%s for another address", name)
+		}
+	}
+	require.Equal(t, fault.RateLimited, bearer("guess", "X-Forwarded-For", "192.0.2.7").code())
+	require.Contains(t, page("guess", "X-Forwarded-For", "192.0.2.7").text, "Too many wrong ones")
+	me := d.send(http.MethodPost, endpoint.Path, `{"query": "{ me { bot { id } } }"}`, "Content-Type", "application/json",
+		"Authorization", "Bearer "+agent.Token, "X-Forwarded-For", "192.0.2.7")
+	require.Contains(t, me.text, agent.ID.String(), "an agent's token passes too")
+	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", cookie, "X-Forwarded-For", "192.0.2.7").StatusCode, "who is signed in stays so")
+}
+
+// A stranger's X-Forwarded-For does not give it another address: what is trusted is the proxy.
+func TestGuessingWithoutAProxy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(c *endpoint.Config) { c.TrustedProxies = nil })
+	for i := range 30 {
+		require.Equal(t, fault.Unauthorized, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", fmt.Sprint("192.0.2.", i)).code())
+	}
+	require.Equal(t, fault.RateLimited, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", "192.0.2.99").code())
+	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken).StatusCode)
+	plain := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", "https")
+	require.False(t, plain.Cookies()[0].Secure, "nobody trusted said https")
+}
+
+// Over https the cookie is Secure and bound to the host, also where a proxy speaks https in front of the listener.
+func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const proto = "X-Forwarded-Proto"
+	made := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", proto, "https")
+	require.Equal(t, http.StatusSeeOther, made.StatusCode, made.text)
+	kept := made.Cookies()[0]
+	require.Equal(t, "__Host-stoa_operator", kept.Name)
+	require.True(t, kept.Secure && kept.HttpOnly)
+	require.Equal(t, http.SameSiteStrictMode, kept.SameSite)
+	require.Equal(t, "/", kept.Path)
+	require.Empty(t, kept.Domain)
+	session := kept.Name + "=" + kept.Value
+	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", session, proto, "https").StatusCode)
+	require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, "/echo", "", "Cookie", session).StatusCode, "it was sent over http")
+	forced := "stoa_operator=" + kept.Value
+	require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, "/echo", "", "Cookie", forced, proto, "https").StatusCode, "a page over http can make this one")
+	out := d.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin", proto, "https").Cookies()[0]
+	require.Equal(t, "__Host-stoa_operator", out.Name)
+	require.True(t, out.Secure && out.MaxAge < 0)
 }

@@ -31,7 +31,7 @@ type operation struct {
 	body, more variables
 	// graphql replaces values of the body that are not the same for both twins.
 	graphql variables
-	// anonymous: no token is sent.
+	// anonymous: no token is sent over REST. Over GraphQL, where nothing works without one, it is the operator's, who is no agent either.
 	anonymous bool
 }
 
@@ -114,7 +114,7 @@ func (w *twins) overGraphQL(op operation) *answer {
 	}
 	token := w.graphql.Token
 	if op.anonymous {
-		token = ""
+		token = operatorToken
 	}
 	return w.ask(token, kind+text, v)
 }

@@ -19,7 +19,7 @@ import (
 	"stoa/rest"
 )
 
-const operatorToken = "operator-token-of-the-test"
+const operatorToken = "the-operator-token-of-these-tests-only"
 
 // site is both listeners over one world.
 type site struct {

@@ -522,45 +522,47 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AcceptContact            func(childComplexity int, input contacts.ActInput) int
-		ActivateEmailRequirement func(childComplexity int, reason string) int
-		ActivateLifecycle        func(childComplexity int, reason string) int
-		AnswerFeedback           func(childComplexity int, id uuid.UUID, answer string, reason string) int
-		BlockContact             func(childComplexity int, input contacts.ActInput) int
-		CloseTask                func(childComplexity int, input tasks.TaskInput) int
-		CreateInvitation         func(childComplexity int, input operator.InvitationInput, reason string) int
-		CreateOrder              func(childComplexity int, input orders.CreateInput) int
-		CreatePost               func(childComplexity int, input posts.CreatePostInput) int
-		CreateService            func(childComplexity int, input services.CreateServiceInput) int
-		CreateTask               func(childComplexity int, input tasks.CreateTaskInput) int
-		DeletePost               func(childComplexity int, input posts.PostInput) int
-		DeleteService            func(childComplexity int, input services.ServiceInput) int
-		OrderAct                 func(childComplexity int, input orders.ActInput) int
-		PublishDocument          func(childComplexity int, input operator.DocumentInput, reason string) int
-		RegisterBot              func(childComplexity int, input bots.RegisterInput) int
-		ReinstateBot             func(childComplexity int, botID uuid.UUID, reason string) int
-		ReissueToken             func(childComplexity int, botID uuid.UUID, reason string) int
-		RemoveAttachment         func(childComplexity int, id uuid.UUID, reason string) int
-		RemovePost               func(childComplexity int, id uuid.UUID, reason string) int
-		RemoveService            func(childComplexity int, id uuid.UUID, reason string) int
-		RemoveTask               func(childComplexity int, id uuid.UUID, reason string) int
-		RequestContact           func(childComplexity int, input contacts.RequestInput) int
-		RespondToTask            func(childComplexity int, input tasks.RespondInput) int
-		ReviewOrder              func(childComplexity int, orderID uuid.UUID, reason string) int
-		RevokeInvitation         func(childComplexity int, id uuid.UUID, reason string) int
-		RevokeToken              func(childComplexity int) int
-		RotateToken              func(childComplexity int) int
-		RunMaintenance           func(childComplexity int, task operator.Task, reason string) int
-		SelectResponse           func(childComplexity int, input tasks.SelectInput) int
-		SendFeedback             func(childComplexity int, input feedback.SendInput) int
-		SendMessage              func(childComplexity int, input messages.SendInput) int
-		SuspendBot               func(childComplexity int, botID uuid.UUID, reason string) int
-		TopUpWallet              func(childComplexity int, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) int
-		UpdateMe                 func(childComplexity int, input bots.UpdateMeInput) int
-		UpdatePost               func(childComplexity int, input posts.UpdatePostInput) int
-		UpdateService            func(childComplexity int, input services.UpdateServiceInput) int
-		UpdateSettings           func(childComplexity int, input operator.SettingsInput, reason string) int
-		WithdrawDocument         func(childComplexity int, id uuid.UUID, reason string) int
+		AcceptContact              func(childComplexity int, input contacts.ActInput) int
+		ActivateEmailRequirement   func(childComplexity int, reason string) int
+		ActivateLifecycle          func(childComplexity int, reason string) int
+		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, reason string) int
+		BlockContact               func(childComplexity int, input contacts.ActInput) int
+		CloseTask                  func(childComplexity int, input tasks.TaskInput) int
+		CreateInvitation           func(childComplexity int, input operator.InvitationInput, reason string) int
+		CreateOrder                func(childComplexity int, input orders.CreateInput) int
+		CreatePost                 func(childComplexity int, input posts.CreatePostInput) int
+		CreateService              func(childComplexity int, input services.CreateServiceInput) int
+		CreateTask                 func(childComplexity int, input tasks.CreateTaskInput) int
+		DeactivateEmailRequirement func(childComplexity int, reason string) int
+		DeactivateLifecycle        func(childComplexity int, reason string) int
+		DeletePost                 func(childComplexity int, input posts.PostInput) int
+		DeleteService              func(childComplexity int, input services.ServiceInput) int
+		OrderAct                   func(childComplexity int, input orders.ActInput) int
+		PublishDocument            func(childComplexity int, input operator.DocumentInput, reason string) int
+		RegisterBot                func(childComplexity int, input bots.RegisterInput) int
+		ReinstateBot               func(childComplexity int, botID uuid.UUID, reason string) int
+		ReissueToken               func(childComplexity int, botID uuid.UUID, reason string) int
+		RemoveAttachment           func(childComplexity int, id uuid.UUID, reason string) int
+		RemovePost                 func(childComplexity int, id uuid.UUID, reason string) int
+		RemoveService              func(childComplexity int, id uuid.UUID, reason string) int
+		RemoveTask                 func(childComplexity int, id uuid.UUID, reason string) int
+		RequestContact             func(childComplexity int, input contacts.RequestInput) int
+		RespondToTask              func(childComplexity int, input tasks.RespondInput) int
+		ReviewOrder                func(childComplexity int, orderID uuid.UUID, reason string) int
+		RevokeInvitation           func(childComplexity int, id uuid.UUID, reason string) int
+		RevokeToken                func(childComplexity int) int
+		RotateToken                func(childComplexity int) int
+		RunMaintenance             func(childComplexity int, task operator.Task, reason string) int
+		SelectResponse             func(childComplexity int, input tasks.SelectInput) int
+		SendFeedback               func(childComplexity int, input feedback.SendInput) int
+		SendMessage                func(childComplexity int, input messages.SendInput) int
+		SuspendBot                 func(childComplexity int, botID uuid.UUID, reason string) int
+		TopUpWallet                func(childComplexity int, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) int
+		UpdateMe                   func(childComplexity int, input bots.UpdateMeInput) int
+		UpdatePost                 func(childComplexity int, input posts.UpdatePostInput) int
+		UpdateService              func(childComplexity int, input services.UpdateServiceInput) int
+		UpdateSettings             func(childComplexity int, input operator.SettingsInput, reason string) int
+		WithdrawDocument           func(childComplexity int, id uuid.UUID, reason string) int
 	}
 
 	NewInvitation struct {
@@ -1082,7 +1084,9 @@ type MutationResolver interface {
 	SendMessage(ctx context.Context, input messages.SendInput) (*messages.SendResult, error)
 	UpdateSettings(ctx context.Context, input operator.SettingsInput, reason string) (*ent.Setting, error)
 	ActivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error)
+	DeactivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error)
 	ActivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error)
+	DeactivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error)
 	PublishDocument(ctx context.Context, input operator.DocumentInput, reason string) (*ent.Document, error)
 	WithdrawDocument(ctx context.Context, id uuid.UUID, reason string) (*ent.Document, error)
 	CreateInvitation(ctx context.Context, input operator.InvitationInput, reason string) (*operator.NewInvitation, error)
@@ -3042,6 +3046,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CreateTask(childComplexity, args["input"].(tasks.CreateTaskInput)), true
+	case "Mutation.deactivateEmailRequirement":
+		if e.ComplexityRoot.Mutation.DeactivateEmailRequirement == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deactivateEmailRequirement_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeactivateEmailRequirement(childComplexity, args["reason"].(string)), true
+	case "Mutation.deactivateLifecycle":
+		if e.ComplexityRoot.Mutation.DeactivateLifecycle == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deactivateLifecycle_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeactivateLifecycle(childComplexity, args["reason"].(string)), true
 	case "Mutation.deletePost":
 		if e.ComplexityRoot.Mutation.DeletePost == nil {
 			break
@@ -10088,10 +10114,14 @@ extend type Query {
 extend type Mutation {
   "Changes settings; fields that are left out keep their value."
   updateSettings(input: SettingsInput!, reason: String!): Settings!
-  "Begins to count agents' inactivity. The time of the first activation is kept."
+  "Begins to count agents' inactivity. The time of the first activation is kept. It needs mail: lifecycle_setup_pending until that is set up."
   activateLifecycle(reason: String!): Settings!
-  "Restricts agents without a verified owner email, 14 days from the first activation on."
+  "Stops counting agents' inactivity. The audit log keeps the time of activation; agents in the trash stay there."
+  deactivateLifecycle(reason: String!): Settings!
+  "Restricts agents without a verified owner email, 14 days from the first activation on. verification_setup_pending until emails can be verified."
   activateEmailRequirement(reason: String!): Settings!
+  "Ends the restriction of agents without a verified owner email at once. The audit log keeps the time of activation."
+  deactivateEmailRequirement(reason: String!): Settings!
   "Puts a version of a document in force, in the place of the one that was."
   publishDocument(input: DocumentInput!, reason: String!): Document!
   "Takes a version of a document out of force. It stays on record."
@@ -10111,7 +10141,7 @@ extend type Mutation {
   ): TopUp!
   "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."
   suspendBot(botId: ID!, reason: String!): Bot!
-  "Ends a suspension; the agent's tokens work again."
+  "Ends a suspension and takes an agent out of the trash; its tokens work again."
   reinstateBot(botId: ID!, reason: String!): Bot!
   "Revokes all tokens of an agent and shows a new one once."
   reissueToken(botId: ID!, reason: String!): TokenGrant!
@@ -10165,8 +10195,10 @@ type Settings @goModel(model: "stoa/ent.Setting") {
 
 input SettingsInput @goModel(model: "stoa/graph/operator.SettingsInput") {
   registrationMode: RegistrationMode
+  "true is verification_setup_pending until the operator's details, a document and mail are set up."
   emailGateEnabled: Boolean
   rewardsEnabled: Boolean
+  "true is lifecycle_setup_pending until mail is set up."
   restoreEnabled: Boolean
   "0 to 10000."
   feeBps: Int
@@ -12958,6 +12990,34 @@ func (ec *executionContext) field_Mutation_createTask_args(ctx context.Context, 
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deactivateEmailRequirement_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deactivateLifecycle_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg0
 	return args, nil
 }
 
@@ -22175,6 +22235,50 @@ func (ec *executionContext) fieldContext_Mutation_activateLifecycle(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_deactivateLifecycle(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deactivateLifecycle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeactivateLifecycle(ctx, fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Setting) graphql.Marshaler {
+			return ec.marshalNSettings2ᚖstoaᚋentᚐSetting(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deactivateLifecycle(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Settings(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deactivateLifecycle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_activateEmailRequirement(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22213,6 +22317,50 @@ func (ec *executionContext) fieldContext_Mutation_activateEmailRequirement(ctx c
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_activateEmailRequirement_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deactivateEmailRequirement(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deactivateEmailRequirement(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeactivateEmailRequirement(ctx, fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Setting) graphql.Marshaler {
+			return ec.marshalNSettings2ᚖstoaᚋentᚐSetting(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deactivateEmailRequirement(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Settings(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deactivateEmailRequirement_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -50654,9 +50802,23 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "deactivateLifecycle":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deactivateLifecycle(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "activateEmailRequirement":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_activateEmailRequirement(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deactivateEmailRequirement":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deactivateEmailRequirement(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++

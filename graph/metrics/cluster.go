@@ -42,8 +42,13 @@ var (
 		"stoa_backup_timestamp_seconds", Gauge, nil,
 		"When the newest complete backup in the data folder of this process was begun, in Unix time; 0 where there is none.",
 	}
+	// BackupDamagedFiles is what verification has found.
+	BackupDamagedFiles = Row{
+		"stoa_backup_damaged_files", Gauge, nil,
+		"Files of the backups that are there whose checksum was wrong when they were last read, which takes a week for all of them.",
+	}
 	backupDomain = Domain{
 		"Backups", "Of the data folder of one process.",
-		[]Row{BackupMade},
+		[]Row{BackupMade, BackupDamagedFiles},
 	}
 )

@@ -32,6 +32,8 @@ type API struct {
 	Files  *attachments.API
 	Life   *lifecycle.API
 	Earned *rewards.API
+	// SendsMail tells that this installation can send mail. No server sets it: this version sends none.
+	SendsMail bool
 	// BackUp makes a backup now.
 	BackUp func(context.Context) (*Copy, error)
 }

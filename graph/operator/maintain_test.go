@@ -66,6 +66,7 @@ func TestCleanupSweepsEverything(t *testing.T) {
 func TestTheLifecycleTaskMovesInactiveAgents(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
+	o.Operator.SendsMail = true
 	o.Agent()
 	_, err := o.Operator.ActivateLifecycle(o.ctx, "we are growing")
 	require.NoError(t, err)

@@ -12,30 +12,33 @@ type Procedure struct {
 
 // The procedures.
 var (
-	updateSettings           = Procedure{"updateSettings", "", "Changes settings; fields that are left out keep their value."}
-	activateLifecycle        = Procedure{"activateLifecycle", "", "Begins to count agents' inactivity. The time of the first activation is kept."}
-	activateEmailRequirement = Procedure{"activateEmailRequirement", "", "Restricts agents without a verified owner email, 14 days from the first activation on."}
-	publishDocument          = Procedure{"publishDocument", "Document", "Puts a version of a document in force, in the place of the one that was."}
-	withdrawDocument         = Procedure{"withdrawDocument", "Document", "Takes a version of a document out of force. It stays on record."}
-	createInvitation         = Procedure{"createInvitation", "Invitation", "Makes an invitation and shows its code once."}
-	revokeInvitation         = Procedure{"revokeInvitation", "Invitation", "Ends an invitation. Who registered with it stays."}
-	topUpWallet              = Procedure{"topUpWallet", "Bot", "Credits an agent's wallet out of issuance."}
-	suspendBot               = Procedure{"suspendBot", "Bot", "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."}
-	reinstateBot             = Procedure{"reinstateBot", "Bot", "Ends a suspension; the agent's tokens work again."}
-	reissueToken             = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
-	removePost               = Procedure{"removePost", "Post", "Takes a post back for good, in the place of its author. Its files are free again."}
-	removeAttachment         = Procedure{"removeAttachment", "Attachment", "Takes a file away from everyone, its owner too, for good."}
-	removeTask               = Procedure{"removeTask", "Task", "Takes a task off the board for good. An order that came of it goes on."}
-	removeService            = Procedure{"removeService", "Service", "Takes a service off the catalogue for good, in the place of its agent."}
-	answerFeedback           = Procedure{"answerFeedback", "Feedback", "Answers what an agent has sent, in the place of any answer before."}
-	reviewOrder              = Procedure{"reviewOrder", "Order", "Shows the texts, files, reasons and history of an order."}
-	runMaintenance           = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
+	updateSettings             = Procedure{"updateSettings", "", "Changes settings; fields that are left out keep their value."}
+	activateLifecycle          = Procedure{"activateLifecycle", "", "Begins to count agents' inactivity. The time of the first activation is kept. It needs mail: lifecycle_setup_pending until that is set up."}
+	deactivateLifecycle        = Procedure{"deactivateLifecycle", "", "Stops counting agents' inactivity. The audit log keeps the time of activation; agents in the trash stay there."}
+	activateEmailRequirement   = Procedure{"activateEmailRequirement", "", "Restricts agents without a verified owner email, 14 days from the first activation on. verification_setup_pending until emails can be verified."}
+	deactivateEmailRequirement = Procedure{"deactivateEmailRequirement", "", "Ends the restriction of agents without a verified owner email at once. The audit log keeps the time of activation."}
+	publishDocument            = Procedure{"publishDocument", "Document", "Puts a version of a document in force, in the place of the one that was."}
+	withdrawDocument           = Procedure{"withdrawDocument", "Document", "Takes a version of a document out of force. It stays on record."}
+	createInvitation           = Procedure{"createInvitation", "Invitation", "Makes an invitation and shows its code once."}
+	revokeInvitation           = Procedure{"revokeInvitation", "Invitation", "Ends an invitation. Who registered with it stays."}
+	topUpWallet                = Procedure{"topUpWallet", "Bot", "Credits an agent's wallet out of issuance."}
+	suspendBot                 = Procedure{"suspendBot", "Bot", "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."}
+	reinstateBot               = Procedure{"reinstateBot", "Bot", "Ends a suspension and takes an agent out of the trash; its tokens work again."}
+	reissueToken               = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
+	removePost                 = Procedure{"removePost", "Post", "Takes a post back for good, in the place of its author. Its files are free again."}
+	removeAttachment           = Procedure{"removeAttachment", "Attachment", "Takes a file away from everyone, its owner too, for good."}
+	removeTask                 = Procedure{"removeTask", "Task", "Takes a task off the board for good. An order that came of it goes on."}
+	removeService              = Procedure{"removeService", "Service", "Takes a service off the catalogue for good, in the place of its agent."}
+	answerFeedback             = Procedure{"answerFeedback", "Feedback", "Answers what an agent has sent, in the place of any answer before."}
+	reviewOrder                = Procedure{"reviewOrder", "Order", "Shows the texts, files, reasons and history of an order."}
+	runMaintenance             = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
 )
 
 // Procedures is the table.
 func Procedures() []Procedure {
 	return []Procedure{
-		updateSettings, activateLifecycle, activateEmailRequirement, publishDocument, withdrawDocument, createInvitation, revokeInvitation,
+		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,
+		publishDocument, withdrawDocument, createInvitation, revokeInvitation,
 		topUpWallet, suspendBot, reinstateBot, reissueToken, removePost, removeAttachment, removeTask, removeService, answerFeedback,
 		reviewOrder, runMaintenance,
 	}

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -22,30 +23,44 @@ type act struct {
 	// target is the id that the audit entry names; empty where it is not known beforehand.
 	target string
 	call   func(ctx context.Context, reason string) error
+	// pending is the fault of a procedure that needs what nobody can set up yet; empty for all others.
+	pending fault.Code
 }
 
 // acts prepares every procedure.
 var acts = map[string]func(*office) act{
 	"updateSettings": func(o *office) act {
-		return act{"", func(ctx context.Context, reason string) error {
+		return act{call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.UpdateSettings(ctx, operator.SettingsInput{FeeBps: graphtest.Ptr(int64(250))}, reason)
 			return err
 		}}
 	},
 	"activateLifecycle": func(o *office) act {
-		return act{"", func(ctx context.Context, reason string) error {
+		return act{pending: fault.LifecycleSetupPending, call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.ActivateLifecycle(ctx, reason)
 			return err
 		}}
 	},
+	"deactivateLifecycle": func(o *office) act {
+		return act{call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.DeactivateLifecycle(ctx, reason)
+			return err
+		}}
+	},
 	"activateEmailRequirement": func(o *office) act {
-		return act{"", func(ctx context.Context, reason string) error {
+		return act{pending: fault.VerificationSetupPending, call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.ActivateEmailRequirement(ctx, reason)
 			return err
 		}}
 	},
+	"deactivateEmailRequirement": func(o *office) act {
+		return act{call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.DeactivateEmailRequirement(ctx, reason)
+			return err
+		}}
+	},
 	"publishDocument": func(o *office) act {
-		return act{"", func(ctx context.Context, reason string) error {
+		return act{call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.PublishDocument(ctx, terms("1"), reason)
 			return err
 		}}
@@ -53,13 +68,13 @@ var acts = map[string]func(*office) act{
 	"withdrawDocument": func(o *office) act {
 		id := uuid.Must(uuid.NewV7())
 		o.Exec("INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', 'text', 'hash')", id)
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.WithdrawDocument(ctx, id, reason)
 			return err
 		}}
 	},
 	"createInvitation": func(o *office) act {
-		return act{"", func(ctx context.Context, reason string) error {
+		return act{call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.CreateInvitation(ctx, operator.InvitationInput{}, reason)
 			return err
 		}}
@@ -67,21 +82,21 @@ var acts = map[string]func(*office) act{
 	"revokeInvitation": func(o *office) act {
 		id := uuid.Must(uuid.NewV7())
 		o.Exec("INSERT INTO invitations (id, created_at, code_hash, uses) VALUES ($1, stoa_now(), 'hash', 1)", id)
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.RevokeInvitation(ctx, id, reason)
 			return err
 		}}
 	},
 	"topUpWallet": func(o *office) act {
 		id := o.Agent().ID
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.TopUpWallet(ctx, id, 100, nil, reason)
 			return err
 		}}
 	},
 	"suspendBot": func(o *office) act {
 		id := o.Agent().ID
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.SuspendBot(ctx, id, reason)
 			return err
 		}}
@@ -89,62 +104,62 @@ var acts = map[string]func(*office) act{
 	"reinstateBot": func(o *office) act {
 		id := o.Agent().ID
 		o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", id)
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.ReinstateBot(ctx, id, reason)
 			return err
 		}}
 	},
 	"reissueToken": func(o *office) act {
 		id := o.Agent().ID
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.ReissueToken(ctx, id, reason)
 			return err
 		}}
 	},
 	"removePost": func(o *office) act {
 		id := o.Posted(o.Agent(), "an advertisement", "public").ID
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.RemovePost(ctx, id, reason)
 			return err
 		}}
 	},
 	"removeAttachment": func(o *office) act {
 		id := o.File(o.Agent(), attachments.Portfolio)
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.RemoveAttachment(ctx, id, reason)
 			return err
 		}}
 	},
 	"removeTask": func(o *office) act {
 		id := o.task(o.Agent())
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.RemoveTask(ctx, id, reason)
 			return err
 		}}
 	},
 	"removeService": func(o *office) act {
 		id := o.service(o.Agent())
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.RemoveService(ctx, id, reason)
 			return err
 		}}
 	},
 	"answerFeedback": func(o *office) act {
 		id := o.sent(o.Agent())
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.AnswerFeedback(ctx, id, "Thank you.", reason)
 			return err
 		}}
 	},
 	"reviewOrder": func(o *office) act {
 		id := o.order()
-		return act{id.String(), func(ctx context.Context, reason string) error {
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.ReviewOrder(ctx, id, reason)
 			return err
 		}}
 	},
 	"runMaintenance": func(o *office) act {
-		return act{"", func(ctx context.Context, reason string) error {
+		return act{call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.RunMaintenance(ctx, operator.Reconcile, reason)
 			return err
 		}}
@@ -191,6 +206,11 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 			}
 			require.Equal(t, before, o.state())
 
+			if a.pending != "" {
+				graphtest.RequireFault(t, a.call(o.ctx, "because\nof this"), a.pending)
+				require.Equal(t, before, o.state())
+				return
+			}
 			require.NoError(t, a.call(o.ctx, "because\nof this"))
 			entries := o.entries()
 			require.Len(t, entries, 1)
@@ -215,7 +235,7 @@ func TestNothingHappensUnaudited(t *testing.T) {
 			a := prepare(o)
 			o.Exec("ALTER TABLE audit_entries ADD CONSTRAINT full_up CHECK (operator = '') NOT VALID")
 			before := o.state()
-			graphtest.RequireFault(t, a.call(o.ctx, "why"), fault.InternalError)
+			graphtest.RequireFault(t, a.call(o.ctx, "why"), cmp.Or(a.pending, fault.InternalError))
 			require.Equal(t, before, o.state())
 		})
 	}

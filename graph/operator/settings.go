@@ -2,12 +2,10 @@ package operator
 
 import (
 	"context"
-	"time"
 
 	"stoa/ent"
 	"stoa/ent/setting"
 	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/viewer"
 )
 
@@ -35,7 +33,8 @@ type SettingsInput struct {
 }
 
 // UpdateSettings changes settings. They hold from the commit on, on every server process; orders keep the fee they were
-// offered with. Faults: invalid_input.
+// offered with. Faults: invalid_input; verification_setup_pending for switching the email gate on, and lifecycle_setup_pending for
+// restoring by email, while something that they need is missing.
 func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason string) (*ent.Setting, error) {
 	in, changes, wrong := in.check()
 	if err := allow(ctx, reason, wrong); err != nil {
@@ -46,7 +45,7 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 		if err != nil {
 			return nil, err
 		}
-		return tx.Ent.Setting.UpdateOneID(settingsID).
+		changed, err := tx.Ent.Setting.UpdateOneID(settingsID).
 			SetNillableRegistrationMode(in.RegistrationMode).
 			SetNillableEmailGateEnabled(in.EmailGateEnabled).
 			SetNillableRewardsEnabled(in.RewardsEnabled).
@@ -56,42 +55,19 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 			SetNillableOperatorContactEmail(in.OperatorContactEmail).
 			SetNillableOperatorWebsite(in.OperatorWebsite).
 			SetUpdatedAt(now).Save(ctx)
-	})
-}
-
-// ActivateLifecycle begins the lifecycle of §3.4. A repeat keeps the first time.
-func (a *API) ActivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error) {
-	return a.activate(ctx, activateLifecycle, reason, func(s *ent.Setting, u *ent.SettingUpdateOne, now time.Time) {
-		if s.LifecycleActivatedAt == nil {
-			u.SetLifecycleActivatedAt(now).SetUpdatedAt(now)
-		}
-	})
-}
-
-// ActivateEmailRequirement begins the restriction of agents without a verified email (§3.4). A repeat keeps the first time.
-func (a *API) ActivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error) {
-	return a.activate(ctx, activateEmailRequirement, reason, func(s *ent.Setting, u *ent.SettingUpdateOne, now time.Time) {
-		if s.EmailRequirementActivatedAt == nil {
-			u.SetEmailRequirementActivatedAt(now).SetUpdatedAt(now)
-		}
-	})
-}
-
-func (a *API) activate(ctx context.Context, p Procedure, reason string, change func(*ent.Setting, *ent.SettingUpdateOne, time.Time)) (*ent.Setting, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
-		return nil, err
-	}
-	return audited(ctx, a, entry{p, "", reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
-		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
 		}
-		current, err := tx.Ent.Setting.Query().Where(setting.ID(settingsID)).ForUpdate().Only(ctx)
-		if err != nil {
-			return nil, err
+		if in.EmailGateEnabled != nil && *in.EmailGateEnabled {
+			if err := a.ready(ctx, tx, emailGate, changed); err != nil {
+				return nil, err
+			}
 		}
-		update := current.Update()
-		change(current, update, now)
-		return update.Save(ctx)
+		if in.RestoreEnabled != nil && *in.RestoreEnabled {
+			if err := a.ready(ctx, tx, restoreByEmail, changed); err != nil {
+				return nil, err
+			}
+		}
+		return changed, nil
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,7 +39,7 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 	o := newOffice(t)
 	p := graphtest.Ptr[string]
 	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{
-		FeeBps: graphtest.Ptr(int64(0)), RewardsEnabled: graphtest.Ptr(true), EmailGateEnabled: graphtest.Ptr(true), RestoreEnabled: graphtest.Ptr(true),
+		FeeBps: graphtest.Ptr(int64(0)), RewardsEnabled: graphtest.Ptr(true), EmailGateEnabled: graphtest.Ptr(false), RestoreEnabled: graphtest.Ptr(false),
 		OperatorName: p(" Ada & Co "), OperatorContactEmail: p("ada@example.org"), OperatorWebsite: p("https://example.org/about"),
 	}, "moving in")
 	require.NoError(t, err)
@@ -49,7 +48,8 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 	now, err := o.Operator.Settings(o.ctx)
 	require.NoError(t, err)
 	require.Zero(t, now.FeeBps)
-	require.True(t, now.RewardsEnabled && now.EmailGateEnabled && now.RestoreEnabled)
+	require.True(t, now.RewardsEnabled)
+	require.False(t, now.EmailGateEnabled || now.RestoreEnabled)
 	require.Equal(t, "Ada & Co", now.OperatorName)
 	require.Empty(t, now.OperatorWebsite)
 	require.Equal(t, setting.RegistrationModeOpen, now.RegistrationMode)
@@ -57,23 +57,6 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 	require.Len(t, entries, 2)
 	require.Equal(t, map[string]any{"operatorWebsite": ""}, entries[1].Details)
 	require.Equal(t, "Ada & Co", entries[0].Details["operatorName"])
-}
-
-func TestActivationKeepsItsTime(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	first, err := o.Operator.ActivateLifecycle(o.ctx, "the time has come")
-	require.NoError(t, err)
-	require.NotNil(t, first.LifecycleActivatedAt)
-	require.Nil(t, first.EmailRequirementActivatedAt)
-	o.Shift(48 * time.Hour)
-	again, err := o.Operator.ActivateLifecycle(o.ctx, "once more")
-	require.NoError(t, err)
-	require.True(t, first.LifecycleActivatedAt.Equal(*again.LifecycleActivatedAt))
-	email, err := o.Operator.ActivateEmailRequirement(o.ctx, "that too")
-	require.NoError(t, err)
-	require.Equal(t, 48*time.Hour, email.EmailRequirementActivatedAt.Sub(*first.LifecycleActivatedAt).Round(time.Hour))
-	require.Len(t, o.entries(), 3)
 }
 
 func TestRegistrationModes(t *testing.T) {

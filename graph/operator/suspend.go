@@ -24,12 +24,12 @@ func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*
 	})
 }
 
-// ReinstateBot ends a suspension; the agent's tokens work again unless they have expired. Faults: not_found, also for a
-// deleted agent.
+// ReinstateBot ends a suspension and takes an agent out of the trash; its tokens work again unless they have expired. Faults:
+// not_found, also for a deleted agent.
 func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
 	return a.changeBot(ctx, reinstateBot, botID, reason, func(b *ent.Bot, u *ent.BotUpdateOne, _ time.Time) bool {
-		u.ClearSuspendedAt()
-		return b.SuspendedAt != nil
+		u.ClearSuspendedAt().SetState(bot.StateActive)
+		return b.SuspendedAt != nil || b.State != bot.StateActive
 	})
 }
 

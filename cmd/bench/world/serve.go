@@ -19,7 +19,7 @@ var limits = []string{
 const MinimalCommand = "minimal"
 
 // OperatorToken opens the operator listener of the servers started here.
-const OperatorToken = "benchmark"
+const OperatorToken = "the-operator-token-of-the-benchmark"
 
 // Serve starts the server, the program at path, on this database, without limits. The caller must stop it.
 func (w *World) Serve(ctx context.Context, path string) (*Process, error) {

@@ -3,8 +3,12 @@
 // A backup is a folder named by the time it was begun: the database as pg_dump writes it, the files under their keys, and a
 // manifest. It gets its name only when it is complete and on disk; what a crash leaves has another name and is swept away by the next
 // one. The database is read first, from one snapshot, and the files after it, so every file that the copy of the database speaks of is
-// there, unless it was given up in between. Files never change under their key, so a backup shares those of the one before it by
-// hard links: a day costs what the day brought.
+// there, unless it was given up in between. Files never change under their key, so a backup may share those of the one before it by
+// hard links: a day costs what the day brought. Backups that share files are a generation; the newest backup is never of the oldest
+// one's generation, so there are two independent copies of the files as soon as there are two backups.
+//
+// Every backup has a list of checksums. Once a day a seventh of all files is read and compared, and a restore compares all of its
+// backup. A file that is found damaged is named, and the next backup copies it from the file store again.
 //
 // One backup is made at a time, whoever asks: processes that share the folder share its lock. Backups are kept for seven days,
 // and the last good one for ever.
@@ -95,20 +99,25 @@ func (s Store) lock() (func(), error) {
 }
 
 // Daily makes a backup when the last one is a day old, or when there is none and the database is a day old. It returns nil when none is
-// due.
-func (s Store) Daily(ctx context.Context) (*Manifest, error) {
+// due. Before that it verifies a part of the backups that are there, and returns what of it is damaged.
+func (s Store) Daily(ctx context.Context) (*Manifest, []Damage, error) {
 	all, err := s.List()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var since time.Time
 	if len(all) > 0 {
 		since = all[len(all)-1].MadeAt
 	} else if since, err = s.born(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if time.Since(since) < interval {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return s.Make(ctx)
+	damaged, err := s.verifyPart(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := s.Make(ctx)
+	return made, damaged, err
 }

@@ -101,7 +101,7 @@ func TestWhatWasLostComesBack(t *testing.T) {
 	require.NoError(t, a.Files.Delete(a.ctx, "attachments/ab/one.original"))
 	a.put("attachments/cd/two.original", "two")
 
-	restored, err := a.Restore(a.ctx, "", true)
+	restored, err := a.Restore(a.ctx, "", true, false)
 	require.NoError(t, err)
 	require.Equal(t, m.Name, restored.Name)
 	require.Equal(t, 777, a.fee(0))
@@ -123,36 +123,19 @@ func TestRestoreDestroysNothingByAccident(t *testing.T) {
 	a.fee(777)
 	m := a.made()
 	a.fee(1)
-	_, err := a.Restore(a.ctx, "", false)
+	_, err := a.Restore(a.ctx, "", false, false)
 	require.ErrorIs(t, err, backup.ErrNotEmpty)
-	_, err = a.Restore(a.ctx, "2001-01-01T00-00-00.000Z", true)
+	_, err = a.Restore(a.ctx, "2001-01-01T00-00-00.000Z", true, false)
 	require.ErrorIs(t, err, backup.ErrNone)
 	a.database(func(d *sql.DB) {
 		require.NoError(t, d.PingContext(a.ctx))
-		_, err := a.Restore(a.ctx, "", true)
+		_, err := a.Restore(a.ctx, "", true, false)
 		require.ErrorIs(t, err, backup.ErrInUse)
 	})
 	require.NoError(t, os.WriteFile(a.path(m, "database.dump"), []byte("half of it"), 0o600))
-	_, err = a.Restore(a.ctx, m.Name, true)
+	_, err = a.Restore(a.ctx, m.Name, true, false)
 	require.ErrorContains(t, err, "is damaged")
 	require.Equal(t, 1, a.fee(0))
-}
-
-func TestFilesAreSharedWithTheBackupBefore(t *testing.T) {
-	t.Parallel()
-	a := newArchive(t)
-	a.put("attachments/ab/one.original", "one")
-	first := a.made()
-	a.put("attachments/cd/two.original", "two")
-	second := a.made()
-	require.Equal(t, int64(2), second.Files)
-	same := func(name string) bool {
-		before, err := os.Stat(a.path(first, "files", name))
-		after, err2 := os.Stat(a.path(second, "files", name))
-		return err == nil && err2 == nil && os.SameFile(before, after)
-	}
-	require.True(t, same("attachments/ab/one.original"))
-	require.False(t, same("attachments/cd/two.original"))
 }
 
 // age makes a backup look older than it is.
@@ -213,7 +196,7 @@ func TestOneAtATime(t *testing.T) {
 	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	_, err = a.Make(a.ctx)
 	require.ErrorIs(t, err, backup.ErrBusy)
-	_, err = a.Restore(a.ctx, "", true)
+	_, err = a.Restore(a.ctx, "", true, false)
 	require.ErrorIs(t, err, backup.ErrBusy)
 }
 
@@ -221,7 +204,7 @@ func TestDailyMakesOneADay(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	daily := func() *backup.Manifest {
-		m, err := a.Daily(a.ctx)
+		m, _, err := a.Daily(a.ctx)
 		require.NoError(t, err)
 		return m
 	}

@@ -2,19 +2,29 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 )
 
-// copyFiles copies the file store into a folder, and returns how many files and bytes that are. What an earlier backup's folder
-// holds already is shared with it; "" where there is none.
-func (s Store) copyFiles(ctx context.Context, to, earlier string) (files, size int64, err error) {
+// sharedBackup is an earlier backup whose files the next one may share.
+type sharedBackup struct {
+	folder, generation string
+	// sums are of its sound files.
+	sums checksums
+}
+
+// copyFiles copies the file store into a folder, notes the files' checksums, and returns how many files and bytes that are. What an
+// earlier backup holds already is shared with it; nil where there is none.
+func (s Store) copyFiles(ctx context.Context, to string, earlier *sharedBackup, sums checksums) (files, size int64, err error) {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return 0, 0, err
 	}
@@ -27,43 +37,45 @@ func (s Store) copyFiles(ctx context.Context, to, earlier string) (files, size i
 		if err != nil {
 			return files, size, err
 		}
-		if object.IsDir || !filepath.IsLocal(filepath.FromSlash(object.Key)) {
-			continue
+		if object.IsDir || !filepath.IsLocal(filepath.FromSlash(object.Key)) || strings.ContainsRune(object.Key, '\n') {
+			continue // no file of ours
 		}
-		copied, err := s.copyFile(ctx, object, to, earlier)
+		path := filesFolder + "/" + object.Key
+		sum, err := s.copyFile(ctx, object, filepath.Join(to, filepath.FromSlash(object.Key)), path, earlier)
 		if err != nil {
 			return files, size, err
 		}
-		if copied {
+		if sum != "" {
+			sums[path] = sum
 			files++
 			size += object.Size
 		}
 	}
 }
 
-// copyFile copies one file, unless it has gone since it was listed.
-func (s Store) copyFile(ctx context.Context, object *blob.ListObject, to, earlier string) (copied bool, err error) {
-	path := filepath.Join(to, filepath.FromSlash(object.Key))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return false, err
+// copyFile copies one file and returns its checksum, or "" if it has gone since it was listed.
+func (s Store) copyFile(ctx context.Context, object *blob.ListObject, to, path string, earlier *sharedBackup) (sum string, err error) {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return "", err
 	}
-	if earlier != "" && shared(filepath.Join(earlier, filepath.FromSlash(object.Key)), path, object.Size) {
-		return true, nil
+	if earlier != nil && earlier.sums[path] != "" && shared(filepath.Join(earlier.folder, filepath.FromSlash(path)), to, object.Size) {
+		return earlier.sums[path], nil
 	}
 	reader, err := s.Files.NewReader(ctx, object.Key, nil)
 	if gcerrors.Code(err) == gcerrors.NotFound {
-		return false, nil
+		return "", nil
 	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	_, err = io.Copy(f, reader)
-	return true, errors.Join(err, f.Close())
+	read := sha256.New()
+	_, err = io.Copy(f, io.TeeReader(reader, read))
+	return hex.EncodeToString(read.Sum(nil)), errors.Join(err, f.Close())
 }
 
 // shared links to a file of an earlier backup, when it is there and has the size.
@@ -72,15 +84,16 @@ func shared(earlier, path string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size && os.Link(earlier, path) == nil
 }
 
-// putFiles writes the files of a backup into the file store, except those that are there.
-func (s Store) putFiles(ctx context.Context, from string) (err error) {
+// putFiles writes the files of a backup into the file store, except those that are there and those that are left out, which are named
+// by their paths below the backup's folder.
+func (s Store) putFiles(ctx context.Context, from string, leaveOut map[string]bool) (err error) {
 	root, err := os.OpenRoot(from)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	return fs.WalkDir(root.FS(), ".", func(key string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
+		if err != nil || !entry.Type().IsRegular() || leaveOut[filesFolder+"/"+key] {
 			return err
 		}
 		info, err := entry.Info()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	}
 	now := time.Now().UTC()
 	m := Manifest{Name: now.Format(nameFormat), MadeAt: now, Version: s.Version}
+	m.Generation = m.Name
 	folder := filepath.Join(s.Folder, m.Name)
 	if err := s.fill(ctx, folder+partial, &m, before); err != nil {
 		return nil, errors.Join(fmt.Errorf("the backup: %w", err), os.RemoveAll(folder+partial))
@@ -52,11 +54,18 @@ func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Ma
 	if m.DatabaseBytes, m.DatabaseSHA256, err = digest(dump); err != nil {
 		return err
 	}
-	last := ""
-	if len(before) > 0 {
-		last = filepath.Join(s.Folder, before[len(before)-1].Name, filesFolder)
+	sums := checksums{databaseFile: m.DatabaseSHA256}
+	earlier, err := s.earlier(before, m.MadeAt)
+	if err != nil {
+		return err
 	}
-	if m.Files, m.FilesBytes, err = s.copyFiles(ctx, filepath.Join(folder, filesFolder), last); err != nil {
+	if earlier != nil {
+		m.Generation = earlier.generation
+	}
+	if m.Files, m.FilesBytes, err = s.copyFiles(ctx, filepath.Join(folder, filesFolder), earlier, sums); err != nil {
+		return err
+	}
+	if m.ChecksumsSHA256, err = sums.write(folder); err != nil {
 		return err
 	}
 	if err := m.write(folder); err != nil {
@@ -91,11 +100,42 @@ func (s Store) sweep() error {
 	return nil
 }
 
+// earlier returns the last backup as far as the next one may share its files by hard links; nil where it must copy all of them. It may
+// not if that would leave all backups sharing their files, so that one rotten sector would be in every one: there are always two
+// generations, once there are two backups, and the newest backup shares nothing with the oldest.
+func (s Store) earlier(before []Manifest, now time.Time) (*sharedBackup, error) {
+	stay := slices.DeleteFunc(slices.Clone(before), func(m Manifest) bool { return outdated(m, now) })
+	if len(stay) == 0 {
+		return nil, nil //nolint:nilnil // there is none, which is no failure
+	}
+	last := stay[len(stay)-1]
+	if last.Generation == "" || last.Generation == stay[0].Generation {
+		return nil, nil //nolint:nilnil // as above
+	}
+	folder := filepath.Join(s.Folder, last.Name)
+	sums, err := last.readChecksums(folder)
+	if err != nil {
+		return nil, nil //nolint:nilnil,nilerr // verification reports it; the next backup begins a generation
+	}
+	damaged, err := s.Damaged()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range damaged {
+		if d.Backup == last.Name {
+			delete(sums, d.Path)
+		}
+	}
+	return &sharedBackup{folder, last.Generation, sums}, nil
+}
+
+func outdated(m Manifest, now time.Time) bool { return now.Sub(m.MadeAt) > kept }
+
 // prune deletes backups that are too old, but never the last one.
 func (s Store) prune(all []Manifest, now time.Time) error {
 	var failed []error
 	for _, m := range all[:len(all)-1] {
-		if now.Sub(m.MadeAt) > kept {
+		if outdated(m, now) {
 			failed = append(failed, os.RemoveAll(filepath.Join(s.Folder, m.Name)))
 		}
 	}

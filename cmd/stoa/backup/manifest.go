@@ -32,6 +32,10 @@ type Manifest struct {
 	// Files and FilesBytes count the files of the file store.
 	Files      int64 `json:"files"`
 	FilesBytes int64 `json:"files_bytes"`
+	// Generation is the name of the first of the backups that this one shares files with; its own where it shares none. Empty in backups
+	// of earlier versions, as is ChecksumsSHA256, the checksum of the list of checksums.
+	Generation      string `json:"generation,omitempty"`
+	ChecksumsSHA256 string `json:"checksums_sha256,omitempty"`
 }
 
 // SizeBytes is what the backup holds altogether.
@@ -68,16 +72,4 @@ func digest(path string) (int64, string, error) {
 	sum := sha256.New()
 	size, err := io.Copy(sum, f)
 	return size, hex.EncodeToString(sum.Sum(nil)), err
-}
-
-// intact tells whether the database's file is what the manifest says.
-func (m Manifest) intact(folder string) error {
-	size, sum, err := digest(filepath.Join(folder, databaseFile))
-	if err != nil {
-		return err
-	}
-	if size != m.DatabaseBytes || sum != m.DatabaseSHA256 {
-		return fmt.Errorf("%s is damaged: its checksum is not the one in the manifest", filepath.Join(folder, databaseFile))
-	}
-	return nil
 }

@@ -8,10 +8,12 @@ import (
 )
 
 type settingsCommand struct {
-	Show                     showSettings             `cmd:"" default:"1" help:"Show the settings."`
-	Set                      setSettings              `cmd:"" help:"Change those that are named."`
-	ActivateLifecycle        activateLifecycle        `cmd:"" help:"Begin to count agents' inactivity."`
-	ActivateEmailRequirement activateEmailRequirement `cmd:"" help:"Restrict agents without a verified owner email, 14 days from now on."`
+	Show                       showSettings               `cmd:"" default:"1" help:"Show the settings."`
+	Set                        setSettings                `cmd:"" help:"Change those that are named."`
+	ActivateLifecycle          activateLifecycle          `cmd:"" help:"Begin to count agents' inactivity; needs mail."`
+	DeactivateLifecycle        deactivateLifecycle        `cmd:"" help:"Stop counting it."`
+	ActivateEmailRequirement   activateEmailRequirement   `cmd:"" help:"Restrict agents without a verified owner email, 14 days from now on; needs mail."`
+	DeactivateEmailRequirement deactivateEmailRequirement `cmd:"" help:"End that restriction at once."`
 }
 
 type showSettings struct{}
@@ -68,7 +70,7 @@ func (c setSettings) Run(d *desk) error {
 
 type activateLifecycle struct{ reason }
 
-// Run is kong's to call.
+// Run implements kong's command.
 func (c activateLifecycle) Run(d *desk) error {
 	why, err := c.why(d)
 	if err != nil {
@@ -81,9 +83,24 @@ func (c activateLifecycle) Run(d *desk) error {
 	return d.settings(got.ActivateLifecycle)
 }
 
+type deactivateLifecycle struct{ reason }
+
+// Run implements kong's command.
+func (c deactivateLifecycle) Run(d *desk) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.DeactivateLifecycle(context.Background(), d.client, why)
+	if err != nil {
+		return err
+	}
+	return d.settings(got.DeactivateLifecycle)
+}
+
 type activateEmailRequirement struct{ reason }
 
-// Run is kong's to call.
+// Run implements kong's command.
 func (c activateEmailRequirement) Run(d *desk) error {
 	why, err := c.why(d)
 	if err != nil {
@@ -94,6 +111,21 @@ func (c activateEmailRequirement) Run(d *desk) error {
 		return err
 	}
 	return d.settings(got.ActivateEmailRequirement)
+}
+
+type deactivateEmailRequirement struct{ reason }
+
+// Run implements kong's command.
+func (c deactivateEmailRequirement) Run(d *desk) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	got, err := client.DeactivateEmailRequirement(context.Background(), d.client, why)
+	if err != nil {
+		return err
+	}
+	return d.settings(got.DeactivateEmailRequirement)
 }
 
 func (d *desk) settings(s client.Setup) error {

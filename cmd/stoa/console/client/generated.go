@@ -11,7 +11,7 @@ import (
 
 // ActivateEmailRequirementResponse is returned by ActivateEmailRequirement on success.
 type ActivateEmailRequirementResponse struct {
-	// Restricts agents without a verified owner email, 14 days from the first activation on.
+	// Restricts agents without a verified owner email, 14 days from the first activation on. verification_setup_pending until emails can be verified.
 	ActivateEmailRequirement Setup `json:"activateEmailRequirement"`
 }
 
@@ -22,7 +22,7 @@ func (v *ActivateEmailRequirementResponse) GetActivateEmailRequirement() Setup {
 
 // ActivateLifecycleResponse is returned by ActivateLifecycle on success.
 type ActivateLifecycleResponse struct {
-	// Begins to count agents' inactivity. The time of the first activation is kept.
+	// Begins to count agents' inactivity. The time of the first activation is kept. It needs mail: lifecycle_setup_pending until that is set up.
 	ActivateLifecycle Setup `json:"activateLifecycle"`
 }
 
@@ -217,6 +217,26 @@ type CreateInvitationResponse struct {
 func (v *CreateInvitationResponse) GetCreateInvitation() CreateInvitationCreateInvitationNewInvitation {
 	return v.CreateInvitation
 }
+
+// DeactivateEmailRequirementResponse is returned by DeactivateEmailRequirement on success.
+type DeactivateEmailRequirementResponse struct {
+	// Ends the restriction of agents without a verified owner email at once. The audit log keeps the time of activation.
+	DeactivateEmailRequirement Setup `json:"deactivateEmailRequirement"`
+}
+
+// GetDeactivateEmailRequirement returns DeactivateEmailRequirementResponse.DeactivateEmailRequirement, and is useful for accessing the field via an interface.
+func (v *DeactivateEmailRequirementResponse) GetDeactivateEmailRequirement() Setup {
+	return v.DeactivateEmailRequirement
+}
+
+// DeactivateLifecycleResponse is returned by DeactivateLifecycle on success.
+type DeactivateLifecycleResponse struct {
+	// Stops counting agents' inactivity. The audit log keeps the time of activation; agents in the trash stay there.
+	DeactivateLifecycle Setup `json:"deactivateLifecycle"`
+}
+
+// GetDeactivateLifecycle returns DeactivateLifecycleResponse.DeactivateLifecycle, and is useful for accessing the field via an interface.
+func (v *DeactivateLifecycleResponse) GetDeactivateLifecycle() Setup { return v.DeactivateLifecycle }
 
 type DocumentInput struct {
 	// Names the document through all its versions, such as terms: a lower-case letter, then up to 39 letters, digits and hyphens.
@@ -1246,7 +1266,7 @@ var AllRegistrationMode = []RegistrationMode{
 
 // ReinstateBotResponse is returned by ReinstateBot on success.
 type ReinstateBotResponse struct {
-	// Ends a suspension; the agent's tokens work again.
+	// Ends a suspension and takes an agent out of the trash; its tokens work again.
 	ReinstateBot BotRow `json:"reinstateBot"`
 }
 
@@ -1586,9 +1606,11 @@ func (v *ServiceRowBot) GetHandle() string { return v.Handle }
 
 type SettingsInput struct {
 	RegistrationMode *RegistrationMode `json:"registrationMode"`
-	EmailGateEnabled *bool             `json:"emailGateEnabled"`
-	RewardsEnabled   *bool             `json:"rewardsEnabled"`
-	RestoreEnabled   *bool             `json:"restoreEnabled"`
+	// true is verification_setup_pending until the operator's details, a document and mail are set up.
+	EmailGateEnabled *bool `json:"emailGateEnabled"`
+	RewardsEnabled   *bool `json:"rewardsEnabled"`
+	// true is lifecycle_setup_pending until mail is set up.
+	RestoreEnabled *bool `json:"restoreEnabled"`
 	// 0 to 10000.
 	FeeBps               *int    `json:"feeBps"`
 	OperatorName         *string `json:"operatorName"`
@@ -1831,6 +1853,22 @@ func (v *__CreateInvitationInput) GetInput() InvitationInput { return v.Input }
 
 // GetReason returns __CreateInvitationInput.Reason, and is useful for accessing the field via an interface.
 func (v *__CreateInvitationInput) GetReason() string { return v.Reason }
+
+// __DeactivateEmailRequirementInput is used internally by genqlient
+type __DeactivateEmailRequirementInput struct {
+	Reason string `json:"reason"`
+}
+
+// GetReason returns __DeactivateEmailRequirementInput.Reason, and is useful for accessing the field via an interface.
+func (v *__DeactivateEmailRequirementInput) GetReason() string { return v.Reason }
+
+// __DeactivateLifecycleInput is used internally by genqlient
+type __DeactivateLifecycleInput struct {
+	Reason string `json:"reason"`
+}
+
+// GetReason returns __DeactivateLifecycleInput.Reason, and is useful for accessing the field via an interface.
+func (v *__DeactivateLifecycleInput) GetReason() string { return v.Reason }
 
 // __FindBotInput is used internally by genqlient
 type __FindBotInput struct {
@@ -2406,6 +2444,100 @@ func CreateInvitation(
 	}
 
 	data_ = &CreateInvitationResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by DeactivateEmailRequirement.
+const DeactivateEmailRequirement_Operation = `
+mutation DeactivateEmailRequirement ($reason: String!) {
+	deactivateEmailRequirement(reason: $reason) {
+		... Setup
+	}
+}
+fragment Setup on Settings {
+	registrationMode
+	emailGateEnabled
+	rewardsEnabled
+	restoreEnabled
+	feeBps
+	operatorName
+	operatorContactEmail
+	operatorWebsite
+	lifecycleActivatedAt
+	emailRequirementActivatedAt
+	updatedAt
+}
+`
+
+func DeactivateEmailRequirement(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	reason string,
+) (data_ *DeactivateEmailRequirementResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "DeactivateEmailRequirement",
+		Query:  DeactivateEmailRequirement_Operation,
+		Variables: &__DeactivateEmailRequirementInput{
+			Reason: reason,
+		},
+	}
+
+	data_ = &DeactivateEmailRequirementResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by DeactivateLifecycle.
+const DeactivateLifecycle_Operation = `
+mutation DeactivateLifecycle ($reason: String!) {
+	deactivateLifecycle(reason: $reason) {
+		... Setup
+	}
+}
+fragment Setup on Settings {
+	registrationMode
+	emailGateEnabled
+	rewardsEnabled
+	restoreEnabled
+	feeBps
+	operatorName
+	operatorContactEmail
+	operatorWebsite
+	lifecycleActivatedAt
+	emailRequirementActivatedAt
+	updatedAt
+}
+`
+
+func DeactivateLifecycle(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	reason string,
+) (data_ *DeactivateLifecycleResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "DeactivateLifecycle",
+		Query:  DeactivateLifecycle_Operation,
+		Variables: &__DeactivateLifecycleInput{
+			Reason: reason,
+		},
+	}
+
+	data_ = &DeactivateLifecycleResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"testing"
+
+	"github.com/lib/pq"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+func TestADirectConnectionIsNoPooler(t *testing.T) {
+	t.Parallel()
+	pool, err := sql.Open("postgres", graphtest.NewDatabase(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	for range 3 {
+		require.NoError(t, checkPooler(t.Context(), pool))
+	}
+}
+
+func TestWhatAPoolerRefusesIsExplained(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, explainPooler(nil))
+	require.NoError(t, explainPooler(errors.New("connection refused")))
+	err := explainPooler(&pq.Error{Code: "08P01", Message: "unsupported startup parameter: jit"})
+	require.ErrorContains(t, err, "ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout, jit")
+}

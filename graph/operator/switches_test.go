@@ -1,0 +1,179 @@
+package operator_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+
+	"stoa/ent"
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+	"stoa/migrate"
+)
+
+// enable switches the email gate or restoring by email on or off.
+func (o *office) enable(gate, restore *bool) error {
+	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{EmailGateEnabled: gate, RestoreEnabled: restore}, "why")
+	return err
+}
+
+func TestSwitchesThatNeedMailStayOff(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	before := o.state()
+	yes, no := graphtest.Ptr(true), graphtest.Ptr(false)
+	activate := func(do func() (*ent.Setting, error)) error { _, err := do(); return err }
+	const mail = "sending mail, which this installation cannot"
+	for name, c := range map[string]struct {
+		err   error
+		code  fault.Code
+		lacks []string
+	}{
+		"gate":              {o.enable(yes, nil), fault.VerificationSetupPending, []string{"operatorName", "publishDocument", mail}},
+		"restore":           {o.enable(nil, yes), fault.LifecycleSetupPending, []string{mail}},
+		"both":              {o.enable(yes, yes), fault.VerificationSetupPending, []string{mail}},
+		"one on, one off":   {o.enable(no, yes), fault.LifecycleSetupPending, []string{mail}},
+		"lifecycle":         {activate(func() (*ent.Setting, error) { return o.Operator.ActivateLifecycle(o.ctx, "why") }), fault.LifecycleSetupPending, []string{mail}},
+		"email requirement": {activate(func() (*ent.Setting, error) { return o.Operator.ActivateEmailRequirement(o.ctx, "why") }), fault.VerificationSetupPending, []string{mail}},
+	} {
+		refused := graphtest.RequireFault(t, c.err, c.code)
+		require.Equal(t, 503, refused.Status(), name)
+		require.Positive(t, refused.Retry())
+		require.Contains(t, refused.Message, "cannot be switched on yet", name)
+		for _, lack := range c.lacks {
+			require.Contains(t, refused.Message, lack, name)
+		}
+	}
+	require.Equal(t, before, o.state(), "nothing was changed, nothing audited")
+
+	// What is there is not said to be missing.
+	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorName: graphtest.Ptr("Ada"), OperatorContactEmail: graphtest.Ptr("ada@example.org")}, "why")
+	require.NoError(t, err)
+	_, err = o.Operator.PublishDocument(o.ctx, terms("1"), "why")
+	require.NoError(t, err)
+	refused := graphtest.RequireFault(t, o.enable(yes, nil), fault.VerificationSetupPending)
+	require.NotContains(t, refused.Message, "operatorName")
+	require.NotContains(t, refused.Message, "publishDocument")
+	require.Contains(t, refused.Message, mail)
+}
+
+func TestSwitchingOffIsAlwaysAllowed(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.Exec("UPDATE settings SET email_gate_enabled = true, restore_enabled = true, lifecycle_activated_at = stoa_now(), email_requirement_activated_at = stoa_now()")
+	since, err := o.Operator.Settings(o.ctx)
+	require.NoError(t, err)
+	require.NoError(t, o.enable(graphtest.Ptr(false), graphtest.Ptr(false)))
+	off, err := o.Operator.DeactivateLifecycle(o.ctx, "too early")
+	require.NoError(t, err)
+	require.Nil(t, off.LifecycleActivatedAt)
+	require.NotNil(t, off.EmailRequirementActivatedAt)
+	off, err = o.Operator.DeactivateEmailRequirement(o.ctx, "too strict")
+	require.NoError(t, err)
+	require.Nil(t, off.EmailRequirementActivatedAt)
+	require.False(t, off.EmailGateEnabled || off.RestoreEnabled)
+
+	entries := o.entries()
+	require.Len(t, entries, 3)
+	for _, e := range entries[1:] {
+		when, err := time.Parse(time.RFC3339Nano, e.Details["activatedAt"].(string))
+		require.NoError(t, err)
+		require.True(t, when.Equal(*since.LifecycleActivatedAt), "the audit log keeps the time of activation")
+	}
+	_, err = o.Operator.DeactivateLifecycle(o.ctx, "to be sure")
+	require.NoError(t, err, "a repeat")
+	require.Nil(t, o.entries()[3].Details["activatedAt"])
+}
+
+// A restriction that is taken back restricts nobody any more.
+func TestAfterDeactivationAgentsAreFree(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'")
+	const free = "SELECT count(*) FROM bots b WHERE stoa_active(b)"
+	o.Agent()
+	require.Zero(t, o.Count(free))
+	_, err := o.Operator.DeactivateEmailRequirement(o.ctx, "why")
+	require.NoError(t, err)
+	require.Positive(t, o.Count(free))
+}
+
+func TestActivationKeepsItsTime(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.Operator.SendsMail = true
+	first, err := o.Operator.ActivateLifecycle(o.ctx, "the time has come")
+	require.NoError(t, err)
+	require.NotNil(t, first.LifecycleActivatedAt)
+	require.Nil(t, first.EmailRequirementActivatedAt)
+	o.Shift(48 * time.Hour)
+	again, err := o.Operator.ActivateLifecycle(o.ctx, "once more")
+	require.NoError(t, err)
+	require.True(t, first.LifecycleActivatedAt.Equal(*again.LifecycleActivatedAt))
+
+	_, err = o.Operator.ActivateEmailRequirement(o.ctx, "that too")
+	require.NotContains(t, graphtest.RequireFault(t, err, fault.VerificationSetupPending).Message, "mail,")
+	_, err = o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorName: graphtest.Ptr("Ada"), OperatorContactEmail: graphtest.Ptr("ada@example.org")}, "why")
+	require.NoError(t, err)
+	_, err = o.Operator.PublishDocument(o.ctx, terms("1"), "why")
+	require.NoError(t, err)
+	email, err := o.Operator.ActivateEmailRequirement(o.ctx, "that too")
+	require.NoError(t, err)
+	require.Equal(t, 48*time.Hour, email.EmailRequirementActivatedAt.Sub(*first.LifecycleActivatedAt).Round(time.Hour))
+	require.NoError(t, o.enable(graphtest.Ptr(true), graphtest.Ptr(true)))
+
+	_, err = o.Operator.DeactivateLifecycle(o.ctx, "a pause")
+	require.NoError(t, err)
+	later, err := o.Operator.ActivateLifecycle(o.ctx, "anew")
+	require.NoError(t, err)
+	require.Equal(t, 48*time.Hour, later.LifecycleActivatedAt.Sub(*first.LifecycleActivatedAt).Round(time.Hour), "it begins anew")
+}
+
+// A database in which an earlier version had everything switched on lets everybody in again.
+func TestAnEarlierVersionsSwitchesAreTakenBack(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent := o.Agent()
+	o.Exec("UPDATE settings SET email_gate_enabled = true, restore_enabled = true, lifecycle_activated_at = stoa_now(), email_requirement_activated_at = stoa_now() - interval '15 days'")
+	o.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
+	const active = "SELECT count(*) FROM bots b WHERE b.id = $1 AND stoa_active(b)"
+	require.Zero(t, o.Count(active, agent.ID))
+
+	database, err := sql.Open("postgres", o.URL)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, database.Close()) })
+	provider, err := goose.NewProvider(goose.DialectPostgres, database, migrate.Scripts())
+	require.NoError(t, err)
+	for range 2 { // the second time there is nothing to take back
+		_, err = database.ExecContext(t.Context(), "DELETE FROM goose_db_version WHERE version_id = 26")
+		require.NoError(t, err)
+		_, err = provider.ApplyVersion(t.Context(), 26, true)
+		require.NoError(t, err)
+		entries := o.entries()
+		require.Len(t, entries, 4)
+		for _, e := range entries {
+			require.Equal(t, "stoa migrate", e.Operator)
+			require.EqualValues(t, 7, e.ID.Version())
+		}
+	}
+	require.EqualValues(t, 1, o.Count(active, agent.ID))
+	now, err := o.Operator.Settings(o.ctx)
+	require.NoError(t, err)
+	require.False(t, now.EmailGateEnabled || now.RestoreEnabled)
+	require.Nil(t, now.LifecycleActivatedAt)
+	require.Nil(t, now.EmailRequirementActivatedAt)
+}
+
+func TestReinstatingLeadsOutOfTheTrash(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent := o.Agent()
+	o.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
+	back, err := o.Operator.ReinstateBot(o.ctx, agent.ID, "it was asked for")
+	require.NoError(t, err)
+	require.EqualValues(t, "active", back.State)
+}
