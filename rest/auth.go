@@ -59,7 +59,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 		return host
 	}
 	if len(trusted) == 0 {
-		return subscriber(address)
+		return ClientNetwork(address)
 	}
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(forwarded) {
@@ -72,11 +72,11 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 		}
 		address = before
 	}
-	return subscriber(address)
+	return ClientNetwork(address)
 }
 
-// subscriber is what counts as one client: of IPv6 a /64, which is what one subscriber holds.
-func subscriber(address netip.Addr) string {
+// ClientNetwork is what counts as one client address: of IPv6 a /64, which is what one subscriber holds.
+func ClientNetwork(address netip.Addr) string {
 	address = address.Unmap().WithZone("")
 	if address.Is6() {
 		return netip.PrefixFrom(address, 64).Masked().String()

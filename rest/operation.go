@@ -11,6 +11,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/fault"
 	"stoa/graph/tracing"
+	"stoa/graph/wire"
 )
 
 // operation is a method as a route uses it.
@@ -20,6 +21,8 @@ type operation struct {
 	// ahead lets what the method will ask ride on the caller's admission; nil for a method that asks by itself. A route that reads a
 	// body reads it before it admits the caller then, and tells what was wrong with it afterwards.
 	ahead func(ctx context.Context, r *http.Request, raw []byte) context.Context
+	// malformed is the fault of a body that cannot be read as JSON; nil for invalid_input.
+	malformed func(refused *wire.Error) error
 }
 
 // attempts counts a request against a limit before anything of it is read.
@@ -33,7 +36,7 @@ func with[In, Out any](method func(context.Context, In) (Out, error)) operation 
 // named is with, for a method that a closure stands for.
 func named[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
 	fill, call := binder[In](), traced(name, method)
-	return operation{run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
+	return operation{malformed: malformed[In](), run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 		var in In
 		if err := fill(&in, r, raw); err != nil {
 			return nil, err
@@ -46,6 +49,7 @@ func named[In, Out any](name string, method func(context.Context, In) (Out, erro
 func riding[In, Out any](ahead func(context.Context, In) context.Context, method func(context.Context, In) (Out, error)) operation {
 	fill, call := binder[In](), traced(nameOf(method), method)
 	return operation{
+		malformed: malformed[In](),
 		ahead: func(ctx context.Context, r *http.Request, raw []byte) context.Context {
 			in := new(In)
 			if err := fill(in, r, raw); err != nil {

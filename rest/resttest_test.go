@@ -2,19 +2,21 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/rest"
+	"stoa/rest/httpserver"
 )
 
 // site is a running public listener over a world.
@@ -33,16 +35,26 @@ func newSite(t testing.TB, options ...graphtest.Option) *site {
 // serve starts a listener over a world; the world's parts of the configuration are filled in.
 func serve(t testing.TB, world *graphtest.World, config rest.Config) *site {
 	t.Helper()
+	return serveWithin(t, world, config, httpserver.DefaultTimeouts())
+}
+
+// serveWithin is serve, with timeouts of the HTTP server.
+func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeouts httpserver.Timeouts) *site {
+	t.Helper()
 	s := &site{World: world, t: t}
 	config.Graph, config.Draining = world.Graph, &s.draining
 	config.Logger = slog.New(slog.DiscardHandler)
 	config.Checks = map[string]rest.Check{"database": world.DB.Ping}
-	server := httptest.NewUnstartedServer(nil)
-	config.Origin = "http://" + server.Listener.Addr().String()
-	server.Config.Handler = rest.New(config)
-	server.Start()
-	t.Cleanup(server.Close)
-	s.url = server.URL
+	server, err := httpserver.Listen(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), httpserver.Config{Logger: config.Logger, Timeouts: &timeouts})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = server.Shutdown(ctx) // some tests leave requests behind
+	})
+	s.url = "http://" + server.Address()
+	config.Origin = s.url
+	server.Handle(rest.New(config))
 	return s
 }
 
