@@ -62,9 +62,11 @@ func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeo
 type answer struct {
 	status int
 	header http.Header
-	body   map[string]any
-	raw    []byte
-	t      testing.TB
+	// closing says that the server ends the connection.
+	closing bool
+	body    map[string]any
+	raw     []byte
+	t       testing.TB
 }
 
 // send makes a request. body is JSON text, nil for none; token may be empty.
@@ -96,9 +98,14 @@ func (s *site) send(method, path, token string, body any, headers ...string) *an
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	require.NoError(s.t, err)
-	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
+	return newAnswer(s.t, response, raw)
+}
+
+func newAnswer(t testing.TB, response *http.Response, raw []byte) *answer {
+	t.Helper()
+	a := &answer{status: response.StatusCode, header: response.Header, closing: response.Close, raw: raw, t: t}
 	if len(raw) > 0 && a.header.Get("Content-Type") == "application/json" {
-		require.NoError(s.t, json.Unmarshal(raw, &a.body), "%s", raw)
+		require.NoError(t, json.Unmarshal(raw, &a.body), "%s", raw)
 	}
 	return a
 }

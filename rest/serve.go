@@ -29,6 +29,9 @@ func (s *server) serve(row route) http.Handler {
 		if row.ahead != nil {
 			if raw, unread = readBody(w, r, row); unread == nil {
 				ctx = row.ahead(ctx, r, raw)
+			} else if ctx.Err() != nil { // net/http ends the context of a request whose body did not come, so nothing can be asked in it
+				s.fail(w, r, unread)
+				return
 			}
 		}
 		v, err := s.admit(ctx, r.Header, row.access, mutating)
