@@ -41,6 +41,8 @@ type Config struct {
 	Enqueue db.Enqueue
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
+	// Hurry is closed when requests that wait must come to their end, because the process shuts down; nil for never.
+	Hurry <-chan struct{}
 	// Wake is told the recipients of committed events, Withdrawn those of deleted ones, TokensEnded that tokens have ended. None of
 	// them may block; each may be nil.
 	Wake        func(recipients []uuid.UUID)
@@ -86,7 +88,7 @@ func New(c Config) *Graph {
 	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn, Messages: deliverable}
 	identity := &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	g := &Graph{
-		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue},
+		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry},
 		Bots:        identity,
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Events:      outbox,

@@ -51,7 +51,7 @@ const (
 	// jobTimeout is what a job may take whose row in the table does not say.
 	jobTimeout = time.Minute
 	// softStop is how long jobs in hand may go on after Stop before they are told to end.
-	softStop = 5 * time.Second
+	softStop = 3 * time.Second
 	// keepCompleted is short, because a job a second leaves a row each; the dashboard shows some of the hourly ones.
 	keepCompleted = 4 * time.Hour
 	// pollInterval is how long a job waits of which no notice came.
@@ -116,7 +116,7 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 	return &Jobs{client: client, stopped: client.Stopped(), listener: listener}, nil
 }
 
-// Stop takes no more jobs, waits for those in hand and tells them to end after 5 s. It returns ctx's error when ctx ends first.
+// Stop takes no more jobs, waits for those in hand and tells them to end after 3 s. It returns ctx's error when ctx ends first.
 func (j *Jobs) Stop(ctx context.Context) error {
 	if err := j.client.Stop(ctx); err != nil {
 		return fmt.Errorf("jobs: %w", err)

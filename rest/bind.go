@@ -92,3 +92,12 @@ func decode(in any, raw []byte) error {
 	}
 	return fault.Body(fault.InvalidInput, refused)
 }
+
+// malformed is what an input's own codes make of a body that cannot be read as JSON; nil where it has none.
+func malformed[In any]() func(*wire.Error) error {
+	in, ok := any(new(In)).(bodyBlamer)
+	if !ok {
+		return nil
+	}
+	return func(refused *wire.Error) error { return in.BlameBody(refused) }
+}

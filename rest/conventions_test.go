@@ -94,8 +94,39 @@ func TestOrigins(t *testing.T) {
 		require.Equal(t, told, read.header.Get("Access-Control-Allow-Origin"), origin)
 		require.Empty(t, read.header.Get("Access-Control-Allow-Credentials"))
 	}
-	s.send("OPTIONS", "/api/v1/nowhere", "", nil, "Origin", "https://console.example", "Access-Control-Request-Method", "GET").
-		fault(http.StatusNotFound, fault.NotFound)
+	exposed := s.send("GET", "/api/v1/bots/me", agent.Token, nil, "Origin", "https://console.example").header.Get("Access-Control-Expose-Headers")
+	for _, name := range []string{
+		"ETag", "Content-Range", "Content-Disposition", "X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After",
+	} {
+		require.Contains(t, strings.Split(strings.ToLower(exposed), ", "), strings.ToLower(name))
+	}
+	for _, path := range []string{"/api/v1/nowhere", "/api/v1/wallet/", "/api/v1//wallet"} {
+		nowhere := s.send("OPTIONS", path, "", nil, "Origin", "https://console.example", "Access-Control-Request-Method", "GET")
+		nowhere.fault(http.StatusNotFound, fault.NotFound)
+		for name := range nowhere.header {
+			require.NotContains(t, name, "Access-Control-", path)
+		}
+	}
+	missing := s.send("GET", "/api/v1/nowhere", "", nil, "Origin", "https://console.example")
+	require.Equal(t, "https://console.example", missing.header.Get("Access-Control-Allow-Origin"), "a page may read why a request failed")
+}
+
+// A percent-encoded unreserved character of a path means the character.
+func TestEscapedPaths(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	var escaped strings.Builder
+	for _, b := range []byte(agent.ID.String()) {
+		fmt.Fprintf(&escaped, "%%%02x", b)
+	}
+	for _, path := range []string{"/api/v1/w%61llet", "/%61pi/v%31/%77%61%6C%6c%65%74", "/health%7a", "/api/v1/bots/" + escaped.String()} {
+		require.Equal(t, http.StatusOK, s.send("GET", path, agent.Token, nil).status, path)
+	}
+	for _, path := range []string{"/api%2Fv1/wallet", "/api/v1/wallet%2f", "/api/v1/%2e/wallet", "/api/v1/wal%6Cet/%2e%2e", "/api/v1/w%2561llet"} {
+		s.raw("GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, agent.Token).fault(http.StatusNotFound, fault.NotFound)
+	}
+	s.raw("GET /api/v1/bots/%%20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
 }
 
 // The checks run in the contract's order, also where a body is read before its sender is admitted: each request below is wrong in

@@ -5,25 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
 	"stoa/graph/attachments"
 	"stoa/graph/fault"
-)
-
-const (
-	// maxRanges is how many ranges of one file a request may ask for; with more the whole file is sent.
-	maxRanges = 8
-	// chunkTimeout is how long a client may take for each chunk of a file.
-	chunkTimeout = time.Minute
-)
-
-var (
-	rangePattern = regexp.MustCompile(`^bytes=[ \t]*([0-9]+-[0-9]*|-[0-9]+)([ \t]*,[ \t]*([0-9]+-[0-9]*|-[0-9]+))*[ \t]*$`)
-	emptySuffix  = regexp.MustCompile(`^bytes=-0+$`)
 )
 
 // serveFile sends bytes that the caller may have, whole or in ranges, unless it has them already.
@@ -38,26 +23,32 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachm
 	if file.Public {
 		h.Set("Cache-Control", "no-cache")
 	}
-	switch asked := r.Header.Get("Range"); {
-	case emptySuffix.MatchString(asked):
-		r.Header.Set("Range", "bytes="+strconv.FormatInt(file.Size, 10)+"-") // no byte, like its original
-	case !rangePattern.MatchString(asked) || strings.Count(asked, ",") >= maxRanges:
+	if ranges := rangeOf(r, file.Size); ranges != "" {
+		r.Header.Set("Range", ranges)
+	} else {
 		r.Header.Del("Range")
 	}
 	content := &content{ctx: r.Context(), file: file}
-	held := &heldWriter{ResponseWriter: w, control: http.NewResponseController(w)}
+	held := &heldWriter{ResponseWriter: w}
 	http.ServeContent(held, r, "", time.Time{}, content)
 	if err := errors.Join(content.failed, content.Close()); err != nil && !held.sent {
 		s.failFile(w, r, err)
 		return
 	}
+	refused, failed := fileRefusals[held.status]
 	switch {
 	case held.sent:
-	case held.status == http.StatusRequestedRangeNotSatisfiable:
-		s.failFile(w, r, fault.New(fault.RangeNotSatisfiable))
+	case failed:
+		s.failFile(w, r, fault.New(refused))
 	default:
 		w.WriteHeader(held.status)
 	}
+}
+
+// fileRefusals are the faults of what http.ServeContent refuses.
+var fileRefusals = map[int]fault.Code{
+	http.StatusPreconditionFailed:           fault.PreconditionFailed,
+	http.StatusRequestedRangeNotSatisfiable: fault.RangeNotSatisfiable,
 }
 
 // failFile answers with a fault after all; Content-Range tells the size where a range is to blame.
@@ -75,26 +66,24 @@ func (s *server) failFile(w http.ResponseWriter, r *http.Request, err error) {
 	s.fail(w, r, err)
 }
 
-// heldWriter keeps the status back until there are bytes to send, so that a store that fails first still gets an error body;
-// and it renews the deadline while a slow client takes the file.
+// heldWriter keeps the status back until there are bytes to send, so that a store that fails first still gets an error body.
 type heldWriter struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	status  int
-	sent    bool
+
+	status int
+	sent   bool
 }
 
 func (w *heldWriter) WriteHeader(status int) { w.status = status }
 
 func (w *heldWriter) Write(p []byte) (int, error) {
-	if w.status == http.StatusRequestedRangeNotSatisfiable {
-		return len(p), nil // not our error body
+	if _, refused := fileRefusals[w.status]; refused {
+		return len(p), nil // it is no error body of §7
 	}
 	if !w.sent {
 		w.sent = true
 		w.ResponseWriter.WriteHeader(w.status)
 	}
-	_ = w.control.SetWriteDeadline(time.Now().Add(chunkTimeout)) // a writer without deadlines is a test's
 	return w.ResponseWriter.Write(p)
 }
 

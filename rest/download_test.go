@@ -176,18 +176,35 @@ func TestConditionsAndRanges(t *testing.T) {
 		require.Equal(t, tag, a.header.Get("ETag"))
 	}
 	require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", `"x"`).status)
+	for _, match := range []string{tag, `"x", ` + tag, "*"} {
+		require.Equal(t, original, s.fetch(http.MethodGet, path, agent.Token, "If-Match", match).raw, match)
+	}
+	for _, match := range []string{`"x"`, "W/" + tag} {
+		for _, suffix := range []string{"/preview", "/download"} {
+			a := s.fetch(http.MethodGet, "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token, "If-Match", match)
+			a.fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
+			require.Empty(t, a.header.Get("ETag"))
+			require.Empty(t, a.header.Get("Content-Disposition"))
+		}
+		require.Equal(t, http.StatusPreconditionFailed, s.fetch(http.MethodHead, path, agent.Token, "If-Match", match).status)
+	}
+	for _, asked := range []string{"bytes=0-1", "bytes=99999999-", "bytes=0-0,2-3"} {
+		head := s.fetch(http.MethodHead, path, agent.Token, "Range", asked)
+		require.Equal(t, http.StatusOK, head.status, "a range means nothing to HEAD")
+		require.Equal(t, whole.header.Get("Content-Length"), head.header.Get("Content-Length"))
+	}
 
 	size := len(original)
 	for asked, want := range map[string][]byte{
 		"bytes=0-0": original[:1], "bytes=10-19": original[10:20], "bytes=-5": original[size-5:], "bytes=7-": original[7:],
-		"bytes=0-999999999": original, "bytes=-999999999": original,
+		"bytes=0-999999999": original, "bytes=-999999999": original, "bytes=7-99999999999999999999": original[7:],
 	} {
 		a := s.fetch(http.MethodGet, path, agent.Token, "Range", asked)
 		require.Equal(t, http.StatusPartialContent, a.status, asked)
 		require.Equal(t, want, a.raw, asked)
 		require.NotEmpty(t, a.header.Get("Content-Range"))
 	}
-	for _, asked := range []string{"lines=1-2", "bytes", "bytes=", "bytes=x-y", "bytes=1-2-3", "bytes=" + strings.Repeat("0-0,", 20) + "0-0"} {
+	for _, asked := range []string{"lines=1-2", "bytes", "bytes=", "bytes=x-y", "bytes=1-2-3", "bytes=5-2", "bytes=0-1,5-2", "bytes=" + strings.Repeat("0-0,", 20) + "0-0"} {
 		a := s.fetch(http.MethodGet, path, agent.Token, "Range", asked)
 		require.Equal(t, http.StatusOK, a.status, asked)
 		require.Equal(t, original, a.raw, asked)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/cors"
 	"github.com/go-chi/httprate"
 	"go.opentelemetry.io/otel/trace"
 
@@ -70,16 +69,8 @@ func New(c Config) http.Handler {
 	s := &server{c, make(map[string]*metrics.Pattern)}
 	mux := chi.NewMux()
 	mux.Use(s.observe, s.headers, s.recover, s.headerSize, s.address, plainPath, byPath)
-	if len(c.AllowedOrigins) > 0 {
-		mux.Use(cors.Handler(cors.Options{
-			AllowedOrigins: c.AllowedOrigins,
-			AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
-			AllowedHeaders: []string{"Authorization", "Content-Type", requestIDHeader},
-			ExposedHeaders: []string{requestIDHeader, "RateLimit", "RateLimit-Policy", "Retry-After"},
-			// A preflight is an OPTIONS like any other: 204 with Allow, or 404.
-			OptionsPassthrough: true,
-		}))
-	}
+	crossOrigin, preflight := c.crossOrigin()
+	mux.Use(crossOrigin)
 	if c.RequestsPerAddressPerSecond > 0 {
 		mux.Use(httprate.LimitBy(c.RequestsPerAddressPerSecond, time.Second, addressKey,
 			httprate.WithResponseHeaders(httprate.ResponseHeaders{}),
@@ -120,7 +111,7 @@ func New(c Config) http.Handler {
 	}
 	for path, byMethod := range methods {
 		s.patterns[path] = s.Metrics.HTTP.Pattern(path)
-		mux.Handle(path, s.byMethod(byMethod))
+		mux.Handle(path, s.byMethod(byMethod, preflight))
 	}
 	return mux
 }

@@ -49,7 +49,7 @@ type observed struct {
 	status int
 }
 
-// WriteHeader is the handler's to call.
+// WriteHeader implements http.ResponseWriter.
 func (w *observed) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
@@ -57,7 +57,7 @@ func (w *observed) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Hijack is the event channel's to call.
+// Hijack implements http.Hijacker, for the event channel.
 func (w *observed) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.status = http.StatusSwitchingProtocols
 	return http.NewResponseController(w.ResponseWriter).Hijack()
@@ -65,11 +65,3 @@ func (w *observed) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // Unwrap gives http.ResponseController the server's own writer.
 func (w *observed) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// unobserved is the server's own writer, which http.MaxBytesReader tells that the connection cannot be used again.
-func unobserved(w http.ResponseWriter) http.ResponseWriter {
-	if out, ok := w.(*observed); ok {
-		return out.ResponseWriter
-	}
-	return w
-}

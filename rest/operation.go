@@ -10,6 +10,7 @@ import (
 
 	"stoa/graph/fault"
 	"stoa/graph/tracing"
+	"stoa/graph/wire"
 )
 
 // operation is a method as a route uses it.
@@ -19,6 +20,8 @@ type operation struct {
 	// ahead lets the method's query ride on the caller's admission; nil for a method that queries by itself. Only a request that
 	// reads has one, so no body is read before the caller is known.
 	ahead func(ctx context.Context, r *http.Request) context.Context
+	// malformed is the fault of a body that cannot be read as JSON; nil for invalid_input.
+	malformed func(refused *wire.Error) error
 }
 
 // attempts counts a request against a limit before anything of it is read.
@@ -32,7 +35,7 @@ func with[In, Out any](method func(context.Context, In) (Out, error)) operation 
 // named is with, for a method that a closure stands for.
 func named[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
 	fill, call := binder[In](), traced(name, method)
-	return operation{run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
+	return operation{malformed: malformed[In](), run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 		var in In
 		if err := fill(&in, r, raw); err != nil {
 			return nil, err
@@ -45,6 +48,7 @@ func named[In, Out any](name string, method func(context.Context, In) (Out, erro
 func riding[In, Out any](ahead func(context.Context, In) context.Context, method func(context.Context, In) (Out, error)) operation {
 	fill, call := binder[In](), traced(nameOf(method), method)
 	return operation{
+		malformed: malformed[In](),
 		ahead: func(ctx context.Context, r *http.Request) context.Context {
 			in := new(In)
 			if err := fill(in, r, nil); err != nil {

@@ -2,19 +2,21 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/rest"
+	"stoa/rest/httpserver"
 )
 
 // site is a running public listener over a world.
@@ -33,16 +35,26 @@ func newSite(t testing.TB, options ...graphtest.Option) *site {
 // serve starts a listener over a world; the world's parts of the configuration are filled in.
 func serve(t testing.TB, world *graphtest.World, config rest.Config) *site {
 	t.Helper()
+	return serveWithin(t, world, config, httpserver.DefaultTimeouts())
+}
+
+// serveWithin is serve, with timeouts of the HTTP server.
+func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeouts httpserver.Timeouts) *site {
+	t.Helper()
 	s := &site{World: world, t: t}
 	config.Graph, config.Draining = world.Graph, &s.draining
 	config.Logger = slog.New(slog.DiscardHandler)
 	config.Checks = map[string]rest.Check{"database": world.DB.Ping}
-	server := httptest.NewUnstartedServer(nil)
-	config.Origin = "http://" + server.Listener.Addr().String()
-	server.Config.Handler = rest.New(config)
-	server.Start()
-	t.Cleanup(server.Close)
-	s.url = server.URL
+	server, err := httpserver.Listen(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), httpserver.Config{Logger: config.Logger, Timeouts: &timeouts})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = server.Shutdown(ctx) // some tests leave requests behind
+	})
+	s.url = "http://" + server.Address()
+	config.Origin = s.url
+	server.Handle(rest.New(config))
 	return s
 }
 
@@ -50,9 +62,11 @@ func serve(t testing.TB, world *graphtest.World, config rest.Config) *site {
 type answer struct {
 	status int
 	header http.Header
-	body   map[string]any
-	raw    []byte
-	t      testing.TB
+	// closing says that the server ends the connection.
+	closing bool
+	body    map[string]any
+	raw     []byte
+	t       testing.TB
 }
 
 // send makes a request. body is JSON text, nil for none; token may be empty.
@@ -84,9 +98,14 @@ func (s *site) send(method, path, token string, body any, headers ...string) *an
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	require.NoError(s.t, err)
-	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
+	return newAnswer(s.t, response, raw)
+}
+
+func newAnswer(t testing.TB, response *http.Response, raw []byte) *answer {
+	t.Helper()
+	a := &answer{status: response.StatusCode, header: response.Header, closing: response.Close, raw: raw, t: t}
 	if len(raw) > 0 && a.header.Get("Content-Type") == "application/json" {
-		require.NoError(s.t, json.Unmarshal(raw, &a.body), "%s", raw)
+		require.NoError(t, json.Unmarshal(raw, &a.body), "%s", raw)
 	}
 	return a
 }

@@ -6,21 +6,17 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"stoa/graph/attachments"
 	"stoa/graph/db"
 	"stoa/graph/fault"
+	"stoa/graph/wire"
 )
 
-const (
-	// maxBody is the size of an ordinary JSON request (§8).
-	maxBody = 64 << 10
-	// bodyTimeout is how long a body may take to arrive.
-	bodyTimeout = 15 * time.Second
-)
+// maxBody is the size of an ordinary JSON request in bytes (§8).
+const maxBody = 64 << 10
 
 // serve is the life of one request to a route.
 func (s *server) serve(row route) http.Handler {
@@ -30,9 +26,6 @@ func (s *server) serve(row route) http.Handler {
 		asked.limits.Headers(w.Header())
 		if err != nil {
 			s.countRefusals(&asked.limits)
-			if row.body == parts {
-				linger(w, r)
-			}
 			s.fail(w, r, err)
 			return
 		}
@@ -72,7 +65,7 @@ func (s *server) operate(w http.ResponseWriter, r *http.Request, row route) (any
 	}
 	spent := time.Since(began)
 	cancel()
-	raw, err := readBody(w, r, row.body)
+	raw, err := readBody(w, r, row)
 	if err != nil {
 		return nil, err
 	}
@@ -83,39 +76,49 @@ func (s *server) operate(w http.ResponseWriter, r *http.Request, row route) (any
 	return row.run(ctx, r, raw)
 }
 
-// readBody returns the whole JSON body, nil for a route that reads none or reads it itself.
-func readBody(w http.ResponseWriter, r *http.Request, kind body) ([]byte, error) {
-	switch kind {
+// readBody returns the whole JSON body, nil for a route that reads none or reads it itself. Faults: unsupported_media_type,
+// payload_too_large, those of a body that does not arrive (package httpserver), and the route's own code for one that is cut off or
+// malformed.
+func readBody(w http.ResponseWriter, r *http.Request, row route) ([]byte, error) {
+	switch row.body {
 	case none:
 		return nil, nil
 	case parts:
-		return nil, receiveForm(w, r)
+		return nil, receiveForm(r)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
 	empty := r.ContentLength == 0
-	if kind == objectOrEmpty && r.ContentLength < 0 {
+	if row.body == objectOrEmpty && r.ContentLength < 0 {
 		empty = ended(r)
 	}
-	if !(empty && kind == objectOrEmpty) && !isJSON(r.Header) {
+	if !(empty && row.body == objectOrEmpty) && !isJSON(r.Header) {
 		return nil, fault.New(fault.UnsupportedMediaType)
 	}
 	if r.ContentLength > maxBody {
 		return nil, fault.New(fault.PayloadTooLarge)
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(unobserved(w), r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, fault.New(fault.PayloadTooLarge)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, fault.New(fault.RequestTimeout)
-	case err != nil:
-		return nil, fault.Wrap(fault.RequestTimeout, err)
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return nil, row.unreadable(err)
 	}
-	if len(raw) == 0 && kind == objectOrEmpty {
+	if len(raw) == 0 && row.body == objectOrEmpty {
 		return []byte("{}"), nil
 	}
 	return raw, nil
+}
+
+// unreadable is the fault of a body that did not arrive whole.
+func (row route) unreadable(err error) error {
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return fault.New(fault.PayloadTooLarge)
+	}
+	if known := new(fault.Error); errors.As(err, &known) && known.Code != fault.InvalidInput {
+		return known
+	}
+	refused := &wire.Error{Kind: wire.Syntax, Reason: "it ends early or does not follow its transfer coding"}
+	if row.malformed != nil {
+		return row.malformed(refused)
+	}
+	return fault.Body(fault.InvalidInput, refused)
 }
 
 // ended says whether a body whose length was not told is empty, and leaves it readable from its start.

@@ -155,7 +155,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
-	require.Equal(t, http.StatusRequestTimeout, response.StatusCode)
+	require.Equal(t, http.StatusBadRequest, response.StatusCode)
 	require.NoError(t, conn.Close())
 	require.Empty(t, filesIn(t, folder))
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments"))

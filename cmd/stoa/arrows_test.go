@@ -34,7 +34,7 @@ var levels = []level{
 	{packages: []string{"graph/endpoint/session", "graph/endpoint/playground"}},
 	{packages: []string{"graph/endpoint", "graph/graphtest"}},
 	{packages: []string{"rest", "jobs/inspection"}},
-	{packages: []string{"rest/socket", "rest/resttest", "jobs"}},
+	{packages: []string{"rest/socket", "rest/httpserver", "rest/resttest", "jobs"}},
 	{packages: []string{"cmd"}, together: true},
 }
 

@@ -33,6 +33,8 @@ type settings struct {
 	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
 	TokenTTL       time.Duration  `default:"720h" help:"Lifetime of a bearer token."`
 	Limit          limitSettings  `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
+
+	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 }
 
 // databaseSettings say where the database is.
@@ -70,7 +72,7 @@ func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role)
 // Validate refuses what the types of the fields let through.
 func (s *settings) Validate() error {
 	checks := []error{
-		s.databaseSettings.Validate(), s.fileSettings.Validate(), s.operatorSettings.Validate(), s.Limit.validate(),
+		s.databaseSettings.Validate(), s.fileSettings.Validate(), s.operatorSettings.Validate(), notNegative(s.Limit), notNegative(s.Connection),
 		checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen),
 	}
 	for _, origin := range s.AllowedOrigins {
@@ -101,10 +103,10 @@ func (s *databaseSettings) Validate() error {
 	return nil
 }
 
-// validate refuses quotas below zero.
-func (s *limitSettings) validate() error {
-	for field, quota := range reflect.ValueOf(*s).Fields() {
-		if quota.Int() < 0 {
+// notNegative refuses limits below zero.
+func notNegative(settings any) error {
+	for field, limit := range reflect.ValueOf(settings).Fields() {
+		if limit.Int() < 0 {
 			return fmt.Errorf("the limit %s cannot be below 0; 0 switches it off", field.Name)
 		}
 	}

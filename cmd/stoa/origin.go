@@ -17,4 +17,4 @@ func checkBaseURL(origin string) error {
 }
 
 // origin is where clients reach the public listener, once that listens.
-func (p *process) origin() string { return cmp.Or(p.settings.BaseURL, "http://"+p.public.Addr) }
+func (p *process) origin() string { return cmp.Or(p.settings.BaseURL, "http://"+p.public.Address()) }

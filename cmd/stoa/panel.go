@@ -15,7 +15,7 @@ func (p *process) openOperator(domains *graph.Graph, token string) error {
 		return err
 	}
 	p.dashboard = dashboard
-	p.operator.serve(endpoint.New(endpoint.Config{
+	p.operator.Handle(endpoint.New(endpoint.Config{
 		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,
 		TrustedProxies: p.settings.TrustedProxies, Mounts: p.mounts(),
 	}))

@@ -16,6 +16,7 @@ import (
 	"stoa/graph/metrics"
 	"stoa/jobs"
 	"stoa/rest"
+	"stoa/rest/httpserver"
 )
 
 // process is one running server. start sets the parts one after the other; stop takes down those that are there, in the
@@ -24,11 +25,13 @@ type process struct {
 	settings *settings
 	log      *slog.Logger
 	draining atomic.Bool
+	// hurry is closed when requests in hand must come to their end.
+	hurry chan struct{}
 
 	metrics *metrics.Metrics
 	traces  *traces
 
-	public, operator *listener
+	public, operator *httpserver.Server
 	private          *cluster.Cluster
 	address          string // of the database
 	files            *blob.Bucket
@@ -39,9 +42,15 @@ type process struct {
 	dashboard        *jobs.Dashboard
 }
 
+// newProcess is a process that has not started anything.
+func newProcess(settings *settings, log *slog.Logger) *process {
+	return &process{settings: settings, log: log, hurry: make(chan struct{})}
+}
+
 // start brings the parts up. The listeners come first: while the database is being waited for, health answers and everything
 // else is service_unavailable.
 func (p *process) start(ctx context.Context) error {
+	setGC()
 	if err := os.MkdirAll(p.settings.DataDir, 0o700); err != nil {
 		return err
 	}
@@ -53,10 +62,10 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	starting := rest.New(p.starting())
-	if p.public, err = p.listen(ctx, "public", p.settings.Listen, starting); err != nil {
+	if p.public, err = p.listen(ctx, "public", p.settings.Listen, publicShare, starting); err != nil {
 		return err
 	}
-	if p.operator, err = p.listen(ctx, "operator", p.settings.OperatorListen, p.early(starting)); err != nil {
+	if p.operator, err = p.listen(ctx, "operator", p.settings.OperatorListen, operatorShare, p.early(starting)); err != nil {
 		return err
 	}
 	if p.files, err = p.openFiles(ctx); err != nil {
@@ -92,11 +101,10 @@ func (p *process) start(ctx context.Context) error {
 		}
 	}
 	p.measure(domains)
-	p.public.serve(rest.New(p.serving(domains)))
+	p.public.Handle(rest.New(p.serving(domains)))
 	if err := p.openOperator(domains, token); err != nil {
 		return err
 	}
-	economise(ctx, p.log)
 	return nil
 }
 
@@ -108,6 +116,7 @@ func (p *process) domains() (*graph.Graph, error) {
 	}
 	return graph.New(graph.Config{
 		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.backUp,
+		Hurry:       p.hurry,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		Withdrawn:   func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },

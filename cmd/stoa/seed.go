@@ -32,14 +32,14 @@ func (c *seedCommand) Validate() error {
 func (c *seedCommand) Run(out io.Writer) error {
 	log := c.logger(os.Stderr)
 	asked := untilSignal(log)
-	p := &process{log: log, settings: &settings{
+	p := newProcess(&settings{
 		databaseSettings: c.databaseSettings,
 		operatorSettings: operatorSettings{OperatorListen: "127.0.0.1:0"},
 		Listen:           "127.0.0.1:0", Roles: []string{"api"}, TokenTTL: 30 * 24 * time.Hour,
-	}}
+	}, log)
 	err := p.start(asked)
 	if err == nil {
-		err = seed.Fill(asked, agent.NewServer("http://"+p.public.Addr), c.Agents, out)
+		err = seed.Fill(asked, agent.NewServer("http://"+p.public.Address()), c.Agents, out)
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(out, "Each line is an agent's handle and bearer token.")

@@ -25,10 +25,10 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 		return err
 	}
 	asked := untilSignal(log)
-	p := &process{settings: &c.settings, log: log}
+	p := newProcess(&c.settings, log)
 	failed := p.start(asked)
 	if failed == nil {
-		log.Info("serving", "address", p.public.Addr, "operator_address", p.operator.Addr, "roles", c.Roles, "version", versionText())
+		log.Info("serving", "address", p.public.Address(), "operator_address", p.operator.Address(), "roles", c.Roles, "version", versionText())
 		failed = p.wait(asked)
 	}
 	if asked.Err() != nil {
@@ -43,9 +43,9 @@ func (p *process) wait(asked context.Context) error {
 	case <-asked.Done():
 		p.announce()
 		return nil
-	case err := <-p.public.failed:
+	case err := <-p.public.Failed():
 		return err
-	case err := <-p.operator.failed:
+	case err := <-p.operator.Failed():
 		return err
 	}
 }

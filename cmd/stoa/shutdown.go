@@ -3,19 +3,26 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"stoa/rest/httpserver"
 )
 
-// The shutdown, which fits into 20 s (§11).
+// The shutdown, which fits into 20 s (§11). What has nothing to do takes none of its time.
 const (
 	// lameDuck is how long a load balancer has to notice that this process is not ready any more.
 	lameDuck = 2 * time.Second
 	// socketsLeave is what the event sockets may take; closing them is spread over one second of it.
-	socketsLeave = 3 * time.Second
-	// inHand is what requests and jobs may take from then on.
-	inHand = 8 * time.Second
+	socketsLeave = 2 * time.Second
+	// unhurried is what requests in hand may take from then on. What still waits then, for an inspection or a body, is answered; what
+	// is not answered requestsFinish after its beginning is cut off.
+	unhurried      = 3500 * time.Millisecond
+	requestsFinish = 5500 * time.Millisecond
+	// jobsFinish is what jobs may take once there are no requests any more: until then they are worked, since uploads wait for them.
+	jobsFinish = 4 * time.Second
 	// tracesLeave is what sending the last spans may take.
 	tracesLeave = time.Second
 	// clusterStops is left for the private cluster.
@@ -35,8 +42,13 @@ func (p *process) stop(ctx context.Context) error {
 	if p.sockets != nil {
 		_ = within(ctx, socketsLeave, p.sockets.leave)
 	}
-	if err := within(ctx, inHand, p.finishWork); err != nil {
-		p.log.Warn("work was cut off", "error", err)
+	if err := within(ctx, requestsFinish, p.finishRequests); err != nil {
+		p.log.Warn("requests were cut off", "error", err)
+	}
+	if p.jobs != nil {
+		if err := within(ctx, jobsFinish, p.jobs.Stop); err != nil {
+			p.log.Warn("jobs were cut off", "error", err)
+		}
 	}
 	failed = append(failed, p.inspections.close())
 	if p.dashboard != nil {
@@ -63,18 +75,25 @@ func (p *process) stop(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// finishWork waits for requests and jobs in hand and cuts off what outlasts ctx.
-func (p *process) finishWork(ctx context.Context) error {
-	var all errgroup.Group
-	for _, l := range []*listener{p.public, p.operator} {
-		if l != nil {
-			all.Go(func() error { return l.finish(ctx) })
+// finishRequests waits for requests in hand and cuts off what outlasts ctx.
+func (p *process) finishRequests(ctx context.Context) error {
+	hurry := time.AfterFunc(unhurried, func() {
+		close(p.hurry)
+		for _, l := range p.listeners() {
+			l.Hurry()
 		}
-	}
-	if p.jobs != nil {
-		all.Go(func() error { return p.jobs.Stop(ctx) })
+	})
+	defer hurry.Stop()
+	var all errgroup.Group
+	for _, l := range p.listeners() {
+		all.Go(func() error { return l.Shutdown(ctx) })
 	}
 	return all.Wait()
+}
+
+// listeners are those that are open.
+func (p *process) listeners() []*httpserver.Server {
+	return slices.DeleteFunc([]*httpserver.Server{p.public, p.operator}, func(l *httpserver.Server) bool { return l == nil })
 }
 
 // within gives work a time limit.

@@ -45,6 +45,8 @@ type API struct {
 	Enqueue db.Enqueue
 	// Patience is how long an upload waits for its verdict; 0 means the 30 s of the contract.
 	Patience time.Duration
+	// Hurry is closed when uploads must not wait any longer, because the process shuts down; nil for never.
+	Hurry <-chan struct{}
 
 	decided sync.Map // of the uploads that wait in this process: id -> chan struct{}, closed at the verdict
 

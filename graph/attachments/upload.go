@@ -98,7 +98,8 @@ func (a *API) enter(ctx context.Context, held *reservation, f form) (earlier *re
 const readOutcome = `SELECT ` + columns + ` FROM attachments a WHERE a.id = $1`
 
 // await returns the verdict on an upload: its card, invalid_file, or service_unavailable where the record has gone.
-// upload_busy where patience ends first; the inspection goes on without this request, as it does when ctx ends.
+// upload_busy where patience ends first, or the process shuts down; the inspection goes on without this request, as it does when ctx
+// ends.
 func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) (*UploadResult, error) {
 	timeout := time.NewTimer(cmp.Or(a.Patience, patience))
 	defer timeout.Stop()
@@ -125,6 +126,8 @@ func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) 
 		case <-tick.C:
 		case <-timeout.C:
 			return nil, fault.New(fault.UploadBusy).Say("The inspection takes long and goes on; repeat the upload later.")
+		case <-a.Hurry:
+			return nil, fault.New(fault.UploadBusy).Say("The server shuts down; the inspection goes on later, so repeat the upload then.")
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -1,14 +1,10 @@
 package endpoint
 
-import "time"
-
 // What one request may ask for. The explorer's largest sensible question, several connections of 100 rows with all their
 // fields, stays well below.
 const (
 	// maxBody is the size of a request in bytes: it holds the longest text of a document, every character escaped.
 	maxBody = 3 << 20
-	// bodyTimeout is how long a body may take to arrive.
-	bodyTimeout = 15 * time.Second
 	// maxTokens is the length of a document.
 	maxTokens = 5000
 	// maxValues is the number of values in the variables, lists and objects included.

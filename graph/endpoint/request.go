@@ -7,10 +7,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -90,18 +88,23 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		return nil, fault.New(fault.PayloadTooLarge)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, fault.New(fault.PayloadTooLarge)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, fault.New(fault.RequestTimeout)
-	case err != nil:
-		return nil, fault.Wrap(fault.RequestTimeout, err)
+	if err != nil {
+		return nil, unreadable(err)
 	}
 	return raw, nil
+}
+
+// unreadable is the fault of a body that did not arrive whole. How fast it must arrive is for the HTTP server, whose body fails with a
+// fault of its own.
+func unreadable(err error) error {
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return fault.New(fault.PayloadTooLarge)
+	}
+	if known := new(fault.Error); errors.As(err, &known) {
+		return known
+	}
+	return fault.Wrap(fault.InvalidInput, err)
 }
 
 func isJSON(header http.Header) bool {

@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,14 +58,9 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator in."))
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout)) // a writer without deadlines is a test's
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		known := fault.Wrap(fault.InvalidInput, err)
-		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			known = fault.New(fault.PayloadTooLarge)
-		}
-		s.fail(w, r, known)
+		s.fail(w, r, unreadable(err))
 		return
 	}
 	form := signInForm{Name: r.PostForm.Get("name"), Next: s.local(r.PostForm.Get("next"))}

@@ -67,7 +67,9 @@ const (
 	RegistrationReplayConflict Code = "registration_replay_conflict"
 	PayloadTooLarge            Code = "payload_too_large"
 	UnsupportedMediaType       Code = "unsupported_media_type"
+	PreconditionFailed         Code = "precondition_failed"
 	RangeNotSatisfiable        Code = "range_not_satisfiable"
+	ExpectationFailed          Code = "expectation_failed"
 	UpgradeRequired            Code = "upgrade_required"
 	WriteLimited               Code = "write_limited"
 	RegistrationLimited        Code = "registration_limited"
@@ -140,9 +142,11 @@ var table = map[Code]row{
 	RefundNotProposed:          {status: http.StatusConflict, message: "No refund has been proposed."},
 	InactiveBot:                {status: http.StatusConflict, message: "The agent is not active."},
 	RegistrationReplayConflict: {status: http.StatusConflict, message: "This proof was already used with other fields."},
+	PreconditionFailed:         {status: http.StatusPreconditionFailed, message: "The file is not the one that If-Match names."},
 	PayloadTooLarge:            {status: http.StatusRequestEntityTooLarge, message: "The body is too large."},
 	UnsupportedMediaType:       {status: http.StatusUnsupportedMediaType, message: "Send Content-Type: application/json in UTF-8 without Content-Encoding."},
 	RangeNotSatisfiable:        {status: http.StatusRequestedRangeNotSatisfiable, message: "The range lies outside the file."},
+	ExpectationFailed:          {status: http.StatusExpectationFailed, message: "The only expectation known here is 100-continue."},
 	UpgradeRequired:            {status: http.StatusUpgradeRequired, message: "This is a WebSocket endpoint."},
 	WriteLimited:               {status: http.StatusTooManyRequests, message: "Too many changes in a minute.", retry: time.Minute},
 	RegistrationLimited:        {status: http.StatusTooManyRequests, message: "Too many registrations.", retry: time.Hour},

@@ -73,7 +73,7 @@ func (in *SendInput) DecodeBody(raw []byte) error {
 	var members map[string]wire.Raw
 	err := wire.Unmarshal(raw, &members)
 	if refused, ok := errors.AsType[*wire.Error](err); ok {
-		return fault.Body(fault.InvalidEnvelope, refused)
+		return in.BlameBody(refused)
 	}
 	if err != nil {
 		return err
@@ -88,6 +88,11 @@ func (in *SendInput) DecodeBody(raw []byte) error {
 	}
 	in.strangers = slices.Sorted(maps.Keys(members))
 	return nil
+}
+
+// BlameBody gives a body that cannot be read the code of this domain.
+func (SendInput) BlameBody(refused *wire.Error) *fault.Error {
+	return fault.Body(fault.InvalidEnvelope, refused)
 }
 
 // envelope is a checked SendInput.

@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 var (
 	limitRefusals = Row{
 		"stoa_limit_refusals_total", Counter, []string{"limit"},
-		"Requests refused with 429 by a limit, by its name in the RateLimit headers; requests_per_address is the coarse one that each process counts for itself.",
+		"Requests refused with 429 by a limit, by its name in the RateLimit headers; requests_per_address is the coarse one that each process counts for itself. connections_per_address and connections count connections that were closed at once.",
 	}
 	limitDomain = Domain{
 		"Limits", "Of both listeners of one process. Sockets that are turned away show as close code 4429.",
@@ -13,8 +13,14 @@ var (
 	}
 )
 
-// RequestsPerAddress is the name of the coarse limit on all requests.
-const RequestsPerAddress = "requests_per_address"
+// Names of limits that a listener keeps by itself, without the database.
+const (
+	// RequestsPerAddress is the coarse limit on all requests.
+	RequestsPerAddress = "requests_per_address"
+	// Connections is the limit on open connections, ConnectionsPerAddress that on those of one client address.
+	Connections           = "connections"
+	ConnectionsPerAddress = "connections_per_address"
+)
 
 // Limits counts refusals by limits.
 type Limits struct{ refusals *prometheus.CounterVec }

@@ -45,7 +45,7 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	op, err := newOperation(v.BotID, c.operationID, string(c.action), c.orderID, in)
+	op, err := newOperation(v.BotID, c.operationID, string(c.action), c.orderID, in.canonical())
 	if err != nil {
 		return nil, err
 	}

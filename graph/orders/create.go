@@ -55,7 +55,7 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 		return nil, err
 	}
 	id := newID()
-	op, err := newOperation(v.BotID, f.operationID, created, uuid.Nil, in)
+	op, err := newOperation(v.BotID, f.operationID, created, uuid.Nil, in.canonical())
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type Purchase struct {
 	// OperationID makes the request idempotent; it is of the same space as those of offers and actions.
 	OperationID uuid.UUID
 	TaskID      uuid.UUID
-	// Body is the input as it was sent, with omitzero members; another one under the same id is another request.
+	// Body is the input as it was sent, its ids in canonical form, with omitzero members; another one under the same id is another request.
 	Body any
 }
 

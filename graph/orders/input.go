@@ -83,6 +83,14 @@ func (in CreateInput) check() (offer, error) {
 	return made, wrong.Fault(fault.InvalidInput)
 }
 
+// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (contract §12).
+func (in CreateInput) canonical() CreateInput {
+	in.OperationID, in.ContractorID = text.CanonicalUUID(in.OperationID), text.CanonicalUUID(in.ContractorID)
+	in.CustomerID = text.CanonicalUUID(in.CustomerID)
+	in.InputAttachmentIDs = text.CanonicalUUIDs(in.InputAttachmentIDs)
+	return in
+}
+
 // ActInput is one action on an order: the path and its body (§4.7). A nil field was not sent.
 type ActInput struct {
 	OrderID             string   `path:"order_id" json:"-"`
@@ -133,6 +141,14 @@ func (in ActInput) check() (command, error) {
 		results:         checkFiles(wrong, "result_attachment_ids", in.ResultAttachmentIDs),
 		fixed:           in.InputAttachmentIDs != nil || (in.ResultAttachmentIDs != nil && t.takes != aResult),
 	}, wrong.Fault(fault.InvalidInput)
+}
+
+// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (contract §12).
+func (in ActInput) canonical() ActInput {
+	in.OperationID = text.CanonicalUUID(in.OperationID)
+	in.ResultAttachmentIDs = text.CanonicalUUIDs(in.ResultAttachmentIDs)
+	in.InputAttachmentIDs = text.CanonicalUUIDs(in.InputAttachmentIDs)
+	return in
 }
 
 func required(wrong fault.Fields, field string, sent *string) string {

@@ -38,11 +38,11 @@ func newResult(card *Card) (*OrderResult, error) {
 type operation struct {
 	agent, id uuid.UUID
 	// hash tells one request from another: the action, the order, and the body. Two bodies are one when they are the same JSON
-	// values, so texts and ids count as they were spelled.
+	// values; ids are the same in either case.
 	hash []byte
 }
 
-// newOperation hashes an input as it was sent; members left out stay out (omitzero), which makes the encoding canonical.
+// newOperation hashes an input as it was sent, its ids in canonical form; members left out stay out (omitzero), which makes the encoding canonical.
 func newOperation(agent, id uuid.UUID, action string, orderID uuid.UUID, in any) (operation, error) {
 	body, err := wire.Marshal(in)
 	if err != nil {

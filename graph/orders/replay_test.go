@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/attachments"
 	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
@@ -72,7 +73,7 @@ func TestRepeatsGetTheStoredBody(t *testing.T) {
 }
 
 // Under the same id everything else is another request: other values, an added or a missing field, another spelling of a
-// text or an id, another order, another operation.
+// text, another order, another operation.
 func TestChangedRepeatsConflict(t *testing.T) {
 	t.Parallel()
 	s := newTable(t)
@@ -87,9 +88,7 @@ func TestChangedRepeatsConflict(t *testing.T) {
 		"amount":           func(in *orders.CreateInput) { in.AmountMinor = graphtest.Ptr[int64](1001) },
 		"price":            func(in *orders.CreateInput) { in.ConfirmedTotalMinor = graphtest.Ptr[int64](1) },
 		"counterpart":      func(in *orders.CreateInput) { in.ContractorID = newID() },
-		"spelling of ids":  func(in *orders.CreateInput) { in.ContractorID = graphtest.Ptr(strings.ToUpper(*in.ContractorID)) },
 		"without files":    func(in *orders.CreateInput) { in.InputAttachmentIDs = nil },
-		"spelling of own":  func(in *orders.CreateInput) { in.OperationID = graphtest.Ptr(strings.ToUpper(*in.OperationID)) },
 		"with other files": func(in *orders.CreateInput) { in.InputAttachmentIDs = []string{uuid.NewString()} },
 	} {
 		in := terms
@@ -125,6 +124,41 @@ func TestChangedRepeatsConflict(t *testing.T) {
 	upper.OrderID = strings.ToUpper(act.OrderID)
 	_, err = s.Orders.OrderAct(s.customer.Ctx, upper)
 	require.NoError(t, err, "the path is no part of the body")
+}
+
+// A UUID in either case is the same UUID, so a repeat that spells its ids otherwise is a repeat.
+func TestRepeatsMaySpellIDsOtherwise(t *testing.T) {
+	t.Parallel()
+	s := newTable(t)
+	upper := func(id *string) *string { return graphtest.Ptr(strings.ToUpper(*id)) }
+	terms := s.terms(true)
+	terms.InputAttachmentIDs = []string{s.File(s.customer, attachments.Order).String(), s.File(s.customer, attachments.Order).String()}
+	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
+	require.NoError(t, err)
+	spelled := terms
+	spelled.OperationID, spelled.ContractorID = upper(terms.OperationID), upper(terms.ContractorID)
+	spelled.InputAttachmentIDs = []string{strings.ToUpper(terms.InputAttachmentIDs[0]), terms.InputAttachmentIDs[1]}
+	again, err := s.Orders.CreateOrder(s.customer.Ctx, spelled)
+	require.NoError(t, err)
+	require.True(t, again.IsRepeat())
+	require.Equal(t, body(t, made), body(t, again))
+
+	offered := s.terms(false)
+	mine, err := s.Orders.CreateOrder(s.contractor.Ctx, offered)
+	require.NoError(t, err)
+	offered.OperationID, offered.CustomerID = upper(offered.OperationID), upper(offered.CustomerID)
+	again, err = s.Orders.CreateOrder(s.contractor.Ctx, offered)
+	require.NoError(t, err)
+	require.Equal(t, body(t, mine), body(t, again))
+
+	act := command(mine.Order, orders.Cancel)
+	done, err := s.Orders.OrderAct(s.contractor.Ctx, act)
+	require.NoError(t, err)
+	act.OperationID = upper(act.OperationID)
+	again, err = s.Orders.OrderAct(s.contractor.Ctx, act)
+	require.NoError(t, err)
+	require.True(t, again.IsRepeat())
+	require.Equal(t, body(t, done), body(t, again))
 }
 
 func TestOperationIDsBelongToTheAgent(t *testing.T) {

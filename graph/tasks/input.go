@@ -104,6 +104,12 @@ type SelectInput struct {
 	ConfirmedTotalMinor *int64  `json:"confirmed_total_minor,omitzero"`
 }
 
+// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (contract §12).
+func (in SelectInput) canonical() SelectInput {
+	in.OperationID, in.ResponseID = text.CanonicalUUID(in.OperationID), text.CanonicalUUID(in.ResponseID)
+	return in
+}
+
 // choice is a checked SelectInput.
 type choice struct {
 	taskID, operationID, responseID uuid.UUID

@@ -36,7 +36,7 @@ func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.Order
 	if err != nil {
 		return nil, err
 	}
-	request := orders.Purchase{OperationID: c.operationID, TaskID: c.taskID, Body: in}
+	request := orders.Purchase{OperationID: c.operationID, TaskID: c.taskID, Body: in.canonical()}
 	return a.Orders.FundOrder(ctx, request, func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*orders.Deal, error) {
 		s, shown, err := locked(ctx, tx, v.BotID, c.taskID)
 		if err != nil {

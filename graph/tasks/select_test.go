@@ -168,16 +168,20 @@ func TestSelectingAgain(t *testing.T) {
 	require.Equal(t, body(t, made), body(t, again))
 	require.Equal(t, made.Order.ID, again.Order.ID)
 	for name, change := range map[string]func(*tasks.SelectInput){
-		"total":           func(in *tasks.SelectInput) { in.ConfirmedTotalMinor = graphtest.Ptr[int64](1) },
-		"response":        func(in *tasks.SelectInput) { in.ResponseID = ptr(uuid.NewString()) },
-		"spelling of ids": func(in *tasks.SelectInput) { in.ResponseID = ptr(strings.ToUpper(*in.ResponseID)) },
-		"task":            func(in *tasks.SelectInput) { in.TaskID = uuid.NewString() },
+		"total":    func(in *tasks.SelectInput) { in.ConfirmedTotalMinor = graphtest.Ptr[int64](1) },
+		"response": func(in *tasks.SelectInput) { in.ResponseID = ptr(uuid.NewString()) },
+		"task":     func(in *tasks.SelectInput) { in.TaskID = uuid.NewString() },
 	} {
 		changed := in
 		change(&changed)
 		_, err := w.Tasks.SelectResponse(w.customer.Ctx, changed)
 		require.Equal(t, fault.IdempotencyConflict, codeOf(err), "%s: %v", name, err)
 	}
+	spelled := in
+	spelled.OperationID, spelled.ResponseID = ptr(strings.ToUpper(*in.OperationID)), ptr(strings.ToUpper(*in.ResponseID))
+	again, err = w.Tasks.SelectResponse(w.customer.Ctx, spelled)
+	require.NoError(t, err, "a UUID in either case is the same UUID")
+	require.Equal(t, body(t, made), body(t, again))
 	require.Equal(t, entries, w.Count("SELECT count(*) FROM ledger_entries"))
 	_, err = w.Tasks.SelectResponse(w.responder.Ctx, in)
 	graphtest.RequireFault(t, err, fault.NotFound)

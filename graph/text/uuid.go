@@ -20,3 +20,28 @@ func UUID(s string) (uuid.UUID, error) {
 	}
 	return id, nil
 }
+
+// CanonicalUUID spells an id as the server does, in lower case. What is no id, nil included, stays as it is.
+func CanonicalUUID(sent *string) *string {
+	if sent == nil {
+		return nil
+	}
+	id, err := UUID(*sent)
+	if err != nil {
+		return sent
+	}
+	spelled := id.String()
+	return &spelled
+}
+
+// CanonicalUUIDs is CanonicalUUID for a list; nil stays nil.
+func CanonicalUUIDs(sent []string) []string {
+	if sent == nil {
+		return nil
+	}
+	spelled := make([]string, len(sent))
+	for i := range sent {
+		spelled[i] = *CanonicalUUID(&sent[i])
+	}
+	return spelled
+}

@@ -1,0 +1,94 @@
+package httpserver
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// conn is a connection that counts towards the limits until it is closed.
+type conn struct {
+	*net.TCPConn
+
+	server *Server
+	// client is what the connection counts for beside the whole; empty for a trusted proxy.
+	client string
+	// fresh says that no request has been read yet.
+	fresh atomic.Bool
+	// reading says that a request body is being read.
+	reading atomic.Bool
+	// handled says that a handler has begun to answer the present request. What is written before is net/http's own refusal. Only the
+	// goroutine that serves the connection changes it.
+	handled bool
+}
+
+type connKey struct{}
+
+// withConn implements http.Server.ConnContext.
+func withConn(ctx context.Context, accepted net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, accepted)
+}
+
+// stateChanged implements http.Server.ConnState: a request has been read when its connection becomes active.
+func stateChanged(changed net.Conn, state http.ConnState) {
+	c, ok := changed.(*conn)
+	if ok && state == http.StateActive {
+		c.handled = false
+		if c.fresh.Load() {
+			c.fresh.Store(false)
+		}
+	}
+}
+
+// Write implements net.Conn. A refusal by net/http itself is replaced by one that has the error body.
+func (c *conn) Write(p []byte) (int, error) {
+	if c.handled {
+		return c.TCPConn.Write(p)
+	}
+	if _, err := c.TCPConn.Write(refusalOf(p)); err != nil {
+		return 0, err
+	}
+	c.linger()
+	return len(p), nil
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.server.release(c)
+	return c.TCPConn.Close()
+}
+
+// interruptBody ends the read of a request body that is under way.
+func (c *conn) interruptBody() {
+	if c.reading.Load() {
+		_ = c.SetReadDeadline(past) // a connection that is closed has nothing to interrupt
+	}
+}
+
+// past is a deadline that takes effect at once.
+var past = time.Unix(1, 0)
+
+// linger reads on what the client of a complete answer still sends, because closing a connection that holds unread bytes may take
+// the answer away from the client. It says first that nothing more will come.
+func (c *conn) linger() {
+	t := &c.server.timeouts
+	_ = c.CloseWrite() // the client may have gone
+	pace, end := progress{Pace: t.LingerPace}, time.Now().Add(t.Linger)
+	scratch := make([]byte, 8<<10)
+	for now := time.Now(); now.Before(end) && !c.server.hurried.Load(); {
+		deadline := pace.deadline(now)
+		if end.Before(deadline) {
+			deadline = end
+		}
+		_ = c.SetReadDeadline(deadline)
+		n, err := c.Read(scratch)
+		if err != nil {
+			return
+		}
+		after := time.Now()
+		pace.add(n, after.Sub(now))
+		now = after
+	}
+}

@@ -1,0 +1,30 @@
+package httpserver
+
+import "time"
+
+// Pace is the least rate at which a client must send or take bytes: Bytes of them each Time, a shorter rest within Time as well. Only
+// the time counts during which the server waits for the client.
+type Pace struct {
+	Time  time.Duration
+	Bytes int64
+}
+
+// progress is how far one transfer has come within its present span of Pace.Bytes.
+type progress struct {
+	Pace
+
+	waited time.Duration
+	moved  int64
+}
+
+// deadline is when the next read or write must have moved bytes.
+func (p *progress) deadline(now time.Time) time.Time { return now.Add(p.Time - p.waited) }
+
+// add counts a read or write.
+func (p *progress) add(n int, waited time.Duration) {
+	p.moved += int64(n)
+	p.waited += waited
+	if p.moved >= p.Bytes {
+		p.moved, p.waited = 0, 0
+	}
+}
