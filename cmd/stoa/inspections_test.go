@@ -28,9 +28,9 @@ func TestConfinement(t *testing.T) {
 	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+token, "AWS_SECRET_ACCESS_KEY=hunter2hunter2")
 
 	var shown struct {
-		Status      string
-		Checks      map[string]string
-		Confinement []inspection.Measure
+		Status      string               `json:"status"`
+		Checks      map[string]string    `json:"checks"`
+		Confinement []inspection.Measure `json:"confinement"`
 	}
 	eventually(t, func() bool {
 		// Not through the default transport, whose answers are held against the public description.

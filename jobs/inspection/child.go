@@ -2,11 +2,11 @@ package inspection
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -109,7 +109,7 @@ func closeDescriptors() error {
 		if _, err := fmt.Sscan(entry.Name(), &fd); err != nil || fd <= unix.Stderr {
 			continue
 		}
-		if to, err := os.Readlink("/proc/self/fd/" + entry.Name()); err == nil && !bytes.HasPrefix([]byte(to), []byte("anon_inode:")) {
+		if to, err := os.Readlink("/proc/self/fd/" + entry.Name()); err == nil && !strings.HasPrefix(to, "anon_inode:") {
 			_ = unix.Close(fd) // ReadDir's own is closed already
 		}
 	}

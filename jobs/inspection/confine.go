@@ -119,6 +119,7 @@ func dropCapabilities(circumstances) (string, error) {
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
+	//nolint:gosec // it is what the call takes
 	_, _, failed := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
 	if failed != 0 {
 		return "", failed

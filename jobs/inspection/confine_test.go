@@ -31,8 +31,8 @@ const hostile Purpose = "break out"
 
 // outcome is what such a server prints.
 type outcome struct {
-	Reason   string
-	Measures []Measure
+	Reason   string    `json:"reason"`
+	Measures []Measure `json:"measures"`
 }
 
 // serveHostile is that server: it has secrets and listens, all of it for its own user only, and tells what the child reached.

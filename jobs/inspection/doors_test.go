@@ -17,15 +17,17 @@ import (
 // targets are what hostile code goes for. It gets them as the file it is to judge.
 type targets struct {
 	// Parent is the server's process, Secret where its memory holds Token.
-	Parent int
-	Secret uintptr
+	Parent int     `json:"parent"`
+	Secret uintptr `json:"secret"`
 	// Token is the text of TokenFile, which only the server's user may read.
-	Token, TokenFile string
+	Token     string `json:"token"`
+	TokenFile string `json:"token_file"`
 	// Socket, Abstract and Port are where the server listens: a path, an abstract name, a port of 127.0.0.1.
-	Socket, Abstract string
-	Port             int
+	Socket   string `json:"socket"`
+	Abstract string `json:"abstract"`
+	Port     int    `json:"port"`
 	// Outside is a folder that the server's user may write into.
-	Outside string
+	Outside string `json:"outside"`
 }
 
 // doors are the ways out of the child. Each tells whether it is open.

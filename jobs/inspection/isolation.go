@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -139,7 +140,7 @@ func closeOnExec() {
 // command is a child in an isolation, as a user, not started yet.
 func command(work string, user int, in isolation) *exec.Cmd {
 	with, attributes := in.attributes()
-	cmd := exec.Command(self, circumstances{user: user, namespaces: with}.arguments()...)
+	cmd := exec.CommandContext(context.Background(), self, circumstances{user: user, namespaces: with}.arguments()...)
 	cmd.Dir = work
 	cmd.Env = environment
 	cmd.SysProcAttr = attributes
