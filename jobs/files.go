@@ -18,7 +18,7 @@ func inspect(ctx context.Context, c Config, args inspectJob) error {
 func (c Config) judge(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
 	began := time.Now()
 	ctx, end := tracing.Operation(ctx, "inspection.Judge")
-	report, err := Judge(ctx, path, purpose)
+	report, err := judgeWith(ctx, c.Inspector, path, purpose)
 	verdict := metrics.Refused
 	switch {
 	case err != nil:

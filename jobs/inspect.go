@@ -2,15 +2,19 @@ package jobs
 
 import (
 	"context"
-	"path/filepath"
 
 	"stoa/graph/attachments"
 	"stoa/jobs/inspection"
 )
 
-// Judge is the attachments.Inspector of the server: it runs the inspection in a child process, for at most 15 s.
+// Judge is an attachments.Inspector that runs the inspection in a child process, for at most 15 s.
 func Judge(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
-	report, err := inspection.Run(ctx, inspection.Request{Path: path, Purpose: inspection.Purpose(purpose), Scratch: filepath.Dir(path)})
+	return judgeWith(ctx, new(inspection.Inspector), path, purpose)
+}
+
+// judgeWith is Judge with an inspector of the caller's, which may have a child started ahead.
+func judgeWith(ctx context.Context, with *inspection.Inspector, path string, purpose attachments.Purpose) (attachments.Report, error) {
+	report, err := with.Run(ctx, inspection.Request{Path: path, Purpose: inspection.Purpose(purpose)})
 	if err != nil {
 		return attachments.Report{}, err
 	}

@@ -24,6 +24,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/db"
 	"stoa/graph/metrics"
+	"stoa/jobs/inspection"
 )
 
 // Config is what jobs need.
@@ -38,6 +39,8 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Tracer goes on with the traces of requests that asked for a job; nil for none.
 	Tracer trace.Tracer
+	// Inspector judges uploads; nil starts a child for each.
+	Inspector *inspection.Inspector
 	// BackUp makes a backup when one is due; nil where the process keeps none.
 	BackUp func(context.Context) error
 }
@@ -70,6 +73,9 @@ func Start(ctx context.Context, c Config) (*Jobs, error) { return start(ctx, c, 
 func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
+	}
+	if c.Inspector == nil {
+		c.Inspector = new(inspection.Inspector)
 	}
 	driver, listener, err := newDriver(c.DB.SQL, c.URL)
 	if err != nil {

@@ -38,6 +38,9 @@ type Config struct {
 	Starting bool
 	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
 	Checks map[string]Check
+	// Confinement tells what confines the inspection of files, as a value to be written as JSON. It is for the operator listener; nil
+	// tells nothing.
+	Confinement func() any
 	// Draining is set while the process shuts down.
 	Draining *atomic.Bool
 	// Socket serves the event channel; nil where this process does not.

@@ -17,6 +17,8 @@ type alive struct {
 type readiness struct {
 	Status string            `json:"status"`
 	Checks map[string]string `json:"checks"`
+	// Confinement is for operators alone (Readiness); §9 has no such member.
+	Confinement any `json:"confinement,omitempty"`
 }
 
 const checkTimeout = 2 * time.Second
@@ -33,6 +35,9 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
 	answer, status := readiness{Status: "ok", Checks: make(map[string]string, len(s.Checks))}, http.StatusOK
+	if s.Confinement != nil {
+		answer.Confinement = s.Confinement()
+	}
 	for name, err := range s.examine(ctx) {
 		answer.Checks[name] = "ok"
 		if err != nil {

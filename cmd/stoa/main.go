@@ -13,6 +13,7 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 
 	"stoa/cmd/stoa/console"
+	"stoa/cmd/stoa/secrets"
 	"stoa/jobs/inspection"
 )
 
@@ -41,6 +42,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
 		os.Exit(inspection.Main(os.Args[2:])) // the child knows no settings
 	}
+	secrets.Hide()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

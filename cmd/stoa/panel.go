@@ -32,6 +32,7 @@ func (p *process) mounts() []endpoint.Mount {
 			Path: jobs.DashboardPath, Title: "Jobs", About: "What runs in the background; every change is audited.",
 			Policy: jobs.DashboardPolicy, Handler: p.dashboard,
 		},
+		p.readiness(),
 		{Path: docs.Path, Title: "Documentation", About: "Of this version, from the binary itself.", Handler: docs.New()},
 	}, p.figures()...)
 }

@@ -10,6 +10,7 @@ import (
 	"gocloud.dev/blob"
 
 	"stoa/cmd/stoa/cluster"
+	"stoa/cmd/stoa/secrets"
 	"stoa/graph"
 	"stoa/graph/db"
 	"stoa/graph/metrics"
@@ -34,6 +35,7 @@ type process struct {
 	db               *db.DB
 	sockets          *sockets
 	jobs             *jobs.Jobs
+	inspections      inspections
 	dashboard        *jobs.Dashboard
 }
 
@@ -60,6 +62,7 @@ func (p *process) start(ctx context.Context) error {
 	if p.files, err = p.openFiles(ctx); err != nil {
 		return err
 	}
+	secrets.Forget() // settings, traces and files have read theirs
 	address, private, err := p.settings.locate(ctx, p.log)
 	if err != nil {
 		return err
@@ -77,8 +80,10 @@ func (p *process) start(ctx context.Context) error {
 	}
 	p.sockets = p.openSockets(domains, address)
 	if p.settings.has("jobs") {
+		p.inspections.open(ctx, p.log)
 		if p.jobs, err = jobs.Start(ctx, jobs.Config{
 			Graph: domains, DB: p.db, URL: address, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), BackUp: p.backUpDaily,
+			Inspector: p.inspections.inspector,
 		}); err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+
+	"stoa/jobs/inspection"
 )
 
 // serveCommand runs the server until SIGTERM or SIGINT. A second signal ends it at once.
@@ -18,6 +20,9 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 	log := c.logger(os.Stderr)
 	for _, name := range strangeSettings(parsed.Model) {
 		log.Warn("this variable is no setting of this version", "name", name)
+	}
+	if err := inspection.CloseMemory(); err != nil {
+		return err
 	}
 	asked := untilSignal(log)
 	p := &process{settings: &c.settings, log: log}

@@ -38,6 +38,7 @@ func (p *process) stop(ctx context.Context) error {
 	if err := within(ctx, inHand, p.finishWork); err != nil {
 		p.log.Warn("work was cut off", "error", err)
 	}
+	failed = append(failed, p.inspections.close())
 	if p.dashboard != nil {
 		p.dashboard.Stop()
 	}

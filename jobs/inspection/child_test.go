@@ -65,7 +65,8 @@ var misdeeds = map[string]func(){
 			_ = os.MkdirAll(fmt.Sprintf("a/b/c/%d", i), 0o700)
 		}
 	},
-	"fail": func() { os.Exit(exitUnable) },
+	"abort": func() { _ = syscall.Kill(os.Getpid(), syscall.SIGABRT) },
+	"fail":  func() { os.Exit(exitUnable) },
 	"confess": func() {
 		var held []string
 		for _, limit := range resourceLimits {
@@ -82,15 +83,20 @@ var misdeeds = map[string]func(){
 	},
 }
 
-// misbehave runs a misdeed in a child that Run's own half started.
-func misbehave(name string) int {
-	if err := confine(); err != nil {
-		return exitUnable
+// misbehave stands in for judge: a purpose that names a misdeed is carried out in its place.
+func misbehave(file []byte, p Purpose) (verdict, error) {
+	if misdeed := misdeeds[string(p)]; misdeed != nil {
+		misdeed()
+		os.Exit(0)
 	}
-	fmt.Print(ready)
-	misdeeds[name]()
-	return 0
+	if p == hostile {
+		return breakOut(file)
+	}
+	return judge(file, p)
 }
+
+// endings are how the misdeeds end that do not end as Judged.
+var endings = map[string]Ending{"spin": Limited, "hang": Limited, "hoard": Limited, "crash": Crashed, "abort": Crashed}
 
 // TestMisdeeds: whatever a child does, the parent refuses the file within its time, believes nothing, follows nothing, and
 // leaves nothing behind.
@@ -99,13 +105,10 @@ func TestMisdeeds(t *testing.T) {
 	for name := range misdeeds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			folder, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // 0700, as the parent makes it
-			require.NoError(t, err)
-			original, err := os.Open(file(t, []byte("x")))
-			require.NoError(t, err)
-			defer original.Close()
+			scratch := t.TempDir()
 			before := time.Now()
-			report, state, err := inspect(t.Context(), folder, original, Purpose(name))
+			var once Inspector
+			report, state, err := once.run(t.Context(), Request{Path: file(t, []byte("x")), Purpose: Purpose(name), Scratch: scratch})
 			require.Less(t, time.Since(before), wallTime+5*time.Second)
 			within(t, state)
 			if name == "fail" {
@@ -115,17 +118,21 @@ func TestMisdeeds(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, report.Accepted)
 			require.Empty(t, report.Preview)
-			if name == "confess" {
-				root := os.Geteuid() == 0
-				require.Equal(t, fmt.Sprintf("limits true, root false, leader true, environment %d, reads shadow false, reads above %v",
-					len(environment), !root), report.Reason)
-			} else {
+			require.Equal(t, endings[name], report.Ending)
+			switch {
+			case name == "confess":
+				require.Equal(t, fmt.Sprintf("limits true, root false, leader true, environment %d, reads shadow false, reads above false",
+					len(environment)), report.Reason)
+			case report.Ending == Crashed:
+				require.Equal(t, string(refusedUndecodable), report.Reason)
+			default:
 				require.Equal(t, string(refusedLimits), report.Reason)
 			}
-			_, err = os.Stat(filepath.Join(folder, "work"))
-			require.ErrorIs(t, err, os.ErrNotExist)
+			require.NoDirExists(t, report.folder.work())
 			require.NoError(t, report.Remove())
-			require.NoDirExists(t, folder)
+			left, err := os.ReadDir(scratch)
+			require.NoError(t, err)
+			require.Empty(t, left)
 		})
 	}
 }

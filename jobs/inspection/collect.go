@@ -13,7 +13,7 @@ import (
 // collect moves what the child says it made out of its folder, and completes the report. The child may have been taken
 // over by its file, so nothing it says or leaves is believed: figures must be within limits, and files plain and of the
 // right type; anything else is a refusal.
-func collect(report Report, answer verdict, work string, p Purpose) (Report, error) {
+func collect(report Report, answer verdict, p Purpose) (Report, error) {
 	made := []struct {
 		name  string
 		wants bool
@@ -30,8 +30,8 @@ func collect(report Report, answer verdict, work string, p Purpose) (Report, err
 		if !m.wants {
 			continue
 		}
-		to := filepath.Join(report.folder, m.name)
-		if err := os.Rename(filepath.Join(work, m.name), to); os.IsNotExist(err) {
+		to := filepath.Join(report.folder.path, m.name)
+		if err := os.Rename(filepath.Join(report.folder.work(), m.name), to); os.IsNotExist(err) {
 			return refuse(report), nil
 		} else if err != nil {
 			return Report{}, err

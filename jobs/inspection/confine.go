@@ -3,49 +3,172 @@ package inspection
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
+	"kernel.org/pub/linux/libs/security/libcap/psx"
 )
 
-// nobody is the user and group a child of root becomes.
-const nobody = 65534
+// Measure is one thing that confines the child, and whether the kernel at hand grants it.
+type Measure struct {
+	Name  string `json:"name"`
+	Holds bool   `json:"holds"`
+	// Detail says how it holds, or why it does not.
+	Detail string `json:"detail"`
+}
+
+// circumstances are what the child must know of how it was started. They are its arguments.
+type circumstances struct {
+	// user is the user and group that a child of root becomes; 0 says that it stays what it is.
+	user int
+	// namespaces are its own, of those that a row of isolations names.
+	namespaces isolation
+}
+
+func (c circumstances) arguments() []string {
+	return []string{Subcommand, strconv.Itoa(c.user), strconv.FormatUint(uint64(c.namespaces.flags), 16)}
+}
+
+func parseCircumstances(args []string) (circumstances, error) {
+	if len(args) != 2 {
+		return circumstances{}, errors.New("usage: " + Subcommand + " <user> <namespaces>")
+	}
+	user, err := strconv.Atoi(args[0])
+	if err != nil {
+		return circumstances{}, err
+	}
+	flags, err := strconv.ParseUint(args[1], 16, 32)
+	return circumstances{user: user, namespaces: isolation{flags: uintptr(flags)}}, err
+}
+
+// step takes one measure. It returns a detail for Measure, or why the measure does not hold.
+type step struct {
+	name string
+	take func(circumstances) (detail string, err error)
+	// required ends the child where the measure does not hold. Every kernel grants these.
+	required bool
+}
+
+// steps confine the child, in this order: each may need what a later one takes away.
+var steps = []step{
+	{"namespaces", reportNamespaces, false},
+	{"root folder", changeRoot, false},
+	{"user", changeUser, false},
+	{"capabilities", dropCapabilities, true},
+	{"no new privileges", forbidPrivileges, true},
+	{"resource limits", limitResources, true},
+	{"landlock", restrictFiles, false},
+	{"seccomp", filterCalls, false},
+}
+
+// confine takes every step for good. It runs before a byte of the file is read.
+func confine(c circumstances, steps []step) ([]Measure, error) {
+	measures := make([]Measure, 0, len(steps))
+	for _, s := range steps {
+		detail, err := s.take(c)
+		if err != nil && (s.required || errors.Is(err, errNoProc)) {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		if err != nil {
+			detail = err.Error()
+		}
+		measures = append(measures, Measure{Name: s.name, Holds: err == nil, Detail: detail})
+	}
+	return measures, nil
+}
+
+// reportNamespaces tells what the parent has done.
+func reportNamespaces(c circumstances) (string, error) {
+	if c.namespaces.flags == 0 {
+		return "", errors.New("the kernel refuses namespaces to this user")
+	}
+	return c.namespaces.String(), nil
+}
+
+// changeUser gives up root for a user that owns nothing.
+func changeUser(c circumstances) (string, error) {
+	switch {
+	case os.Getuid() != 0:
+		return "", errors.New("the server's own: only root can choose another")
+	case c.user == 0:
+		return "", errors.New("root without capabilities: no other user can be had here")
+	}
+	if err := syscall.Setgroups(nil); err != nil {
+		return "", fmt.Errorf("give up groups: %w", err)
+	}
+	if err := syscall.Setresgid(c.user, c.user, c.user); err != nil {
+		return "", fmt.Errorf("give up group: %w", err)
+	}
+	if err := syscall.Setresuid(c.user, c.user, c.user); err != nil {
+		return "", fmt.Errorf("give up root: %w", err)
+	}
+	if syscall.Setuid(0) == nil {
+		return "", errors.New("root can be had back")
+	}
+	return fmt.Sprintf("%d, which owns nothing", c.user), nil
+}
+
+// dropCapabilities takes away what root has left or what the user namespace came with, on every thread, and closes the process
+// to others of the same user.
+func dropCapabilities(circumstances) (string, error) {
+	if _, _, failed := psx.Syscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); failed != 0 {
+		return "", failed
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	//nolint:gosec // it is what the call takes
+	_, _, failed := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
+	if failed != 0 {
+		return "", failed
+	}
+	return "none", unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}
+
+// forbidPrivileges sets no_new_privs on every thread.
+func forbidPrivileges(circumstances) (string, error) {
+	if _, _, failed := psx.Syscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); failed != 0 {
+		return "", failed
+	}
+	return "set", nil
+}
 
 // resourceLimits are what the kernel holds the child to, soft and hard alike.
 var resourceLimits = []struct {
 	resource int
 	most     uint64
+	// perUser says that the kernel counts all processes of the user, so that the limit fits a user of the child's own only.
+	perUser bool
 }{
-	{unix.RLIMIT_DATA, maxData},
-	{unix.RLIMIT_AS, maxAddresses},
-	{unix.RLIMIT_CPU, cpuTime},
-	{unix.RLIMIT_FSIZE, maxWritten},
-	{unix.RLIMIT_NOFILE, maxOpen},
-	{unix.RLIMIT_CORE, 0},
+	{unix.RLIMIT_DATA, maxData, false},
+	{unix.RLIMIT_AS, maxAddresses, false},
+	{unix.RLIMIT_CPU, cpuTime, false},
+	{unix.RLIMIT_FSIZE, maxWritten, false},
+	{unix.RLIMIT_NOFILE, maxOpen, false},
+	{unix.RLIMIT_CORE, 0, false},
+	{unix.RLIMIT_MSGQUEUE, 0, false},
+	{unix.RLIMIT_MEMLOCK, 0, false},
+	{unix.RLIMIT_NPROC, maxThreads, true},
 }
 
-// confine gives up root and sets the limits, for good. It runs before a byte of the file is read. The folder and the file
-// were opened before, so neither need be reachable for nobody.
-func confine() error {
+// ownUser tells whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user namespace.
+func (c circumstances) ownUser() bool {
+	return c.user != 0 || c.namespaces.flags&unix.CLONE_NEWUSER != 0
+}
+
+func limitResources(c circumstances) (string, error) {
 	for _, limit := range resourceLimits {
+		if limit.perUser && !c.ownUser() {
+			continue
+		}
 		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {
-			return fmt.Errorf("limit %d: %w", limit.resource, err)
+			return "", fmt.Errorf("limit %d: %w", limit.resource, err)
 		}
 	}
-	if syscall.Geteuid() != 0 {
-		return nil
+	if !c.ownUser() {
+		return "set, but for the number of threads", nil
 	}
-	if err := syscall.Setgroups(nil); err != nil {
-		return fmt.Errorf("give up groups: %w", err)
-	}
-	if err := syscall.Setresgid(nobody, nobody, nobody); err != nil {
-		return fmt.Errorf("give up group: %w", err)
-	}
-	if err := syscall.Setresuid(nobody, nobody, nobody); err != nil {
-		return fmt.Errorf("give up root: %w", err)
-	}
-	if syscall.Setuid(0) == nil {
-		return errors.New("root can be had back")
-	}
-	return nil
+	return "set", nil
 }

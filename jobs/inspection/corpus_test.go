@@ -95,6 +95,6 @@ func judged(t *testing.T, path string, p Purpose) Report {
 		return Report{}
 	}
 	assert.NoError(t, report.Remove())
-	report.Preview, report.Published, report.folder = "", "", ""
+	report.Preview, report.Published, report.folder = "", "", nil
 	return report
 }

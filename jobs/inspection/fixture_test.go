@@ -147,7 +147,7 @@ func file(t *testing.T, content []byte) string {
 // inspected runs one inspection of bytes, and sees to it that nothing is left once the report is removed.
 func inspected(t *testing.T, content []byte, p Purpose) Report {
 	scratch := t.TempDir()
-	report, state, err := run(t.Context(), Request{Path: file(t, content), Purpose: p, Scratch: scratch})
+	report, state, err := new(Inspector).run(t.Context(), Request{Path: file(t, content), Purpose: p, Scratch: scratch})
 	require.NoError(t, err)
 	within(t, state)
 	t.Cleanup(func() {

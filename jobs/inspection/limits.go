@@ -38,6 +38,8 @@ const (
 	maxWritten = 32 * mebibyte
 	// maxOpen bounds the child's file descriptors.
 	maxOpen = 64
+	// maxThreads bounds the child's threads, where the kernel counts them for the child alone (RLIMIT_NPROC).
+	maxThreads = 64
 	// maxComplaint bounds what is kept of the child's standard error, in bytes.
 	maxComplaint = 64 << 10
 	// maxAnswer bounds the child's standard output, in bytes.

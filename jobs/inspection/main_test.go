@@ -1,17 +1,22 @@
 package inspection
 
 import (
+	"fmt"
 	"os"
 	"testing"
 )
 
 // TestMain lets Run find the child half in the test binary, and the tests of the parent half a child that misbehaves.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == Subcommand {
-		if misdeeds[os.Args[2]] != nil {
-			os.Exit(misbehave(os.Args[2]))
+	if len(os.Args) > 1 && os.Args[1] == Subcommand {
+		os.Exit(child(os.Args[2:], stepsWithout(os.Getenv(without)), misbehave))
+	}
+	if folder, ok := os.LookupEnv(serverFolder); ok {
+		if err := serveHostile(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
-		os.Exit(Main(os.Args[2:]))
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

@@ -1,7 +1,5 @@
 package inspection
 
-import "os"
-
 // Report is the verdict on one file, and where what was made of it lies.
 type Report struct {
 	// Accepted is whether the file may be kept.
@@ -22,15 +20,18 @@ type Report struct {
 	// which is never published.
 	Published string
 
-	folder string
+	// Ending is how the child ended; unless it is Judged, the file is refused for what happened, not for what it is.
+	Ending Ending
+
+	folder *folder
 }
 
 // Remove deletes Preview and Published. Call it once for every report, accepted or not.
 func (r Report) Remove() error {
-	if r.folder == "" {
+	if r.folder == nil {
 		return nil
 	}
-	return os.RemoveAll(r.folder)
+	return r.folder.remove()
 }
 
 // verdict is what the child writes to its standard output.

@@ -76,7 +76,9 @@ func (c *Cluster) passwordIsSet() (bool, error) {
 	return !c.passwordMade && string(written) == c.config.logins(), nil
 }
 
-func (c *Cluster) setPassword() string { return fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", role, c.password) }
+func (c *Cluster) setPassword() string {
+	return fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", role, c.password)
+}
 
 // setPasswordOffline gives the role its password while no database runs on the folder, whose flock is held.
 func (c *Cluster) setPasswordOffline(ctx context.Context, dir *os.File) error {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/jobs/inspection"
+)
+
+// Operators are told what confines the inspection of files; the public sees the contract's checks and nothing else. Secrets that came
+// in the environment are not in it any more, and the process is closed to others of its user.
+func TestConfinement(t *testing.T) {
+	t.Parallel()
+	token := uuid.NewString() + uuid.NewString()
+	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+token, "AWS_SECRET_ACCESS_KEY=hunter2hunter2")
+
+	var shown struct {
+		Status      string               `json:"status"`
+		Checks      map[string]string    `json:"checks"`
+		Confinement []inspection.Measure `json:"confinement"`
+	}
+	eventually(t, func() bool {
+		// Not through the default transport, whose answers are held against the public description.
+		answer, err := (&http.Client{Transport: new(http.Transport)}).Get(s.operator + "/readyz")
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		require.Equal(t, http.StatusOK, answer.StatusCode)
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&shown))
+		return len(shown.Confinement) > 0
+	}, "no confinement on /readyz")
+	require.Equal(t, "ok", shown.Status)
+	line, _ := s.log.find("inspection of files is confined", nil)
+	if line == nil {
+		line = s.said("inspection of files is confined in part")
+	}
+	for _, name := range []string{"namespaces", "root folder", "user", "capabilities", "no new privileges", "resource limits", "landlock", "seccomp", "server's memory"} {
+		at := slices.IndexFunc(shown.Confinement, func(m inspection.Measure) bool { return m.Name == name })
+		require.GreaterOrEqual(t, at, 0, name)
+		require.NotEmpty(t, shown.Confinement[at].Detail)
+		require.Contains(t, line, name)
+	}
+
+	var public map[string]any
+	require.NoError(t, json.Unmarshal(s.get("/readyz").raw, &public))
+	require.Equal(t, []string{"checks", "status"}, slices.Sorted(maps.Keys(public)))
+	require.Equal(t, []string{"database", "jobs", "migrations", "storage"}, slices.Sorted(maps.Keys(public["checks"].(map[string]any))))
+
+	kept, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ"))
+	if errors.Is(err, fs.ErrPermission) {
+		return // as a plain user: closed
+	}
+	require.NoError(t, err)
+	require.Contains(t, string(kept), "STOA_OPERATOR_TOKEN=\x00")
+	for _, secret := range []string{token, "pgtdbpass", "hunter2hunter2"} {
+		require.NotContains(t, string(kept), secret)
+	}
+	info, err := os.Stat(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ"))
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(info.Mode().String(), "r--------"))
+}
