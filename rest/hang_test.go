@@ -57,7 +57,7 @@ func TestHungDatabase(t *testing.T) {
 				method, path string
 				body         any
 			}
-			for _, r := range []request{{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", graphtest.Envelope(one, other)}} {
+			for _, r := range []request{{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}} {
 				began := time.Now()
 				refused := s.send(r.method, r.path, one.Token, r.body)
 				require.Less(t, time.Since(began), 5*time.Second, r.path)

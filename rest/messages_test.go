@@ -1,7 +1,9 @@
 package rest_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -197,4 +199,26 @@ func TestDialogCursor(t *testing.T) {
 	}
 	s.send("GET", dialog, third.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 	s.send("GET", dialog, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+}
+
+// Who sends is known before anything of the body is read: a body that never comes keeps no refusal waiting.
+func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 1}))
+	agent, suspended := s.Agent(), s.Agent()
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	s.send("POST", "/api/v1/messages", agent.Token, "{}").fault(http.StatusBadRequest, fault.InvalidEnvelope)
+	for token, want := range map[string]fault.Code{"stoa_x": fault.Unauthorized, suspended.Token: fault.Forbidden, agent.Token: fault.WriteLimited} {
+		never, end := io.Pipe()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/v1/messages", never)
+		require.NoError(t, err)
+		request.Header.Set("Authorization", "Bearer "+token)
+		request.Header.Set("Content-Type", "text/plain")
+		response, err := http.DefaultTransport.RoundTrip(request)
+		require.NoError(t, err, want)
+		raw, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.Contains(t, string(raw), `"`+string(want)+`"`)
+		require.NoError(t, errors.Join(response.Body.Close(), end.Close()))
+	}
 }
