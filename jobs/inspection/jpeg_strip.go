@@ -20,31 +20,47 @@ var neededSegments = map[byte][]byte{
 // privateSigns begin the blocks that must not be left in a picture, whatever its structure.
 var privateSigns = [][]byte{[]byte("Exif\x00\x00"), []byte("http://ns.adobe.com/"), []byte("<x:xmpmeta"), []byte("Photoshop 3.0\x00")}
 
+// maxStrips is how often a damaged picture is stripped, until stripping changes nothing.
+const maxStrips = 4
+
 // stripJPEG returns the first picture that begins in b without comments and application segments that decoding does not need,
-// and how much of b it took; the coded data stay as they are. What stands before the picture is dropped. Damaged structure is
-// kept from the damage on; refusedMalformed where that leaves a private block.
+// and how much of b it took; the coded data stay as they are. What stands before the picture and behind it is dropped. Where
+// the structure is damaged, it goes on with the next marker, as decoders do. refusedMalformed where a private block is left.
 func stripJPEG(b []byte) (clean []byte, length int, err error) {
+	clean, length = stripOnce(b)
+	for range maxStrips {
+		again, _ := stripOnce(clean)
+		if bytes.Equal(again, clean) {
+			return clean, length, private(clean)
+		}
+		clean = again
+	}
+	return nil, 0, refusedMalformed
+}
+
+func stripOnce(b []byte) (clean []byte, length int) {
 	begin := bytes.Index(b, jpegMagic)
 	if begin < 0 {
-		return b, len(b), private(b)
+		return b, len(b)
 	}
 	clean = append(make([]byte, 0, len(b)-begin), b[begin:begin+2]...)
-	for at := begin + 2; ; {
+	for at := begin + 2; at < len(b); {
 		marker, body, next, err := segment(b, at)
-		if err != nil {
-			clean = append(clean, b[at:]...)
-			return clean, len(b), private(clean)
-		}
-		if marker == markerScan {
+		switch {
+		case err != nil:
+			next = skipScan(b, min(at+2, len(b)))
+		case marker == markerScan:
 			next = skipScan(b, next)
 		}
-		if keeps(marker, body) {
+		if err != nil || keeps(marker, body) {
 			clean = append(clean, b[at:next]...)
 		}
-		if at = next; marker == markerEnd {
-			return clean, at, private(clean)
+		at, length = next, next
+		if err == nil && marker == markerEnd {
+			break
 		}
 	}
+	return clean, max(length, begin+2)
 }
 
 // keeps tells whether a segment is needed to decode the picture.
@@ -59,6 +75,7 @@ func keeps(marker byte, body []byte) bool {
 	return known && bytes.HasPrefix(body, needed)
 }
 
+// private refuses what holds a private block.
 func private(b []byte) error {
 	for _, sign := range privateSigns {
 		if bytes.Contains(b, sign) {

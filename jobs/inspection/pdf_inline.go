@@ -63,7 +63,10 @@ func stripInline(content []byte) ([]byte, error) {
 				clean = append(append(clean, ' '), e.bytes...)
 			}
 		}
-		clean = append(append(append(clean, " /F /DCT ID "...), jpeg...), '\n')
+		clean = append(append(clean, " /F /DCT ID "...), jpeg...)
+		if end < len(content) && class[content[end]] != space {
+			clean = append(clean, '\n')
+		}
 		kept = end
 	}
 }
@@ -124,7 +127,7 @@ func (i inline) jpeg(content []byte) (clean []byte, end int, err error) {
 			return nil, i.data + at, nil
 		}
 		raw, err := unfiltered(bytes.TrimSpace(data[:at]), i.filters[:coded])
-		if err == nil && bytes.Contains(raw, jpegMagic) {
+		if err == nil && (coded == 0 || bytes.Contains(raw, jpegMagic)) {
 			clean, _, err := stripJPEG(raw)
 			return clean, i.data + at, err
 		}

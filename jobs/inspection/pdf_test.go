@@ -75,6 +75,17 @@ func TestPDF(t *testing.T) {
 		"attached by name":          {pdfOf("", page("/Names<</EmbeddedFiles<</Names[]>>>>", "")...), refusedActive},
 		"XFA":                       {pdfOf("", append(page("/AcroForm<</XFA 4 0 R/Fields[]>>", ""), stream("", nil))...), refusedActive},
 		"encrypted":                 {pdfOf("/Encrypt<</Filter/Standard/V 1/R 2/O(x)/U(x)/P -1>>", page("", "")...), refusedEncrypted},
+		"stream in a file":          {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/F(data.bin)", nil))...), refusedActive},
+		"stream in a file, hex":     {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/F<64617461>", nil))...), refusedActive},
+		"stream behind a URL":       {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/F<</FS/URL/F(http://example.org)>>", nil))...), refusedActive},
+		"stream behind a reference": {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/#46 5 0 R", nil), "<</Type/Filespec/F(data.bin)>>")...), refusedActive},
+		"file system by reference":  {pdfOf("", append(page("", "/X<</F#53 4 0 R/F(http://example.org)>>"), "/URL")...), refusedActive},
+		"lost stream in a file":     {append([]byte("%PDF-1.7\n9 0 obj"+stream("/F(data.bin)", nil)+"endobj\n"), pdfOf("", page("", "")...)...), refusedActive},
+		"lost stream, by reference": {append([]byte("%PDF-1.7\n9 0 obj"+stream("/F 8 0 R", nil)+"endobj\n"), pdfOf("", page("", "")...)...), refusedActive},
+		"stream in no file":         {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/F null", nil))...), ""},
+		"flags named F":             {annotated("/Subtype/Link/F 4/A<</S/URI/URI(http://example.org)>>"), ""},
+		"file of a link":            {annotated("/Subtype/Link/X<</F(data.bin)>>"), ""},
+		"value named F":             {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/X/F/Y(data.bin)", nil))...), ""},
 		"archive behind":            {append(pdfOf("", page("", "")...), zipOf(t)...), refusedArchive},
 		"not at the start":          {append([]byte(" "), pdfOf("", page("", "")...)...), refusedUnknown},
 		"much behind":               {append(pdfOf("", page("", "")...), make([]byte, 2*maxTail)...), refusedMalformed},
@@ -121,6 +132,8 @@ func TestActiveTables(t *testing.T) {
 	for key := range activeKeys {
 		rows["entry "+key] = "<</" + key + "[]>>"
 	}
+	rows["URL"] = "<</FS/URL/F(http://example.org)>>"
+	rows["external stream"] = stream("/F(data.bin)", nil)
 	for _, key := range fileKeys {
 		rows["file "+key] = "<</EF<</" + key + " 1 0 R>>>>"
 	}
