@@ -17,7 +17,7 @@ type acceptor struct{ server *Server }
 func (a acceptor) Addr() net.Addr { return a.server.listener.Addr() }
 
 // Close implements net.Listener.
-func (a acceptor) Close() error { return a.server.listener.Close() }
+func (a acceptor) Close() error { return a.server.stopListening() }
 
 // Accept implements net.Listener. A connection above a limit is answered with its fault and closed.
 func (a acceptor) Accept() (net.Conn, error) {

@@ -77,6 +77,8 @@ type Server struct {
 	handler  atomic.Pointer[http.Handler]
 	failed   chan error
 
+	// stopListening closes the listener, once: net/http closes it too.
+	stopListening    func() error
 	closing, hurried atomic.Bool
 	// mu guards what follows: the open connections and their number by client.
 	mu       sync.Mutex
@@ -95,7 +97,8 @@ func Listen(ctx context.Context, address string, handler http.Handler, c Config)
 		return nil, errors.Join(fmt.Errorf("listen on %s: %T is no TCP listener", address, inner), inner.Close())
 	}
 	s := &Server{
-		Config: c, timeouts: DefaultTimeouts(), listener: listener, failed: make(chan error, 1),
+		Config: c, timeouts: DefaultTimeouts(), failed: make(chan error, 1),
+		listener: listener, stopListening: sync.OnceValue(listener.Close),
 		open: make(map[*conn]struct{}), byClient: make(map[string]int),
 	}
 	if c.Timeouts != nil {
@@ -147,7 +150,7 @@ func (s *Server) Hurry() {
 // what outlasts ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closing.Store(true)
-	err := s.listener.Close()
+	err := s.stopListening()
 	s.awaitFresh(ctx)
 	if cut := s.http.Shutdown(ctx); cut != nil {
 		return errors.Join(err, fmt.Errorf("requests were cut off: %w", cut), s.http.Close())
