@@ -106,16 +106,16 @@ func (s Store) sweep() error {
 func (s Store) earlier(before []Manifest, now time.Time) (*sharedBackup, error) {
 	stay := slices.DeleteFunc(slices.Clone(before), func(m Manifest) bool { return outdated(m, now) })
 	if len(stay) == 0 {
-		return nil, nil //nolint:nilnil // there is none, which is no failure
+		return nil, nil
 	}
 	last := stay[len(stay)-1]
 	if last.Generation == "" || last.Generation == stay[0].Generation {
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil
 	}
 	folder := filepath.Join(s.Folder, last.Name)
 	sums, err := last.readChecksums(folder)
 	if err != nil {
-		return nil, nil //nolint:nilnil,nilerr // verification reports it; the next backup begins a generation
+		return nil, nil //nolint:nilerr // verification reports it; the next backup begins a generation
 	}
 	damaged, err := s.Damaged()
 	if err != nil {
