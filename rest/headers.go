@@ -28,9 +28,6 @@ func (s *server) headers(next http.Handler) http.Handler {
 		h[requestIDHeader] = []string{id}
 		h["X-Content-Type-Options"] = nosniff
 		h["Cache-Control"] = noStore
-		if s.Draining.Load() {
-			h.Set("Connection", "close")
-		}
 		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
 	})
 }
