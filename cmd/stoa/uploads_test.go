@@ -120,13 +120,13 @@ func filesOf(t testing.TB, data string) (found []string) {
 		if err == nil && !entry.IsDir() {
 			found = append(found, path)
 		}
-		return nil //nolint:nilerr // it has just been deleted
+		return nil // what cannot be read has just been deleted
 	}))
 	return found
 }
 
-// A server that is killed while a sound photo is inspected, as often as an inspection is begun, rejects nothing: the upload is given up
-// and can be sent again. An upload that was being received leaves neither bytes nor a reservation.
+// A server that is killed while a sound photo is inspected, as often as an inspection is begun, rejects nothing: the upload is
+// given up and can be sent again. An upload that was being received leaves neither bytes nor a reservation.
 func TestKilledDuringUploads(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
@@ -137,7 +137,9 @@ func TestKilledDuringUploads(t *testing.T) {
 	photo := largePhoto(t)
 	cut := largePhoto(t).stall(s, ada)
 	defer cut.Close()
-	eventually(t, func() bool { return seen.count("SELECT count(*) FROM upload_reservations") == 1 && len(filesOf(t, s.data)) == 1 }, "no upload")
+	eventually(t, func() bool {
+		return seen.count("SELECT count(*) FROM upload_reservations") == 1 && len(filesOf(t, s.data)) == 1
+	}, "no upload")
 	for attempt := 1; attempt <= 3; attempt++ {
 		if attempt == 1 {
 			go photo.send(s, ada)
@@ -149,7 +151,9 @@ func TestKilledDuringUploads(t *testing.T) {
 		s = serve(t, settings...)
 	}
 	eventually(t, func() bool { return seen.count("SELECT count(*) FROM attachments") == 0 }, "the upload is still there")
-	eventually(t, func() bool { return seen.count("SELECT count(*) FROM upload_reservations") == 0 && len(filesOf(t, s.data)) == 0 }, "bytes are left")
+	eventually(t, func() bool {
+		return seen.count("SELECT count(*) FROM upload_reservations") == 0 && len(filesOf(t, s.data)) == 0
+	}, "bytes are left")
 	require.EqualValues(t, 1, seen.count("SELECT count(*) FROM failed_uploads"))
 	status, code := photo.send(s, ada)
 	require.Equal(t, http.StatusCreated, status, code)

@@ -24,9 +24,9 @@ type Report struct {
 	Remove func() error
 }
 
-// Inspector judges the file at path, in whose folder it may work. What the inspector finds in the bytes is a verdict. An error means that
-// there is none: this machine could not judge, or, where the error is ErrCrashed, the inspection itself came to an end that nobody
-// can blame on the file, such as a kill.
+// Inspector judges the file at path, in whose folder it may work. What the inspector finds in the bytes is a verdict. An error
+// means that there is none: this machine could not judge, or, where the error is ErrCrashed, the inspection itself came to an
+// end that nobody can blame on the file, such as a kill.
 type Inspector func(ctx context.Context, path string, purpose Purpose) (Report, error)
 
 // ErrCrashed is the error of an inspection that was begun and did not reach a verdict.
@@ -39,8 +39,8 @@ const maxAttempts = 3
 // made of the file. It returns nil where there is nothing to do any more: the upload is decided, gone, or being inspected
 // elsewhere. An error means that it should be called again. It is called by a job and checks no caller.
 //
-// Only a verdict rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the inspection
-// crashed, its count among the upload records, and the client may send it again.
+// Only a verdict rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
+// inspection crashed, its count among the upload records, and the client may send it again.
 func (a *API) Inspect(ctx context.Context, id uuid.UUID, judge Inspector) error {
 	held, err := a.claim(ctx, id)
 	if err != nil || held == nil {

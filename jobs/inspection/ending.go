@@ -15,13 +15,13 @@ const (
 	Judged Ending = ""
 	// Limited says that it reached a limit of time or memory.
 	Limited Ending = "limited"
-	// Crashed says that it ended without a verdict for a reason that is not known to be the file: it was killed, or broke down. The
-	// same file may be inspected again.
+	// Crashed says that it ended without a verdict for a reason that is not known to be the file: it was killed, or broke down.
+	// The same file may be inspected again.
 	Crashed Ending = "crashed"
 )
 
-// spentTime of the processor is far more than a sound file takes. A child that was ended after so much of it, by its own limit or because
-// its 15 s were over, reached a limit; one that was ended with less was waiting for the machine.
+// spentTime of the processor is far more than a sound file takes. A child that was ended after so much of it, by its own limit
+// or because its 15 s were over, reached a limit; one that was ended with less was waiting for the machine.
 const spentTime = cpuTime * time.Second * 2 / 3
 
 // outOfMemory are the words of the Go runtime, GLib and libvips, on standard error, when memory was refused to them.
