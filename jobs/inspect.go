@@ -8,8 +8,8 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// Judge is the attachments.Inspector of the server: it runs the inspection in a child process, for at most 15 s. A file whose child
-// reached a limit of its own is refused; a child that ended in any other way without a verdict makes it ErrCrashed.
+// Judge is the attachments.Inspector of the server: it runs the inspection in a child process, for at most 15 s. A file whose
+// child reached a limit of its own is refused; a child that ended in any other way without a verdict makes it ErrCrashed.
 func Judge(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
 	return judgeWith(ctx, new(inspection.Inspector), path, purpose)
 }

@@ -51,8 +51,8 @@ func sizeOf(t testing.TB, folder string) (n int64) {
 	return n
 }
 
-// 110 uploads of one agent that stall leave less on disk than its budget; another agent uploads meanwhile; and when their connections
-// end, nothing of them is left.
+// 110 uploads of one agent that stall leave less on disk than its budget; another agent uploads meanwhile; and when their
+// connections end, nothing of them is left.
 func TestStalledUploads(t *testing.T) {
 	t.Parallel()
 	const budget, size, uploads, places = 2 << 20, 400_000, 110, 4
@@ -68,22 +68,24 @@ func TestStalledUploads(t *testing.T) {
 				group.Go(func() { conns[i] = s.stalled(agent.Token, size, chunked) })
 			}
 			group.Wait()
-			busy := make(chan *http.Response, uploads)
+			busy := make(chan struct{}, uploads)
 			for _, conn := range conns {
 				go func() {
 					answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-					if err == nil {
-						busy <- answer
+					if err != nil {
+						return // one of those that were let in
 					}
+					defer answer.Body.Close()
+					require.Equal(t, http.StatusTooManyRequests, answer.StatusCode)
+					require.NotEmpty(t, answer.Header.Get("Retry-After"))
+					raw, err := io.ReadAll(answer.Body)
+					require.NoError(t, err)
+					require.Contains(t, string(raw), fault.UploadBusy)
+					busy <- struct{}{}
 				}()
 			}
 			for range uploads - places {
-				answer := <-busy
-				require.Equal(t, http.StatusTooManyRequests, answer.StatusCode)
-				require.NotEmpty(t, answer.Header.Get("Retry-After"))
-				raw, err := io.ReadAll(answer.Body)
-				require.NoError(t, err)
-				require.Contains(t, string(raw), fault.UploadBusy)
+				<-busy
 			}
 			require.Eventually(t, func() bool { return sizeOf(t, folder) > size }, time.Minute, 10*time.Millisecond)
 			require.LessOrEqual(t, sizeOf(t, folder), int64(budget))

@@ -120,13 +120,13 @@ func filesOf(t testing.TB, data string) (found []string) {
 		if err == nil && !entry.IsDir() {
 			found = append(found, path)
 		}
-		return nil //nolint:nilerr // it has just been deleted
+		return nil // what cannot be read has just been deleted
 	}))
 	return found
 }
 
-// A server that is killed while a sound photo is inspected, as often as an inspection is begun, rejects nothing: the upload is given up
-// and can be sent again. An upload that was being received leaves neither bytes nor a reservation.
+// A server that is killed while a sound photo is inspected, as often as an inspection is begun, rejects nothing: the upload is
+// given up and can be sent again. An upload that was being received leaves neither bytes nor a reservation.
 func TestKilledDuringUploads(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)

@@ -1,20 +1,20 @@
 // Package attachments is files: uploads and their inspection, who may read what, budgets, and the end of bytes (§2.7, §4.8, §8).
 //
-// An upload begins with a reservation (reservation.go), before its first byte: of its announced size, or step by step where that is
-// not known. So what is stored never exceeds a budget, and what a budget refuses is read but not stored, since the faults of the
-// form and the answer to a repeat come first (contract §1). The reservation is renewed while the upload is being received, and ends
-// with it; when its process dies, Recover deletes the bytes and then the reservation.
+// An upload begins with a reservation (reservation.go), before its first byte: of its announced size, or step by step where that
+// is not known. So what is stored never exceeds a budget, and what a budget refuses is read but not stored, since the faults of
+// the form and the answer to a repeat come first (contract §1). The reservation is renewed while the upload is being received,
+// and ends with it; when its process dies, Recover deletes the bytes and then the reservation.
 //
-// The record of an upload stays for ever; its bytes are in the file store under the record's id and do not. The record replaces the
-// reservation, in the transaction that reserves room for the preview and asks for the inspection, and only when the bytes are
-// durable. It begins pending; the verdict makes it ready or rejected and is final. Only a verdict of the inspector rejects. A file
-// store or machine that fails, or an inspection that crashes, is no verdict: after three attempts the record is deleted, and the
-// same upload may be sent again.
+// The record of an upload stays for ever; its bytes are in the file store under the record's id and do not. The record replaces
+// the reservation, in the transaction that reserves room for the preview and asks for the inspection, and only when the bytes
+// are durable. It begins pending; the verdict makes it ready or rejected and is final. Only a verdict of the inspector rejects.
+// A file store or machine that fails, or an inspection that crashes, is no verdict: after three attempts the record is deleted,
+// and the same upload may be sent again.
 //
-// Budgets, the places of uploads under way and inspection slots hold across processes. All are given out under one lock, the row of
-// storage_usage that counts all agents; a trigger keeps the counts in step with the records. An inspection holds a lease that it
-// renews; when its process dies, the lease expires, its slot is free, and Recover asks for the inspection again. While the database
-// is away a verdict is held on to, and what is given back is tried again until it succeeds or has expired.
+// Budgets, the places of uploads under way and inspection slots hold across processes. All are given out under one lock, the row
+// of storage_usage that counts all agents; a trigger keeps the counts in step with the records. An inspection holds a lease that
+// it renews; when its process dies, the lease expires, its slot is free, and Recover asks for the inspection again. While the
+// database is away a verdict is held on to, and what is given back is tried again until it succeeds or has expired.
 //
 // Reading is decided per request by one predicate (visible.go); nothing about a URL grants anything.
 //

@@ -27,8 +27,8 @@ func lock(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// usage is what all agents' files take, what one agent's do, uploads under way included; how many uploads are under way; and how many
-// wait for their verdict.
+// usage is what all agents' files take, what one agent's do, uploads under way included; how many uploads are under way; and how
+// many wait for their verdict.
 type usage struct {
 	allBytes, allFiles, allRecords, bytes, files, records int64
 	allUploads, uploads                                   int64
@@ -41,7 +41,8 @@ SELECT e.bytes + h.all_bytes, e.files + h.all_files, e.records + h.all_files,
   (SELECT count(*) FROM attachments WHERE status = 'pending')
 FROM storage_usage e LEFT JOIN storage_usage u ON u.agent_id = $2
 CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(files), 0) AS all_files, count(*) AS all_uploads,
-    coalesce(sum(bytes) FILTER (WHERE agent_id = $2), 0)::bigint AS bytes, coalesce(sum(files) FILTER (WHERE agent_id = $2), 0) AS files,
+    coalesce(sum(bytes) FILTER (WHERE agent_id = $2), 0)::bigint AS bytes,
+    coalesce(sum(files) FILTER (WHERE agent_id = $2), 0) AS files,
     count(*) FILTER (WHERE agent_id = $2) AS uploads
   FROM upload_reservations WHERE id <> $3) h
 WHERE e.agent_id = $1`
@@ -84,8 +85,8 @@ func (u usage) refuse(q limits.Quotas, d demand) error {
 
 const readUpload = `SELECT ` + columns + ` FROM attachments a WHERE a.owner_id = $1 AND a.upload_id = $2`
 
-// admit says what is to become of an upload that has been received: the record of the earlier one that it repeats, a fault, or neither
-// for a new one.
+// admit says what is to become of an upload that has been received: the record of the earlier one that it repeats, a fault, or
+// neither for a new one.
 func (a *API) admit(ctx context.Context, q querier, r *reservation, f form) (*record, error) {
 	earlier := new(record)
 	err := q.QueryRowContext(ctx, readUpload, r.owner, f.uploadID).Scan(earlier.targets()...)

@@ -26,8 +26,8 @@ const (
 	writeBuffer = 5 << 20
 )
 
-// Draft is a file that is being received into the store. It holds a reservation (upload_reservations) and keeps nothing of the file in
-// memory but its head. It is not safe for concurrent use and must be discarded in the end, whatever became of it.
+// Draft is a file that is being received into the store. It holds a reservation (upload_reservations) and keeps nothing of the
+// file in memory but its head. It is not safe for concurrent use and must be discarded in the end, whatever became of it.
 type Draft struct {
 	api  *API
 	held *reservation
@@ -45,9 +45,9 @@ type Draft struct {
 	failed error
 }
 
-// NewDraft begins an upload of the calling agent before its first byte is read. announced bounds the bytes of the file; below 0 it is
-// not known. They are reserved from the budgets (§8), in steps where they are not known, so no more is ever stored than the budgets
-// have. upload_busy where as many uploads as may be are under way.
+// NewDraft begins an upload of the calling agent before its first byte is read. announced bounds the bytes of the file; below 0
+// it is not known. They are reserved from the budgets (§8), in steps where they are not known, so no more is ever stored than
+// the budgets have. upload_busy where as many uploads as may be are under way.
 func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -68,8 +68,8 @@ func writerOptions() *blob.WriterOptions {
 	}
 }
 
-// Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. What the budgets or the store refuse is
-// only measured and hashed, and UploadAttachment returns the fault.
+// Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. What the budgets or the store
+// refuse is only measured and hashed, and UploadAttachment returns the fault.
 func (d *Draft) Write(p []byte) (int, error) {
 	if d.size+int64(len(p)) > MaxFile {
 		return 0, fault.New(fault.PayloadTooLarge).Say("A file may have at most 20 MiB.")

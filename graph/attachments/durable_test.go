@@ -21,8 +21,8 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// powerCut is a disk that remembers what would be left after a power cut at any moment: the content of files as they were last synced,
-// and the names in folders as they were last synced.
+// powerCut is a disk that remembers what would be left after a power cut at any moment: the content of files as they were last
+// synced, and the names in folders as they were last synced.
 type powerCut struct {
 	mu       sync.Mutex
 	contents map[uint64][]byte            // by inode
@@ -168,7 +168,9 @@ func (noSync) SyncFolder(string) error { return nil }
 // BenchmarkFolderWrite measures what durability costs a file of 100 kB and one of 20 MiB.
 func BenchmarkFolderWrite(b *testing.B) {
 	for name, open := range map[string]func(string) (*blob.Bucket, error){
-		"durable":  func(folder string) (*blob.Bucket, error) { return attachments.OpenStore(context.Background(), "", folder) },
+		"durable": func(folder string) (*blob.Bucket, error) {
+			return attachments.OpenStore(context.Background(), "", folder)
+		},
 		"unsynced": func(folder string) (*blob.Bucket, error) { return attachments.OpenFolder(folder, noSync{}) },
 	} {
 		for size, n := range map[string]int{"100kB": 100_000, "20MiB": 20 << 20} {

@@ -51,8 +51,8 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 	require.Zero(t, recovered)
 }
 
-// An upload whose inspections died three times with their processes is given up, not rejected: it can be sent again, and each time
-// counts among the records.
+// An upload whose inspections died three times with their processes is given up, not rejected: it can be sent again, and each
+// time counts among the records.
 func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 3}))
@@ -159,8 +159,8 @@ func TestVerdictOutlivesAnOutage(t *testing.T) {
 	}
 }
 
-// The slot of an inspection that is cut off during an outage is given back when the database returns: the clock stands still here, so
-// no lease expires.
+// The slot of an inspection that is cut off during an outage is given back when the database returns: the clock stands still
+// here, so no lease expires.
 func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

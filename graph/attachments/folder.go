@@ -14,13 +14,13 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// folderStore implements driver.Bucket over a local folder, with durable writes: when Close of a writer has returned nil, the object
-// survives a power cut. fileblob does the rest; it renames a finished scratch file to its name but syncs nothing.
+// folderStore implements driver.Bucket over a local folder, with durable writes: when Close of a writer has returned nil, the
+// object survives a power cut. fileblob does the rest; it renames a finished scratch file to its name but syncs nothing.
 //
-// A write syncs the scratch file, renames it, and syncs the folder that holds the name; the first write to a folder also syncs the
-// folders above it, which may be new. So an object costs two syncs and an upload of two or three objects four or six. On a busy
-// virtual disk with 6 ms a sync, 100 kB took 13 ms instead of 1 ms and 20 MiB 309 ms instead of 292 ms (BenchmarkFolderWrite). A
-// write that fails leaves no object.
+// A write syncs the scratch file, renames it, and syncs the folder that holds the name; the first write to a folder also syncs
+// the folders above it, which may be new. So an object costs two syncs and an upload of two or three objects four or six. On a
+// busy virtual disk with 6 ms a sync, 100 kB took 13 ms instead of 1 ms and 20 MiB 309 ms instead of 292 ms
+// (BenchmarkFolderWrite). A write that fails leaves no object.
 type folderStore struct {
 	files *blob.Bucket
 	root  string
@@ -32,7 +32,7 @@ type folderStore struct {
 // disk makes what was written durable. It is replaced in tests.
 type disk interface {
 	// SyncFile makes the content of an open file durable.
-	SyncFile(*os.File) error
+	SyncFile(f *os.File) error
 	// SyncFolder makes the names in a folder durable.
 	SyncFolder(path string) error
 }
@@ -139,7 +139,9 @@ func (s *folderStore) syncName(folder string) error {
 }
 
 // NewRangeReader implements driver.Bucket.
-func (s *folderStore) NewRangeReader(ctx context.Context, key string, offset, length int64, _ *driver.ReaderOptions) (driver.Reader, error) {
+func (s *folderStore) NewRangeReader(
+	ctx context.Context, key string, offset, length int64, _ *driver.ReaderOptions,
+) (driver.Reader, error) {
 	reader, err := s.files.NewRangeReader(ctx, key, offset, length, nil)
 	if err != nil {
 		return nil, err
@@ -160,7 +162,9 @@ func (s *folderStore) Attributes(ctx context.Context, key string) (*driver.Attri
 	if err != nil {
 		return nil, err
 	}
-	return &driver.Attributes{ContentType: found.ContentType, ModTime: found.ModTime, Size: found.Size, ETag: found.ETag, AsFunc: found.As}, nil
+	return &driver.Attributes{
+		ContentType: found.ContentType, ModTime: found.ModTime, Size: found.Size, ETag: found.ETag, AsFunc: found.As,
+	}, nil
 }
 
 // ListPaged implements driver.Bucket.

@@ -38,8 +38,8 @@ const maxAttempts = 3
 // made of the file. It returns nil where there is nothing to do any more: the upload is decided, gone, or being inspected
 // elsewhere. An error means that it should be called again. It is called by a job and checks no caller.
 //
-// Only a verdict rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the inspection
-// crashed, its count among the upload records, and the client may send it again.
+// Only a verdict rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
+// inspection crashed, its count among the upload records, and the client may send it again.
 func (a *API) Inspect(ctx context.Context, id uuid.UUID, judge Inspector) error {
 	held, err := a.claim(ctx, id)
 	if err != nil || held == nil {

@@ -100,8 +100,8 @@ func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, fu
 const renewLease = `
 UPDATE attachments SET lease_until = stoa_now() + make_interval(secs => $3) WHERE id = $1 AND lease_id = $2`
 
-// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is called. The
-// context ends when it is lost, or may be.
+// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is
+// called. The context ends when it is lost, or may be.
 func (a *API) renew(ctx context.Context, statement string, args ...any) (leased context.Context, stop func()) {
 	leased, cancel := context.WithCancel(ctx)
 	expiry := time.AfterFunc(graceTime, cancel)

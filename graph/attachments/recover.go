@@ -12,7 +12,8 @@ import (
 	"stoa/graph/db"
 )
 
-// recoverAfter is how long an inspection may have been asked for and not run, although a slot is free, before it is asked for again.
+// recoverAfter is how long an inspection may have been asked for and not run, although a slot is free, before it is asked for
+// again.
 const recoverAfter = 5 * time.Second
 
 const lostUploads = `
@@ -22,9 +23,9 @@ UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
   ORDER BY queued_at LIMIT $2)
 RETURNING id`
 
-// Recover brings what a crash cut off to its end: it asks again for inspections that nobody works at, and returns how many there were;
-// it deletes the bytes and reservations of uploads whose process has died, and the folders of their inspections. Called every few
-// seconds, it does so within a minute of the crash (contract §11). It is called by a job and checks no caller.
+// Recover brings what a crash cut off to its end: it asks again for inspections that nobody works at, and returns how many there
+// were; it deletes the bytes and reservations of uploads whose process has died, and the folders of their inspections. Called
+// every few seconds, it does so within a minute of the crash (contract §11). It is called by a job and checks no caller.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	sweepScratch()
 	failed := a.releaseExpired(ctx)

@@ -35,8 +35,8 @@ type reservation struct {
 	refused error
 }
 
-// reserve takes a place among the uploads under way and, where the budgets allow it, room for a file of this many bytes. upload_busy
-// when no place becomes free within a second.
+// reserve takes a place among the uploads under way and, where the budgets allow it, room for a file of this many bytes.
+// upload_busy when no place becomes free within a second.
 func (a *API) reserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reservation, error) {
 	for began := time.Now(); ; {
 		made, err := a.tryReserve(ctx, owner, bytes)
@@ -53,11 +53,11 @@ func (a *API) reserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reser
 
 func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reservation, error) {
 	place := demand{uploads: 1}
-	u, err := readUsageOf(ctx, a.DB.SQL, owner, uuid.Nil)
-	if err == nil {
-		err = u.refuse(a.Quotas, place) // without the lock, since many may be waiting
-	}
+	u, err := readUsageOf(ctx, a.DB.SQL, owner, uuid.Nil) // without the lock, since many may be waiting
 	if err != nil {
+		return nil, err
+	}
+	if err := u.refuse(a.Quotas, place); err != nil {
 		return nil, err
 	}
 	var made *reservation
@@ -90,7 +90,11 @@ const extendReservation = `UPDATE upload_reservations SET bytes = bytes + $2 WHE
 
 // extend reserves at least need more bytes, and a whole step where the budgets have it. It sets refused where they do not.
 func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	var (
+		more    int64
+		refused error
+	)
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
@@ -98,23 +102,32 @@ func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
 		if err != nil {
 			return err
 		}
-		more := max(need, min(reserveStep, MaxFile-r.bytes))
-		if u.refuse(a.Quotas, demand{bytes: more}) != nil {
-			more = need
+		for _, more = range []int64{max(need, min(reserveStep, MaxFile-r.bytes)), need} {
+			if refused = u.refuse(a.Quotas, demand{bytes: more}); refused == nil {
+				return change(ctx, tx, extendReservation, r.id, more)
+			}
 		}
-		if r.refused = u.refuse(a.Quotas, demand{bytes: more}); r.refused != nil {
-			return nil
-		}
-		result, err := tx.SQL.ExecContext(ctx, extendReservation, r.id, more)
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, errReservationLost())
-		}
-		tx.AfterCommit(func() { r.bytes += more })
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	if r.refused = refused; refused == nil {
+		r.bytes += more
+	}
+	return nil
+}
+
+// change runs a statement on one reservation, which must be there.
+func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error {
+	result, err := tx.SQL.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, errReservationLost())
+	}
+	return nil
 }
 
 // errReservationLost is the fault of an upload that could not renew its reservation in time: its bytes are deleted.
@@ -133,23 +146,14 @@ func (a *API) empty(ctx context.Context, id uuid.UUID) error {
 const endReservation = `DELETE FROM upload_reservations WHERE id = $1`
 
 // settle ends a reservation in the transaction that makes the record of its upload.
-func settle(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	result, err := tx.SQL.ExecContext(ctx, endReservation, id)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, errReservationLost())
-	}
-	return nil
-}
+func settle(ctx context.Context, tx *db.Tx, id uuid.UUID) error { return change(ctx, tx, endReservation, id) }
 
 const renewReservation = `UPDATE upload_reservations SET expires_at = stoa_now() + make_interval(secs => $2) WHERE id = $1`
 
 const lockReservation = `SELECT expires_at <= stoa_now() FROM upload_reservations WHERE id = $1 FOR UPDATE`
 
-// release deletes the bytes of an upload that made no record, and then its reservation. It does nothing where there is no reservation,
-// because the upload has a record then, or, when only expired is set, where the reservation is still renewed.
+// release deletes the bytes of an upload that made no record, and then its reservation. It does nothing where there is no
+// reservation, because the upload has a record then, or, when only expired is set, where the reservation is still renewed.
 func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var expired bool

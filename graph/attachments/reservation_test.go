@@ -30,7 +30,8 @@ func (w *world) begin(t require.TestingT, by *graphtest.Agent, announced int) *a
 }
 
 func (w *world) finish(by *graphtest.Agent, draft *attachments.Draft, f form) (*attachments.UploadResult, error) {
-	return w.Attachments.UploadAttachment(by.Ctx, attachments.UploadInput{File: draft, FileName: &f.name, Purpose: &f.purpose, UploadID: &f.uploadID})
+	in := attachments.UploadInput{File: draft, FileName: &f.name, Purpose: &f.purpose, UploadID: &f.uploadID}
+	return w.Attachments.UploadAttachment(by.Ctx, in)
 }
 
 // bytesOnDisk is what lies in the store.
@@ -237,8 +238,8 @@ func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 	require.Eventually(t, func() bool { return w.underWay() == 0 && len(w.stored(t)) == 0 }, time.Minute, 20*time.Millisecond)
 }
 
-// Any sequence of uploads that begin, grow, end, break off and die keeps within every budget: what is stored is reserved or recorded,
-// and both together are within the figures.
+// Any sequence of uploads that begin, grow, end, break off and die keeps within every budget: what is stored is reserved or
+// recorded, and both together are within the figures.
 func TestReservationsHold(t *testing.T) {
 	t.Parallel()
 	const bytesOfAll, bytesOfOne, files, records, uploads = 90_000, 60_000, 4, 30, 3
@@ -278,7 +279,8 @@ func TestReservationsHold(t *testing.T) {
 				}
 			}
 			for id, n := range onDisk {
-				counted := w.Count("SELECT coalesce((SELECT sum(bytes) FROM upload_reservations WHERE id = $1), 0) + coalesce((SELECT sum(reserved_bytes) FROM attachments WHERE id = $1), 0)", uuid.MustParse(id))
+				counted := w.Count(`SELECT coalesce((SELECT sum(bytes) FROM upload_reservations WHERE id = $1), 0) +
+					coalesce((SELECT sum(reserved_bytes) FROM attachments WHERE id = $1), 0)`, uuid.MustParse(id))
 				require.LessOrEqual(r, n, counted)
 			}
 			total := func(agent uuid.UUID) (n [4]int64) {
@@ -332,7 +334,8 @@ func TestReservationsHold(t *testing.T) {
 				_, err := u.draft.Write(u.bytes)
 				require.NoError(r, err)
 				if _, err = w.finish(u.by, u.draft, newForm(attachments.Order, nil)); err != nil {
-					require.Contains(r, []fault.Code{fault.InvalidFile, fault.StorageQuotaExceeded, fault.StorageRecordLimit}, fault.From(err).Code, "%v", err)
+					require.Contains(r, []fault.Code{fault.InvalidFile, fault.StorageQuotaExceeded, fault.StorageRecordLimit},
+						fault.From(err).Code, "%v", err)
 				}
 				u.draft.Discard()
 			}

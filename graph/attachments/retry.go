@@ -32,8 +32,9 @@ func persist(ctx context.Context, do func(context.Context) error) error {
 	return err
 }
 
-// giveBack persists in do for as long as a lease lasts, whatever becomes of ctx. It returns when do has succeeded, or failed for good,
-// but at most a second later: by then the attempts go on in the background. What is still held when they end, expires by itself.
+// giveBack persists in do for as long as a lease lasts, whatever becomes of ctx. It returns when do has succeeded, or failed for
+// good, but at most a second later: by then the attempts go on in the background. What is still held when they end, expires by
+// itself.
 func giveBack(ctx context.Context, do func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
 	done := make(chan struct{})
