@@ -1,8 +1,8 @@
-// Package inspection judges an uploaded file and makes what may be shown of it: a preview and, for a purpose whose files can
-// become public, a published version (§2.7, §4.8, §8).
+// Package inspection judges an uploaded file and makes what may be shown of it: a preview, and when it becomes public a
+// published version (§2.7, §4.8, §8).
 //
 // Run, the parent half, starts this same binary with Subcommand; Main, the child half, does everything that touches the bytes.
-// It is the only package that knows libvips, bimg and pdfcpu.
+// It is the only package that knows libvips and pdfcpu.
 //
 // Invariants. The child is confined before it reads a byte, whoever starts the server: namespaces and a root folder of its own, another
 // user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system calls, an environment

@@ -1,0 +1,51 @@
+package inspection
+
+import (
+	"image/jpeg"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkPhotograph inspects a JPEG of 12 megapixels, start of the child included, and publishes it. cpu-ms is the processor time
+// of the child; where vipsthumbnail is installed, cpu-ratio and wall-ratio compare with it making a preview of the same size,
+// in turns on the same machine.
+func BenchmarkPhotograph(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "photograph.jpg")
+	file, err := os.Create(path)
+	require.NoError(b, err)
+	require.NoError(b, jpeg.Encode(file, waves(4000, 3000), &jpeg.Options{Quality: 85}))
+	require.NoError(b, file.Close())
+	for _, purpose := range []Purpose{Order, Publication} {
+		b.Run(string(purpose), func(b *testing.B) {
+			var cpu, wall, otherCPU, otherWall time.Duration
+			for b.Loop() {
+				began := time.Now()
+				report, state, err := run(b.Context(), Request{Path: path, Purpose: purpose, Scratch: b.TempDir()})
+				require.NoError(b, err)
+				wall += time.Since(began)
+				require.True(b, report.Accepted, report.Reason)
+				cpu += state.UserTime() + state.SystemTime()
+				require.NoError(b, report.Remove())
+
+				other := exec.CommandContext(b.Context(), "vipsthumbnail", path, "--size", "1024", "--output", filepath.Join(b.TempDir(), "t.jpg"))
+				if other.Err != nil {
+					continue
+				}
+				began = time.Now()
+				require.NoError(b, other.Run())
+				otherWall += time.Since(began)
+				otherCPU += other.ProcessState.UserTime() + other.ProcessState.SystemTime()
+			}
+			b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms")
+			if otherCPU > 0 {
+				b.ReportMetric(float64(cpu)/float64(otherCPU), "cpu-ratio")
+				b.ReportMetric(float64(wall)/float64(otherWall), "wall-ratio")
+			}
+		})
+	}
+}
