@@ -21,10 +21,12 @@ import (
 	"stoa/graph/lifecycle"
 	"stoa/graph/limits"
 	"stoa/graph/messages"
+	"stoa/graph/metrics"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/readpool"
 	"stoa/graph/rewards"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
@@ -33,7 +35,9 @@ import (
 
 // Config is what the domains need from outside.
 type Config struct {
-	DB     *db.DB
+	DB *db.DB
+	// Reads runs searches and anonymous reads, opened with readpool.Options; nil: DB does.
+	Reads  *db.DB
 	Quotas limits.Quotas
 	// Files keeps the bytes of attachments.
 	Files *blob.Bucket
@@ -48,6 +52,8 @@ type Config struct {
 	Wake        func(recipients []uuid.UUID)
 	Withdrawn   func(recipients []uuid.UUID)
 	TokensEnded func()
+	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
+	ReadMetrics *metrics.Reads
 	// Backup makes a backup; nil where the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
 }
@@ -87,6 +93,7 @@ func New(c Config) *Graph {
 	}
 	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn, Messages: deliverable}
 	identity := &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
+	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	g := &Graph{
 		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry},
 		Bots:        identity,
@@ -96,11 +103,11 @@ func New(c Config) *Graph {
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Posts:       &posts.API{DB: c.DB},
-		Profiles:    &profiles.API{DB: c.DB},
-		Services:    &services.API{DB: c.DB},
+		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
+		Services:    &services.API{DB: c.DB, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},
 	}
-	g.Tasks = &tasks.API{DB: c.DB, Orders: g.Orders}
+	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
 		Life: &lifecycle.API{DB: c.DB}, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,

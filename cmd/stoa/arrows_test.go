@@ -23,6 +23,7 @@ var levels = []level{
 	{packages: []string{"migrate/diff"}},
 	{packages: []string{"graph/address", "graph/fault", "graph/viewer", "graph/text", "graph/page", "graph/wire", "graph/db", "graph/scalar", "graph/search", "graph/ride", "graph/metrics", "graph/tracing"}, together: true},
 	{packages: []string{"graph/limits", "graph/events", "graph/wallet", "graph/feedback"}},
+	{packages: []string{"graph/readpool"}},
 	{packages: []string{"graph/attachments", "graph/lifecycle", "graph/rewards"}},
 	{packages: []string{"graph/bots"}},
 	{packages: []string{"graph/contacts"}},

@@ -50,6 +50,7 @@ type limitSettings struct {
 	MessagesPerMinute              int `default:"60" help:"New messages per agent."`
 	RegistrationsPerAddressPerHour int `default:"10" help:"Registration attempts per address."`
 	RegistrationsPerHour           int `default:"100" help:"Registration attempts altogether."`
+	SearchesPerMinute              int `default:"300" help:"Searches per agent, and per address without a token."`
 	SocketsPerAgent                int `default:"2" help:"Event sockets per agent."`
 	Sockets                        int `default:"32" help:"Event sockets altogether."`
 	RequestsPerAddressPerSecond    int `default:"200" help:"All requests per address, counted by each process for itself."`

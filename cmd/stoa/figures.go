@@ -28,7 +28,7 @@ func (p *process) measure(domains *graph.Graph) {
 	p.metrics.Sockets(p.socketFigures)
 	p.metrics.PrivateCluster(p.private != nil)
 	for _, limit := range []limits.Limit{
-		limits.Mutations, limits.ContactRequests, limits.Messages, limits.RegistrationsPerAddress, limits.Registrations,
+		limits.Mutations, limits.ContactRequests, limits.Messages, limits.RegistrationsPerAddress, limits.Registrations, limits.Searches,
 	} {
 		p.metrics.Limits.Expect(limit.Name)
 	}

@@ -14,6 +14,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/db"
 	"stoa/graph/metrics"
+	"stoa/graph/readpool"
 	"stoa/jobs"
 	"stoa/rest"
 	"stoa/rest/httpserver"
@@ -35,7 +36,7 @@ type process struct {
 	private          *cluster.Cluster
 	address          string // of the database
 	files            *blob.Bucket
-	db               *db.DB
+	db, reads        *db.DB // reads is that of searches and anonymous reads
 	sockets          *sockets
 	jobs             *jobs.Jobs
 	inspections      inspections
@@ -86,6 +87,9 @@ func (p *process) start(ctx context.Context) error {
 	if err := explainPooler(p.db.Ping(ctx)); err != nil {
 		return err
 	}
+	if p.reads, err = db.Open(address, readpool.Options(db.Options{Traced: p.traces != nil})); err != nil {
+		return err
+	}
 	domains, err := p.domains()
 	if err != nil {
 		return err
@@ -115,7 +119,8 @@ func (p *process) domains() (*graph.Graph, error) {
 		return nil, err
 	}
 	return graph.New(graph.Config{
-		DB: p.db, Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.backUp,
+		DB: p.db, Reads: p.reads, ReadMetrics: p.metrics.Reads,
+		Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.backUp,
 		Hurry:       p.hurry,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		Withdrawn:   func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"stoa/graph/db"
 	"stoa/rest/httpserver"
 )
 
@@ -57,8 +58,10 @@ func (p *process) stop(ctx context.Context) error {
 	if p.sockets != nil {
 		failed = append(failed, p.sockets.finish())
 	}
-	if p.db != nil {
-		failed = append(failed, p.db.Close())
+	for _, pool := range []*db.DB{p.reads, p.db} {
+		if pool != nil {
+			failed = append(failed, pool.Close())
+		}
 	}
 	if p.files != nil {
 		failed = append(failed, p.files.Close())

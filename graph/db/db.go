@@ -39,6 +39,8 @@ type Options struct {
 	Clock *prepared.Clock
 	// Connections is the size of the pool; 0 means 24.
 	Connections int
+	// StatementTimeout bounds each statement, in place of what the URL or the session's settings say; 0 leaves them.
+	StatementTimeout time.Duration
 	// Traced makes statements spans of the traces that they are part of.
 	Traced bool
 }
@@ -52,6 +54,12 @@ const (
 
 // Open makes the pool. It connects lazily: a database that is away shows at the first statement, as it does later on.
 func Open(url string, options Options) (*DB, error) {
+	if options.StatementTimeout > 0 {
+		var err error
+		if url, err = withStatementTimeout(url, options.StatementTimeout); err != nil {
+			return nil, fmt.Errorf("db: %w", err)
+		}
+	}
 	dsn, err := withSession(url)
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)

@@ -2,7 +2,9 @@ package db
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // session is what every connection is opened with. The timeouts, in milliseconds, bound what one stuck statement, lock or
@@ -41,6 +43,22 @@ func withSession(dsn string) (string, error) {
 			query.Set(s.name, s.value)
 		}
 	}
+	parsed.RawQuery = query.Encode()
+	return parsed.String(), nil
+}
+
+// withStatementTimeout puts a timeout into the connection string, in place of one that is there.
+func withStatementTimeout(dsn string, timeout time.Duration) (string, error) {
+	milliseconds := strconv.FormatInt(timeout.Milliseconds(), 10)
+	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+		return dsn + " statement_timeout=" + milliseconds, nil // the last one counts
+	}
+	parsed, err := url.Parse(dsn)
+	if err != nil {
+		return "", err
+	}
+	query := parsed.Query()
+	query.Set("statement_timeout", milliseconds)
 	parsed.RawQuery = query.Encode()
 	return parsed.String(), nil
 }

@@ -26,6 +26,7 @@ import (
 	"stoa/ent/enttest"
 	"stoa/graph/db"
 	"stoa/graph/db/prepared"
+	"stoa/graph/readpool"
 	"stoa/migrate"
 )
 
@@ -67,6 +68,15 @@ func NewDatabase(t testing.TB) string {
 		ForceTerminateConnections: true,
 	}, template{})
 	return config.URL()
+}
+
+// openReads opens the pool of searches and anonymous reads the way the server does.
+func openReads(t testing.TB, address string, clock *prepared.Clock) *db.DB {
+	t.Helper()
+	reads, err := db.Open(address, readpool.Options(db.Options{Clock: clock}))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, reads.Close()) })
+	return reads
 }
 
 // open connects to a cloned database the way the server does. ent's own test client would create the schema; here the

@@ -39,7 +39,7 @@ func New(t testing.TB, options ...Option) *World {
 	t.Helper()
 	clock := new(prepared.Clock)
 	address := NewDatabase(t)
-	config := graph.Config{DB: open(t, address, clock), TokenTTL: 720 * time.Hour}
+	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour}
 	for _, option := range options {
 		option(&config)
 	}

@@ -18,6 +18,7 @@ type Quotas struct {
 	MessagesPerMinute              int
 	RegistrationsPerAddressPerHour int
 	RegistrationsPerHour           int
+	SearchesPerMinute              int
 	SocketsPerAgent                int
 	Sockets                        int
 	RequestsPerAddressPerSecond    int
@@ -44,6 +45,7 @@ func Defaults() Quotas {
 		MessagesPerMinute:              60,
 		RegistrationsPerAddressPerHour: 10,
 		RegistrationsPerHour:           100,
+		SearchesPerMinute:              300,
 		SocketsPerAgent:                2,
 		Sockets:                        32,
 		RequestsPerAddressPerSecond:    200,
@@ -83,4 +85,7 @@ var (
 		func(q Quotas) int { return q.RegistrationsPerAddressPerHour }}
 	Registrations = Limit{"registrations", time.Hour, fault.RegistrationLimited,
 		func(q Quotas) int { return q.RegistrationsPerHour }}
+	// Searches are counted for an agent, and for the address of a client without a token.
+	Searches = Limit{"searches", time.Minute, fault.RateLimited,
+		func(q Quotas) int { return q.SearchesPerMinute }}
 )

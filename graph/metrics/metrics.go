@@ -26,6 +26,7 @@ type Metrics struct {
 	HTTP        *HTTP
 	GraphQL     *GraphQL
 	Limits      *Limits
+	Reads       *Reads
 	Jobs        *Jobs
 	Inspections *Inspections
 
@@ -41,7 +42,7 @@ func New(version string) *Metrics {
 	)
 	buildInfo.gauges(registry).WithLabelValues(version, runtime.Version()).Set(1)
 	return &Metrics{
-		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Jobs: newJobs(registry),
+		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Reads: newReads(registry), Jobs: newJobs(registry),
 		Inspections: newInspections(registry), registry: registry,
 	}
 }

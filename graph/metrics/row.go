@@ -33,7 +33,7 @@ type Domain struct {
 // Domains is every metric of Stoa's own, in the order of docs/metrics.md.
 func Domains() []Domain {
 	return []Domain{
-		httpDomain, graphqlDomain, limitDomain, socketDomain, outboxDomain, jobDomain, inspectionDomain, ledgerDomain, backupDomain,
+		httpDomain, graphqlDomain, limitDomain, readDomain, socketDomain, outboxDomain, jobDomain, inspectionDomain, ledgerDomain, backupDomain,
 		processDomain,
 	}
 }

@@ -47,9 +47,9 @@ var (
 	listInState = newest(" AND state = $4")
 )
 
-// newest finds the caller's orders newest first in the two indexes, one for either role and neither further than the page, and
-// then reads only those of the page: a deep page would otherwise read every order before it. $1 is the caller, $2 the offset,
-// $3 the limit.
+// newest finds the caller's orders newest first in two indexes, one for either role, with the state or without, and neither further than
+// the page; then it reads only those of the page: a deep page would otherwise read every order before it. $1 is the caller, $2 the
+// offset, $3 the limit.
 func newest(filter string) string {
 	return `
 WITH found AS MATERIALIZED (

@@ -46,11 +46,19 @@ func one(ctx context.Context, q querier, id, viewerID uuid.UUID) (*PostResult, e
 	return &PostResult{Post: cards[0]}, nil
 }
 
-// works are the public posts of the agent $1, newest first, of the kind $4 unless that is empty.
+// works are the public posts of the agent $1, newest first, of the kind $4 unless that is empty. Each kind is read in the order of an
+// index, no further than the page.
 var works = `
 SELECT ` + columns + ` FROM (
-  SELECT id FROM posts WHERE author_id = $1 AND visibility = 'public' AND deleted_at IS NULL AND $4 IN ('', kind)
-  ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3
+  SELECT id FROM (
+    (SELECT id, created_at FROM posts
+     WHERE author_id = $1 AND kind = 'update' AND visibility = 'public' AND deleted_at IS NULL AND $4 IN ('', 'update')
+     ORDER BY created_at DESC, id DESC)
+    UNION ALL
+    (SELECT id, created_at FROM posts
+     WHERE author_id = $1 AND kind = 'portfolio' AND visibility = 'public' AND deleted_at IS NULL AND $4 IN ('', 'portfolio')
+     ORDER BY created_at DESC, id DESC)
+  ) kinds ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3
 ) page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 JOIN bots b ON b.id = $1 AND stoa_public(b)

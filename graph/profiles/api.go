@@ -5,9 +5,14 @@
 // next (offer.go); both come from the same statement, so a list costs as many statements as one card. Nothing is written here.
 package profiles
 
-import "stoa/graph/db"
+import (
+	"stoa/graph/db"
+	"stoa/graph/readpool"
+)
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
+	// Reads runs the searches.
+	Reads *readpool.Pool
 }

@@ -23,14 +23,14 @@ func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := read(ctx, a.DB, readOne, v.BotID, id)
+	found, err := read(ctx, a.DB.SQL, readOne, v.BotID, id)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, fault.New(fault.NotFound)
 	}
-	cards, err := newCards(ctx, a.DB, v.BotID, found)
+	cards, err := newCards(ctx, a.DB.SQL, v.BotID, found)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"stoa/ent"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
-	"stoa/graph/db"
+	"stoa/graph/readpool"
 )
 
 // row is an agent with how the caller stands with it.
@@ -42,8 +42,8 @@ func (r *row) targets() []any {
 }
 
 // read runs a statement that returns columns.
-func read(ctx context.Context, d *db.DB, query string, args ...any) ([]*row, error) {
-	rows, err := d.SQL.QueryContext(ctx, query, args...)
+func read(ctx context.Context, on readpool.Querier, query string, args ...any) ([]*row, error) {
+	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func read(ctx context.Context, d *db.DB, query string, args ...any) ([]*row, err
 }
 
 // newCards makes the cards of agents as the caller sees them; the images of all are read in one statement.
-func newCards(ctx context.Context, d *db.DB, callerID uuid.UUID, of []*row) ([]*Card, error) {
+func newCards(ctx context.Context, on readpool.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
 	agents := make([]*ent.Bot, len(of))
 	for i, r := range of {
 		agents[i] = &r.bot
 	}
-	visuals, err := bots.VisualsOf(ctx, d.SQL, callerID, agents...)
+	visuals, err := bots.VisualsOf(ctx, on, callerID, agents...)
 	if err != nil {
 		return nil, err
 	}

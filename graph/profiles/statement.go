@@ -7,96 +7,108 @@ import (
 	"stoa/graph/search"
 )
 
-// What is searched of an agent b and of a post p, spelled as in the indexes (migrate/sql/0011_posts.sql).
+// In every statement $1 is the caller.
 const (
-	profileText = `(b.handle || E'\x1f' || b.display_name || E'\x1f' || b.specialty || E'\x1f' || b.bio)`
-	postText    = `(p.title || E'\x1f' || p.text)`
-)
-
-// A search is one statement, planned for its values, since what is rare and what is common want different plans. $1 is the caller,
-// $2 and $3 cut the page; a search's own parameters follow.
-const (
-	// everyone is the search for nothing in particular.
+	// everyone is the search for nothing in particular; $2 and $3 cut the page.
 	everyone = `
 page AS MATERIALIZED (
   SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b WHERE stoa_public(b)
   ORDER BY name, handle OFFSET $2 LIMIT $3
 )`
 
-	// matching searches by an index and takes what it finds, unless that is more than [bound] rows: then the search is for something
-	// common, and reading agents in the order of the page until it is full costs less than finding all. The index is asked without
-	// a thought of that bound (hits is planned for all its rows), so that it is not taken for a reason to read the whole table.
+	// matching searches as search.Newest does, in the order of names. $2 is the text to find and $3 what the specialty must hold, too. What
+	// is examined are lines, which say whether they hold what is searched for: the text of an agent, and that of each of its public posts.
+	// [lines] are those of an agent b, [hits] what the index finds, with the post that it was found in.
 	matching = `
+needle AS MATERIALIZED (SELECT lower($2::text) AS folded, lower($3::text) AS specialty),
+probe AS MATERIALIZED (
+  SELECT id FROM (
+    SELECT b.id, line.found FROM bots b CROSS JOIN LATERAL ([lines]) line WHERE stoa_public(b)
+    ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT [probe rows]
+  ) examined WHERE found LIMIT 1
+),
+walk AS MATERIALIZED (
+  SELECT DISTINCT ON (name, handle) id, name, handle FROM (
+    SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found
+    FROM bots b CROSS JOIN LATERAL ([lines]) line WHERE stoa_public(b) AND (SELECT true FROM probe)
+    ORDER BY name, handle LIMIT [walk rows]
+  ) examined WHERE found ORDER BY name, handle LIMIT [needed]
+),
+rare AS MATERIALIZED (SELECT count(*) < [needed] AS yes FROM walk),
 hits AS MATERIALIZED ([hits]),
-few AS MATERIALIZED (SELECT id FROM hits LIMIT [bound] + 1),
 page AS MATERIALIZED (
   SELECT id, name, handle FROM (
-    (SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b
-     WHERE (SELECT count(*) <= [bound] FROM few) AND b.id IN (SELECT id FROM few) AND stoa_public(b) AND [rest]
-     ORDER BY name, handle)
+    SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
     UNION ALL
-    (SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b
-     WHERE (SELECT count(*) > [bound] FROM few) AND stoa_public(b) AND [rest] AND [match]
-     ORDER BY name, handle)
-  ) found ORDER BY name, handle OFFSET $2 LIMIT $3
+    (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
+       SELECT hits.post_id, b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits
+       CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.id = hits.id AND stoa_public(b) AND [fits] OFFSET 0) b
+       ORDER BY name, handle
+     ) hit
+     CROSS JOIN LATERAL ([text of a hit]) text
+     ORDER BY name, handle LIMIT [needed])
+  ) found ORDER BY name, handle OFFSET [offset] LIMIT [limit]
 )`
 
 	cardsOfPage = `
-SELECT ` + columns + ` FROM page JOIN bots b ON b.id = page.id` + joined + ` ORDER BY page.name, page.handle`
+SELECT ` + columns + ` FROM page JOIN bots b ON b.id = page.id` + joined + `
+ORDER BY page.name, page.handle`
+
+	// fits tells whether the specialty of an agent b holds what it must; published are the posts p that everyone may see where they see
+	// their author.
+	fits      = `strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0`
+	published = `p.visibility = 'public' AND p.deleted_at IS NULL`
 )
 
-// The searches for q ($4) and specialty ($5) and for specialty ($4) alone; [profile] and [post] stand for asking an index for $4.
+// The two searches: for a text, with or without a specialty; and for a specialty alone, which looks at agents only.
 var (
-	byText = strings.NewReplacer(
-		`[hits]`, `
-  SELECT b.id FROM bots b WHERE stoa_public(b) AND [profile]
+	byText = search.NewPages(with(map[string]string{
+		"[lines]": `
+      SELECT ` + fits + ` AND ` + search.Holds("b.folded") + ` AS found
+      UNION ALL
+      SELECT ` + search.Holds("p.folded") + ` FROM posts p WHERE p.author_id = b.id AND ` + published + ` AND ` + fits,
+		"[hits]": `
+  SELECT b.id, NULL::uuid AS post_id FROM bots b WHERE (SELECT yes FROM rare) AND ` + indexed("b.folded", "folded") + `
   UNION ALL
-  SELECT p.author_id FROM posts p WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND [post]`,
-		`[rest]`, `b.specialty ILIKE $5`,
-		`[match]`, `(`+profileText+` ILIKE $4 OR (SELECT true FROM posts p WHERE p.author_id = b.id
-       AND p.visibility = 'public' AND p.deleted_at IS NULL AND `+postText+` ILIKE $4 LIMIT 1))`,
-	).Replace(matching)
+  SELECT p.author_id, p.id FROM posts p WHERE (SELECT yes FROM rare) AND ` + published + ` AND ` + indexed("p.folded", "folded"),
+		"[text of a hit]": `
+       SELECT FROM bots b WHERE hit.post_id IS NULL AND b.id = hit.id AND ` + search.Holds("b.folded") + `
+       UNION ALL
+       SELECT FROM posts p WHERE p.id = hit.post_id AND ` + search.Holds("p.folded"),
+	}), 4)
 
-	bySpecialty = strings.NewReplacer(
-		`[hits]`, `SELECT b.id FROM bots b WHERE stoa_public(b) AND b.specialty ILIKE $4 AND [profile]`,
-		`[rest]`, `b.specialty ILIKE $4`,
-		`[match]`, `true`,
-	).Replace(matching)
+	bySpecialty = search.NewPages(with(map[string]string{
+		"[lines]":         `SELECT ` + fits + ` AS found`,
+		"[hits]":          `SELECT b.id, NULL::uuid AS post_id FROM bots b WHERE (SELECT yes FROM rare) AND ` + indexed("b.folded", "specialty"),
+		"[text of a hit]": `SELECT true`,
+	}), 4)
 )
 
-// The two indexes that can be asked. Only that of grams knows short texts, and letters beyond ASCII in every locale; to find a row in
-// it costs more. With 500,000 agents, finding 10,000 rows by trigrams and reading agents in order for what is that common take about
-// as long (60 to 200 ms); for what one agent in a thousand holds, reading in order would take more than a second.
-var (
-	byTrigrams = strings.NewReplacer(
-		`[bound]`, `10000`,
-		`[profile]`, profileText+` ILIKE $4`,
-		`[post]`, postText+` ILIKE $4`,
-	)
-	byGrams = strings.NewReplacer(
-		`[bound]`, `3000`,
-		`[profile]`, `stoa_grams(`+profileText+`) @> stoa_grams([text]) AND `+profileText+` ILIKE $4`,
-		`[post]`, `stoa_grams(`+postText+`) @> stoa_grams([text]) AND `+postText+` ILIKE $4`,
-	)
-)
-
-// statement is the SQL of a search and what follows its first three parameters.
-func (s filters) statement() (query string, args []any) {
-	switch {
-	case s.q != "":
-		query, args = ask(byText, s.q, "$6", search.Pattern(s.q), search.Pattern(s.specialty))
-	case s.specialty != "":
-		query, args = ask(bySpecialty, s.specialty, "$5", search.Pattern(s.specialty))
-	default:
-		query = everyone
+// with makes a search of its parts.
+func with(parts map[string]string) func(search.Cut) string {
+	statement := strings.Replace(matching, "[fits]", fits, 1)
+	for name, part := range parts {
+		statement = strings.ReplaceAll(statement, name, part)
 	}
-	return prepared.PlanPerValue + "WITH" + query + cardsOfPage, args
+	return func(cut search.Cut) string { return "WITH" + cut.In(statement) + cardsOfPage }
 }
 
-// ask chooses the index for a text. That of grams takes it as one more parameter, named next.
-func ask(query, text, next string, args ...any) (string, []any) {
-	if search.HasTrigram(text) {
-		return byTrigrams.Replace(query), args
+// indexed asks the index of q-grams of a folded text for a column of needle.
+func indexed(folded, column string) string {
+	return `stoa_qgrams(` + folded + `) @@ (SELECT stoa_qgram_query(` + column + `) FROM needle)`
+}
+
+var anyone = prepared.PlanPerValue + "WITH" + everyone + cardsOfPage
+
+// statement is the SQL of a search and what follows the caller among its parameters.
+func (s filters) statement() (query string, args []any) {
+	pages := byText
+	switch {
+	case s.q == "" && s.specialty == "":
+		return anyone, []any{s.n.Offset(), s.n.Limit()}
+	case s.q == "":
+		pages = bySpecialty
 	}
-	return strings.ReplaceAll(byGrams.Replace(query), `[text]`, next), append(args, text)
+	query, cut := pages.Of(s.n)
+	return query, append([]any{s.q, s.specialty}, cut...)
 }

@@ -28,3 +28,6 @@ func Text(wrong fault.Fields, name string, sent page.Param) string {
 	wrong.Add(name, err)
 	return kept
 }
+
+// Asked tells whether a parameter asks for a search: it is sent, and not just empty.
+func Asked(sent page.Param) bool { return len(sent) > 1 || len(sent) == 1 && sent[0] != "" }

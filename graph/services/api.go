@@ -8,9 +8,14 @@
 // The catalogue finds the ids of a page in indexes alone and only then reads services. Nothing is counted.
 package services
 
-import "stoa/graph/db"
+import (
+	"stoa/graph/db"
+	"stoa/graph/readpool"
+)
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
+	// Reads runs the searches of the catalogue, and what is read without a token.
+	Reads *readpool.Pool
 }

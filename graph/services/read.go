@@ -4,17 +4,23 @@ import (
 	"context"
 
 	"stoa/graph/page"
+	"stoa/graph/readpool"
+	"stoa/graph/search"
 )
 
 // ServiceCatalogue lists services, newest first, those with q in their title or description where it is sent (§4.9). Anyone may call
-// it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search.
+// it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search, rate_limited.
 func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*ServiceList, error) {
-	n, q, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	query, args := statement(n, q)
-	found, err := read(ctx, a.DB.SQL, query, args...)
+	n, q, refused := in.Check()
+	var found []*Card
+	err := a.Reads.Run(ctx, search.Asked(in.Q), func(ctx context.Context, on readpool.Querier) (err error) {
+		if refused != nil {
+			return refused
+		}
+		query, args := statement(n, q)
+		found, err = read(ctx, on, query, args...)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -29,5 +35,10 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 	if err != nil {
 		return nil, err
 	}
-	return one(ctx, a.DB.SQL, public, id)
+	var found *ServiceResult
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on readpool.Querier) (err error) {
+		found, err = one(ctx, on, public, id)
+		return err
+	})
+	return found, err
 }

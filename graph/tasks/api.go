@@ -14,10 +14,13 @@ package tasks
 import (
 	"stoa/graph/db"
 	"stoa/graph/orders"
+	"stoa/graph/readpool"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
-	DB     *db.DB
+	DB *db.DB
+	// Reads runs the searches of the board, and what is read without a token.
+	Reads  *readpool.Pool
 	Orders *orders.API
 }

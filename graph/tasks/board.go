@@ -2,81 +2,68 @@ package tasks
 
 import (
 	"context"
-	"strings"
 
 	"stoa/graph/db/prepared"
 	"stoa/graph/page"
+	"stoa/graph/readpool"
 	"stoa/graph/search"
 )
 
-// searched is the text of a task t, spelled as in the indexes (migrate/sql/0012_tasks.sql).
-const searched = `(t.title || E'\x1f' || t.description)`
-
-// The board is one statement, planned for its values, since pages and searches of different depth and rarity want different plans.
-// It finds the ids of a page in an index alone and only then reads tasks. $1 is the caller, $2 and $3 cut the page, $4 is the
-// state, $5 the pattern of a search and $6 its text.
+// The board finds the ids of a page in an index alone and only then reads tasks. $1 is the caller and $2 the state; the text of a
+// search follows, and what cuts the page.
 const (
-	// listed are the tasks of one state on the board.
-	listed = `t.state = $4 AND t.removed_at IS NULL AND NOT EXISTS (SELECT FROM bots h WHERE h.id = t.customer_id AND h.state = 'deleted')`
+	// listed are the tasks of one state on the board, in the order of an index; authored leaves out those of deleted agents.
+	listed   = `r.state = $2 AND r.removed_at IS NULL`
+	authored = `(SELECT true FROM bots h WHERE h.id = r.customer_id AND h.state = 'deleted') IS NULL`
 
 	everything = `
 page AS MATERIALIZED (
-  SELECT t.id, t.created_at FROM tasks t WHERE ` + listed + ` ORDER BY t.created_at DESC, t.id DESC OFFSET $2 LIMIT $3
-)`
-
-	// matching takes what an index finds, unless that is more than 1000 tasks: then the search is for something common, and reading
-	// the board until the page is full costs less. hits is planned for all its rows, without a thought of that bound.
-	matching = `
-hits AS MATERIALIZED (SELECT t.id FROM tasks t WHERE t.removed_at IS NULL AND [found]),
-few AS MATERIALIZED (SELECT id FROM hits LIMIT 1001),
-page AS MATERIALIZED (
-  SELECT id, created_at FROM (
-    (SELECT t.id, t.created_at FROM tasks t
-     WHERE (SELECT count(*) <= 1000 FROM few) AND t.id IN (SELECT id FROM few) AND ` + listed + `
-     ORDER BY t.created_at DESC, t.id DESC)
-    UNION ALL
-    (SELECT t.id, t.created_at FROM tasks t
-     WHERE (SELECT count(*) > 1000 FROM few) AND ` + listed + ` AND ` + searched + ` ILIKE $5
-     ORDER BY t.created_at DESC, t.id DESC)
-  ) found ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3
+  SELECT r.id, r.created_at FROM tasks r WHERE ` + listed + ` AND ` + authored + ` ORDER BY r.created_at DESC, r.id DESC OFFSET $3 LIMIT $4
 )`
 )
 
-var cardsOfPage = `
-SELECT ` + columns + `, ` + facts + ` FROM page JOIN tasks t ON t.id = page.id` + joined + ` ORDER BY page.created_at DESC, page.id DESC`
+// matching is a search for the text $3.
+var matching = search.Newest{Table: "tasks", Walked: listed, Indexed: listed, Visible: authored, Text: "$3"}
 
-// The three statements. Only the index of grams knows short texts, and letters beyond ASCII in every locale.
+var cardsOfPage = `
+SELECT ` + columns + `, ` + facts + ` FROM page JOIN tasks t ON t.id = page.id` + joined + `
+ORDER BY page.created_at DESC, page.id DESC`
+
 var (
-	whole      = prepared.PlanPerValue + `WITH` + everything + cardsOfPage
-	byTrigrams = prepared.PlanPerValue + `WITH` + strings.ReplaceAll(matching, `[found]`, searched+` ILIKE $5`) + cardsOfPage
-	byGrams    = prepared.PlanPerValue + `WITH` +
-		strings.ReplaceAll(matching, `[found]`, `stoa_grams(`+searched+`) @> stoa_grams($6) AND `+searched+` ILIKE $5`) + cardsOfPage
+	wholeBoard  = prepared.PlanPerValue + `WITH` + everything + cardsOfPage
+	searchBoard = search.NewPages(func(cut search.Cut) string { return `WITH` + matching.Page(cut) + cardsOfPage }, 4)
 )
 
 // statement is the SQL of a list and what follows the caller among its parameters.
 func (f filter) statement() (query string, args []any) {
-	args = []any{f.n.Offset(), f.n.Limit(), string(f.state)}
-	switch {
-	case f.q == "":
-		return whole, args
-	case search.HasTrigram(f.q):
-		return byTrigrams, append(args, search.Pattern(f.q))
-	default:
-		return byGrams, append(args, search.Pattern(f.q), f.q)
+	if f.q == "" {
+		return wholeBoard, []any{string(f.state), f.n.Offset(), f.n.Limit()}
 	}
+	query, cut := searchBoard.Of(f.n)
+	return query, append([]any{string(f.state), f.q}, cut...)
 }
 
 // TaskBoard lists the tasks in a state, open unless another is asked for, whose title or description holds q, newest first (§4.9).
 // Upper and lower case are the same; an empty q filters nothing. Anyone may call it. Pages reach to 1,000. Faults:
-// invalid_pagination, invalid_input, invalid_search.
+// invalid_pagination, invalid_input, invalid_search, rate_limited.
 func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
-	f, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
+	f, refused := in.Check()
+	var list *TaskList
+	err := a.Reads.Run(ctx, search.Asked(in.Q), func(ctx context.Context, on readpool.Querier) (err error) {
+		if refused != nil {
+			return refused
+		}
+		list, err = board(ctx, on, f)
+		return err
+	})
+	return list, err
+}
+
+// board reads a page of the board.
+func board(ctx context.Context, on readpool.Querier, f filter) (*TaskList, error) {
 	caller := callerOf(ctx)
 	query, args := f.statement()
-	rows, err := a.DB.SQL.QueryContext(ctx, query, append([]any{caller}, args...)...)
+	rows, err := on.QueryContext(ctx, query, append([]any{caller}, args...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/readpool"
 	"stoa/graph/viewer"
 )
 
@@ -15,7 +16,8 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.read(ctx, callerOf(ctx), id)
+	s := &situation{caller: callerOf(ctx)}
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on readpool.Querier) error { return s.read(ctx, on, id) })
 	if err != nil {
 		return nil, err
 	}
@@ -24,10 +26,9 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 
 var one = `SELECT ` + columns + `, ` + facts + ` FROM tasks t` + joined + ` WHERE t.id = $2 AND ` + visible
 
-// read returns a visible task as the caller, nil for no agent, stands to it.
-func (a *API) read(ctx context.Context, caller *uuid.UUID, id uuid.UUID) (*situation, error) {
-	s := &situation{caller: caller}
-	return s, a.DB.SQL.QueryRowContext(ctx, one, caller, id).Scan(s.targets()...)
+// read fills in a visible task as the caller, nil for no agent, stands to it.
+func (s *situation) read(ctx context.Context, on readpool.Querier, id uuid.UUID) error {
+	return on.QueryRowContext(ctx, one, s.caller, id).Scan(s.targets()...)
 }
 
 // callerOf returns the calling agent, nil for anyone else.

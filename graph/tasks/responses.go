@@ -40,8 +40,8 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.read(ctx, &v.BotID, taskID)
-	if err != nil {
+	s := &situation{caller: &v.BotID}
+	if err := s.read(ctx, a.DB.SQL, taskID); err != nil {
 		return nil, err
 	}
 	if !s.seesResponses() {

@@ -22,9 +22,10 @@ WITH me AS MATERIALIZED (
   WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted'
 ), hits AS MATERIALIZED (
   SELECT b.id FROM bots b
-  WHERE stoa_public(b) AND (b.handle || E'\x1f' || b.display_name || E'\x1f' || b.specialty || E'\x1f' || b.bio) ILIKE $2
+  WHERE stoa_public(b) AND stoa_qgrams(b.folded) @@ stoa_qgram_query(lower($2)) AND b.folded LIKE '%' || lower($2) || '%'
   UNION
-  SELECT p.author_id FROM posts p WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND (p.title || E'\x1f' || p.text) ILIKE $2
+  SELECT p.author_id FROM posts p WHERE p.visibility = 'public' AND p.deleted_at IS NULL
+    AND stoa_qgrams(p.folded) @@ stoa_qgram_query(lower($2)) AND p.folded LIKE '%' || lower($2) || '%'
 ), page AS MATERIALIZED (
   SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits JOIN bots b ON b.id = hits.id
   WHERE stoa_public(b) ORDER BY name, handle LIMIT 21
@@ -39,7 +40,7 @@ ORDER BY page.name, page.handle`
 
 // Search reads the first page of the open profiles that hold q, and one more if there is one. q holds no wildcards.
 func (d *DB) Search(ctx context.Context, tokenHash []byte, q string) ([]Profile, error) {
-	rows, err := d.statements[searchText].QueryContext(ctx, tokenHash, "%"+q+"%")
+	rows, err := d.statements[searchText].QueryContext(ctx, tokenHash, q)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func dropIndexes(ctx context.Context, tx *sql.Tx) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT i.indexrelid::regclass, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
 		WHERE i.indrelid = ANY ('{bots,tokens,accounts,ledger_entries,contacts,messages,message_guards,orders,order_events,posts,feed}'::regclass[])
 		AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
-		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%stoa_grams%' DESC, pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`)
+		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%stoa_qgrams%' DESC, pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,91 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/fault"
+	"stoa/graph/graphtest"
+	"stoa/graph/limits"
+	"stoa/graph/readpool"
+)
+
+// stuck is the number of connections that wait for a lock.
+func (s *site) stuck() int64 {
+	return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+}
+
+// While anonymous searches hang, they hold the connections of their own pool and nothing else; each is cut off and says so.
+func TestSearchesThatHangHoldUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	agent := s.Agent()
+	lock, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer lock.Rollback() //nolint:errcheck // it changes nothing
+	_, err = lock.ExecContext(t.Context(), "LOCK TABLE services IN ACCESS EXCLUSIVE MODE")
+	require.NoError(t, err)
+
+	const searches = 12
+	var group sync.WaitGroup
+	answers := make([]*answer, searches)
+	for i := range answers {
+		group.Go(func() { answers[i] = s.send("GET", fmt.Sprintf("/api/v1/services?q=word%d", i), "", nil) })
+	}
+	require.Eventually(t, func() bool { return s.stuck() == readpool.Connections }, 30*time.Second, 5*time.Millisecond)
+	for range 3 {
+		s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)
+		s.send("GET", "/api/v1/tasks", agent.Token, nil).ok(http.StatusOK)
+		require.LessOrEqual(t, s.stuck(), int64(readpool.Connections))
+	}
+	group.Wait()
+	for _, a := range answers {
+		a.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+		seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+		require.NoError(t, err)
+		require.Positive(t, seconds)
+	}
+	require.NoError(t, lock.Rollback())
+	s.send("GET", "/api/v1/services?q=word", "", nil).ok(http.StatusOK)
+}
+
+// Searches count against a limit, for an agent and for an address apart; lists that search for nothing do not.
+func TestSearchesAreLimited(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 3}))
+	agent := s.Agent()
+	for _, token := range []string{"", agent.Token} {
+		paths := []string{"/api/v1/tasks?q=a", "/api/v1/services?q=a", "/api/v1/tasks?q=" + strings.Repeat("x", 161)}
+		for i, path := range paths {
+			a := s.send("GET", path, token, nil)
+			if i < 2 {
+				a.ok(http.StatusOK)
+			} else {
+				a.fault(http.StatusBadRequest, fault.InvalidSearch)
+			}
+			require.Equal(t, `"searches";q=3;w=60`, a.header.Get("RateLimit-Policy"))
+			require.Contains(t, a.header.Get("RateLimit"), fmt.Sprintf(`"searches";r=%d;`, 2-i))
+		}
+		for _, path := range paths {
+			refused := s.send("GET", path, token, nil)
+			refused.fault(http.StatusTooManyRequests, fault.RateLimited)
+			require.NotEmpty(t, refused.header.Get("Retry-After"))
+		}
+		for _, path := range []string{"/api/v1/tasks", "/api/v1/tasks?q=", "/api/v1/services?page=2"} {
+			a := s.send("GET", path, token, nil)
+			a.ok(http.StatusOK)
+			require.Empty(t, a.header.Get("RateLimit"))
+		}
+	}
+	s.send("GET", "/api/v1/bots?specialty=a", agent.Token, nil).fault(http.StatusTooManyRequests, fault.RateLimited)
+	s.Shift(time.Minute)
+	s.send("GET", "/api/v1/bots?specialty=a", agent.Token, nil).ok(http.StatusOK)
+	s.send("GET", "/api/v1/tasks?q=a", "", nil).ok(http.StatusOK)
+}
