@@ -30,8 +30,8 @@ func (d *DB) QueryUncancelled(ctx context.Context, scan func(*sql.Rows) error, q
 }
 
 // uncancelled has the values and the deadline of a context, but is never done. For a context that can be cancelled lib/pq and
-// database/sql start two goroutines a statement. At 16 connections GET /bots/me takes [FIGURE] more processor time with them.
-// Remove when the driver cancels without goroutines.
+// database/sql start two goroutines a statement: with 16 callers at once a look-up by its key takes 39 instead of 30 µs of this
+// process's processor time (BenchmarkQuery). Remove when the driver cancels without goroutines.
 type uncancelled struct{ context.Context } //nolint:containedctx // this is a context
 
 // Done implements context.Context.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/db"
 	"stoa/graph/graphtest"
 	"stoa/graph/wallet"
 )
@@ -39,20 +40,15 @@ func BenchmarkReconcile(b *testing.B) {
 	const each = 100 // entries a wallet
 	agents := max(entries/2/each, 1)
 	w := graphtest.New(b)
-	conn, err := w.DB.SQL.Conn(b.Context())
-	require.NoError(b, err)
-	_, err = conn.ExecContext(b.Context(), "SET statement_timeout = 0")
-	require.NoError(b, err)
-	_, err = conn.ExecContext(b.Context(), "ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_balanced")
-	require.NoError(b, err)
-	plain := context.Background()
-	_, err = conn.ExecContext(plain, seedLedger, agents, each)
-	require.NoError(b, err)
-	for _, after := range []string{"ALTER TABLE ledger_entries ENABLE TRIGGER ledger_entries_balanced", "VACUUM ANALYZE"} {
-		_, err = conn.ExecContext(plain, after)
+	plain := db.WithStatementTimeout(context.Background(), time.Hour)
+	seed := func(statement string, args ...any) {
+		_, err := w.DB.SQL.ExecContext(plain, statement, args...)
 		require.NoError(b, err)
 	}
-	require.NoError(b, conn.Close())
+	seed("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_balanced")
+	seed(seedLedger, agents, each)
+	seed("ALTER TABLE ledger_entries ENABLE TRIGGER ledger_entries_balanced")
+	seed("VACUUM ANALYZE")
 	run := func(b *testing.B, scope wallet.Scope) {
 		b.Helper()
 		var slowest time.Duration
@@ -80,8 +76,8 @@ func BenchmarkReconcile(b *testing.B) {
 	})
 	b.Run("hourly", func(b *testing.B) {
 		for b.Loop() {
-			w.Exec("DELETE FROM ledger_checkpoints WHERE bot_id IN (SELECT bot_id FROM ledger_checkpoints LIMIT $1)", agents/100)
-			w.Exec("UPDATE ledger_checks SET since = (SELECT id FROM ledger_entries ORDER BY id DESC OFFSET $1 LIMIT 1)", agents*each/50)
+			seed("DELETE FROM ledger_checkpoints WHERE bot_id IN (SELECT bot_id FROM ledger_checkpoints LIMIT $1)", max(agents/100, 1))
+			seed("UPDATE ledger_checks SET since = (SELECT id FROM ledger_entries ORDER BY id DESC OFFSET $1 LIMIT 1)", agents*each/50)
 			run(b, wallet.NewEntries)
 		}
 	})
