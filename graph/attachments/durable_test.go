@@ -141,7 +141,7 @@ func TestDiskThatCannotSync(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newQuickWorld(t)
 			disk := newPowerCut()
 			w.onDisk(t, disk)
 			agent := w.Agent()

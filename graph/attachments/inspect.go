@@ -46,7 +46,7 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, judge Inspector) error 
 		return err
 	}
 	if held.attempt > maxAttempts { // the processes of all attempts have died
-		return a.fail(ctx, held)
+		return persist(ctx, func(ctx context.Context) error { return a.fail(ctx, held) })
 	}
 	leased, stop := a.renew(ctx, renewLease, held.id, held.lease)
 	err = a.decide(leased, held, judge)

@@ -146,7 +146,9 @@ func (a *API) empty(ctx context.Context, id uuid.UUID) error {
 const endReservation = `DELETE FROM upload_reservations WHERE id = $1`
 
 // settle ends a reservation in the transaction that makes the record of its upload.
-func settle(ctx context.Context, tx *db.Tx, id uuid.UUID) error { return change(ctx, tx, endReservation, id) }
+func settle(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	return change(ctx, tx, endReservation, id)
+}
 
 const renewReservation = `UPDATE upload_reservations SET expires_at = stoa_now() + make_interval(secs => $2) WHERE id = $1`
 

@@ -96,7 +96,7 @@ func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, graphtest.WithQuotas(c.quotas))
+			w := newQuickWorld(t, graphtest.WithQuotas(c.quotas))
 			agent, other := w.Agent(), w.Agent()
 			held := w.stall(t, agent, 110, c.announced, size)
 			require.Len(t, held, c.let)
@@ -125,7 +125,7 @@ func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 // What a refused upload says about itself comes before the budget: its form's faults, and the answer to a repeat (contract §1).
 func TestBudgetIsLookedAtLast(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 12_000}))
+	w := newQuickWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 12_000}))
 	agent := w.Agent()
 	kept := newForm(attachments.Order, photo(t, 40, 40))
 	sent, err := w.send(agent, kept)
@@ -164,7 +164,7 @@ func TestBudgetIsLookedAtLast(t *testing.T) {
 // A place among the uploads under way that becomes free within a second is taken; the bounds hold for one agent and for all.
 func TestPlacesOfUploads(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 2, Uploads: 3}))
+	w := newQuickWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 2, Uploads: 3}))
 	one, two := w.Agent(), w.Agent()
 	held := []*attachments.Draft{w.begin(t, one, -1), w.begin(t, one, -1)}
 	_, err := w.Attachments.NewDraft(one.Ctx, -1)
@@ -196,7 +196,7 @@ func TestPlacesOfUploads(t *testing.T) {
 // An upload whose process dies, or loses its reservation, leaves neither bytes nor a reservation, and is not recorded.
 func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newQuickWorld(t)
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 100, 100))
 	draft := w.begin(t, agent, len(f.bytes))
@@ -227,7 +227,7 @@ func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 // What an upload reserved while the database was away is given back when it returns.
 func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newQuickWorld(t)
 	agent := w.Agent()
 	draft := w.begin(t, agent, 10_000)
 	_, err := draft.Write(make([]byte, 5_000))

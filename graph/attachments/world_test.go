@@ -41,6 +41,19 @@ func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	return w
 }
 
+// newQuickWorld is a world for what comes before and after the inspection: its inspector accepts whatever it gets, with an empty preview.
+func newQuickWorld(t *testing.T, options ...graphtest.Option) *world {
+	t.Helper()
+	w := &world{World: graphtest.New(t, options...)}
+	w.folder = w.InspectWith(func(_ context.Context, path string, _ attachments.Purpose) (attachments.Report, error) {
+		small := filepath.Join(filepath.Dir(path), "preview")
+		return attachments.Report{
+			Accepted: true, MediaType: "image/png", Width: 1, Height: 1, Preview: small, Remove: func() error { return nil },
+		}, os.WriteFile(small, nil, 0o600)
+	})
+	return w
+}
+
 // picture is a PNG of noise that is different every time.
 func picture(t *testing.T, width, height int) []byte {
 	t.Helper()
