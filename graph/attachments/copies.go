@@ -128,7 +128,8 @@ func (a *API) withoutCopy(r *record) (*File, error) {
 }
 
 var readCopy = `
-SELECT ` + columns + `, EXISTS (SELECT FROM attachment_copies c WHERE c.attachment_id = a.id AND (c.failed_until IS NULL OR c.failed_until <= stoa_now()))
+SELECT ` + columns + `, EXISTS (
+  SELECT FROM attachment_copies c WHERE c.attachment_id = a.id AND (c.failed_until IS NULL OR c.failed_until <= stoa_now()))
 FROM attachments a WHERE a.id = $1`
 
 // askCopy returns a row where the job must be asked for: the first time, after a failure's time, and after a crash.

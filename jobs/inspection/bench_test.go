@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkPhotograph inspects a JPEG of 12 megapixels, start of the child included, and publishes it. cpu-ms is the processor time
-// of the child; where vipsthumbnail is installed, cpu-ratio and wall-ratio compare with it making a preview of the same size,
-// in turns on the same machine.
+// BenchmarkPhotograph inspects a JPEG of 12 megapixels, start of the child included, and publishes it. cpu-ms is the processor
+// time of the child; where vipsthumbnail is installed, cpu-ratio and wall-ratio compare with it making a preview of the same
+// size, in turns on the same machine.
 func BenchmarkPhotograph(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "photograph.jpg")
 	file, err := os.Create(path)
@@ -32,7 +32,8 @@ func BenchmarkPhotograph(b *testing.B) {
 				cpu += state.UserTime() + state.SystemTime()
 				require.NoError(b, report.Remove())
 
-				other := exec.CommandContext(b.Context(), "vipsthumbnail", path, "--size", "1024", "--output", filepath.Join(b.TempDir(), "t.jpg"))
+				made := filepath.Join(b.TempDir(), "t.jpg")
+				other := exec.CommandContext(b.Context(), "vipsthumbnail", path, "--size", "1024", "--output", made)
 				if other.Err != nil {
 					continue
 				}

@@ -129,7 +129,7 @@ func TestGamma(t *testing.T) {
 			deep.Set(x, y, color.NRGBA64{0x8080, 0x8080, 0x8080, 0xFFFF})
 		}
 	}
-	half, clear := plain(16, 16, level(128)), plain(16, 16, color.NRGBA{128, 128, 128, 128})
+	half, veiled := plain(16, 16, level(128)), plain(16, 16, color.NRGBA{128, 128, 128, 128})
 	for name, row := range map[string]struct {
 		m      image.Image
 		chunks [][]byte
@@ -138,7 +138,7 @@ func TestGamma(t *testing.T) {
 		"linear":                     {half, [][]byte{linear}, level(188)},
 		"linear, grey":               {grey, [][]byte{linear}, level(188)},
 		"linear, 16 bits":            {deep, [][]byte{linear}, level(188)},
-		"linear, half transparent":   {clear, [][]byte{linear}, level(221)},
+		"linear, half transparent":   {veiled, [][]byte{linear}, level(221)},
 		"gamma of 1/1.8":             {half, [][]byte{chunk("gAMA", words(55_556)...)}, level(147)},
 		"sRGB's gamma":               {half, [][]byte{usual}, level(128)},
 		"no gamma":                   {half, nil, level(128)},

@@ -73,8 +73,8 @@ func render(file []byte, t MediaType, found facts, longest int) (raster, error) 
 	}
 	var out C.struct_picture
 	colours := found.colours.inC()
-	if C.picture_render(kind, unsafe.Pointer(&file[0]), C.size_t(len(file)), C.int(longest), C.int(shrinkOf(found.size, longest)), //nolint:gocritic // what cgo makes of it
-		&colours, &out) != 0 {
+	length, shrink := C.size_t(len(file)), C.int(shrinkOf(found.size, longest))
+	if C.picture_render(kind, unsafe.Pointer(&file[0]), length, C.int(longest), shrink, &colours, &out) != 0 { //nolint:gocritic // cgo's
 		C.vips_error_clear()
 		return raster{}, refusedUndecodable
 	}
@@ -101,11 +101,11 @@ func (c *colours) inC() (out C.struct_picture_colours) {
 func (r raster) encode(quality int, fullChroma bool) ([]byte, error) {
 	var jpeg unsafe.Pointer
 	var length C.size_t
-	full := C.int(0)
+	full, pixels := C.int(0), unsafe.Pointer(&r.pixels[0])
 	if fullChroma {
 		full = 1
 	}
-	if C.picture_jpeg(unsafe.Pointer(&r.pixels[0]), C.int(r.width), C.int(r.height), C.int(quality), full, &jpeg, &length) != 0 { //nolint:gocritic // what cgo makes of it
+	if C.picture_jpeg(pixels, C.int(r.width), C.int(r.height), C.int(quality), full, &jpeg, &length) != 0 { //nolint:gocritic // cgo's
 		C.vips_error_clear()
 		return nil, refusedUndecodable
 	}

@@ -18,7 +18,9 @@ var neededSegments = map[byte][]byte{
 }
 
 // privateSigns begin the blocks that must not be left in a picture, whatever its structure.
-var privateSigns = [][]byte{[]byte("Exif\x00\x00"), []byte("http://ns.adobe.com/"), []byte("<x:xmpmeta"), []byte("Photoshop 3.0\x00")}
+var privateSigns = [][]byte{
+	[]byte("Exif\x00\x00"), []byte("http://ns.adobe.com/"), []byte("<x:xmpmeta"), []byte("Photoshop 3.0\x00"),
+}
 
 // maxStrips is how often a damaged picture is stripped, until stripping changes nothing.
 const maxStrips = 4

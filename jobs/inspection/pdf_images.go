@@ -77,13 +77,16 @@ func unfiltered(raw []byte, filters []types.PDFFilter) ([]byte, error) {
 var opaque = map[string]bool{"Image": true, "XML": true, "Type1C": true, "CIDFontType0C": true, "OpenType": true}
 
 // contentFilters are the filters a content stream may have.
-var contentFilters = map[string]bool{filter.Flate: true, filter.LZW: true, filter.RunLength: true, filter.ASCII85: true, filter.ASCIIHex: true}
+var contentFilters = map[string]bool{
+	filter.Flate: true, filter.LZW: true, filter.RunLength: true, filter.ASCII85: true, filter.ASCIIHex: true,
+}
 
 // cleanContent strips the JPEGs among the inline images of a stream. One that cannot be decoded shows nothing and stays.
 func cleanContent(stream *types.StreamDict) (changed bool, err error) {
 	_, font := stream.Find("Length1")
 	subtype, _ := stream.Find("Subtype")
-	if font || opaque[name(subtype)] || slices.ContainsFunc(stream.FilterPipeline, func(f types.PDFFilter) bool { return !contentFilters[f.Name] }) {
+	other := slices.ContainsFunc(stream.FilterPipeline, func(f types.PDFFilter) bool { return !contentFilters[f.Name] })
+	if font || other || opaque[name(subtype)] {
 		return false, nil
 	}
 	content, err := unfiltered(stream.Raw, stream.FilterPipeline)
