@@ -26,7 +26,7 @@ import (
 var photo = sync.OnceValue(func() []byte {
 	picture := image.NewGray(image.Rect(0, 0, 2000, 1500))
 	for i := range picture.Pix {
-		picture.Pix[i] = byte(rand.IntN(256)) //nolint:gosec // it is noise
+		picture.Pix[i] = byte(rand.IntN(256))
 	}
 	var encoded bytes.Buffer
 	if err := jpeg.Encode(&encoded, picture, nil); err != nil {

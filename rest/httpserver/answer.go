@@ -18,9 +18,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		panic("httpserver: a request without its connection")
 	}
 	c.handled = true
-	a := &answer{ResponseWriter: w, conn: c, method: r.Method, pace: progress{Pace: s.timeouts.Answer}}
-	if r.Body != http.NoBody {
-		a.body = &body{ReadCloser: r.Body, conn: c, pace: progress{Pace: s.timeouts.Body}}
+	a := &answer{ResponseWriter: w, conn: c, method: r.Method, pace: progress{Pace: s.timeouts.Answer}, since: time.Now()}
+	if r.Body == http.NoBody {
+		_ = c.SetReadDeadline(time.Time{}) // from here on net/http waits for the client to leave
+	} else {
+		a.body = &body{ReadCloser: r.Body, conn: c, pace: progress{Pace: s.timeouts.Body}, since: a.since}
 		a.asked = r.Header.Get("Expect") != ""
 		inner := *r // net/http looks at the body of its own request
 		inner.Body = a.body
@@ -41,6 +43,8 @@ type answer struct {
 	conn   *conn
 	method string
 	pace   progress
+	// since is when the request was read.
+	since  time.Time
 	status int
 	// body is that of the request; nil where it has none.
 	body *body
@@ -103,8 +107,10 @@ func (a *answer) Flush() { _ = a.FlushError() } // the next write fails too
 // timed runs one write to the client under its deadline.
 func (a *answer) timed(write func() (int, error)) (int, error) {
 	begun := time.Now()
-	if err := a.conn.SetWriteDeadline(a.pace.deadline(begun)); err != nil {
-		return 0, err
+	if !a.pace.standing(a.since, begun) {
+		if err := a.conn.SetWriteDeadline(a.pace.deadline(begun)); err != nil {
+			return 0, err
+		}
 	}
 	n, err := write()
 	a.pace.add(n, time.Since(begun))
@@ -128,7 +134,9 @@ func (a *answer) finish() {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	_ = a.conn.SetWriteDeadline(a.pace.deadline(time.Now())) // of what net/http has not sent yet
+	if now := time.Now(); now.Sub(a.since) >= a.pace.Time/2 {
+		_ = a.conn.SetWriteDeadline(a.pace.deadline(now)) // of what net/http has not sent yet
+	}
 	if a.lingers() && a.FlushError() == nil {
 		a.conn.linger()
 	}

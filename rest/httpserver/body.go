@@ -18,6 +18,8 @@ type body struct {
 
 	conn *conn
 	pace progress
+	// since is when the request was read.
+	since time.Time
 	// begun says that the handler has read some of it, ended that it was read to its end.
 	begun, ended bool
 	// failed is why it could not be read to its end.
@@ -51,8 +53,10 @@ func (b *body) read(p []byte) (int, error) {
 	b.conn.reading.Store(true)
 	defer b.conn.reading.Store(false)
 	begun := time.Now()
-	if err := b.conn.SetReadDeadline(b.pace.deadline(begun)); err != nil {
-		return 0, err
+	if !b.pace.standing(b.since, begun) {
+		if err := b.conn.SetReadDeadline(b.pace.deadline(begun)); err != nil {
+			return 0, err
+		}
 	}
 	if b.conn.server.hurried.Load() { // looked at after the deadline was set, which Hurry may have done before
 		return 0, os.ErrDeadlineExceeded
@@ -74,7 +78,7 @@ func (b *body) drain() bool {
 	if b.ended {
 		return true
 	}
-	b.pace = progress{Pace: Pace{b.conn.server.timeouts.Drain, maxDrain + 1}}
+	b.pace, b.since = progress{Pace: Pace{b.conn.server.timeouts.Drain, maxDrain + 1}}, time.Time{}
 	_, _ = io.CopyN(io.Discard, reader(b.read), maxDrain+1) // its failure shows in ended
 	return b.ended
 }

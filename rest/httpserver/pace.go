@@ -28,3 +28,9 @@ func (p *progress) add(n int, waited time.Duration) {
 		p.moved, p.waited = 0, 0
 	}
 }
+
+// standing tells whether the deadline that net/http has set when it read the request, which began then, will do for the first read or
+// write: each deadline costs a timer, and most requests need no other. From half of it on a new one is set.
+func (p *progress) standing(began, now time.Time) bool {
+	return p.waited == 0 && p.moved == 0 && now.Sub(began) < p.Time/2
+}

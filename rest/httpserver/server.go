@@ -112,7 +112,8 @@ func Listen(ctx context.Context, address string, handler http.Handler, c Config)
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		ReadHeaderTimeout: s.timeouts.Header,
-		WriteTimeout:      s.timeouts.Answer.Time, // of what net/http writes by itself; see answer
+		ReadTimeout:       s.timeouts.Body.Time, // these two stand when a handler begins: see standing
+		WriteTimeout:      s.timeouts.Answer.Time,
 		IdleTimeout:       s.timeouts.Idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),

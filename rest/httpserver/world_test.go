@@ -95,7 +95,10 @@ func (a *answer) fault(t *testing.T, code fault.Code) {
 	t.Helper()
 	require.Equal(t, fault.New(code).Status(), a.StatusCode, "%s", a.raw)
 	var body struct {
-		Error struct{ Code, Message string }
+		Error struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
 	}
 	require.NoError(t, json.Unmarshal(a.raw, &body), "%s", a.raw)
 	require.Equal(t, string(code), body.Error.Code)
