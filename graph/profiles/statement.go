@@ -23,15 +23,18 @@ page AS MATERIALIZED (
 needle AS MATERIALIZED (SELECT lower($2::text) AS folded, lower($3::text) AS specialty),
 probe AS MATERIALIZED (
   SELECT id FROM (
-    SELECT b.id, line.found FROM bots b CROSS JOIN LATERAL ([lines]) line WHERE stoa_public(b)
-    ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT [probe rows]
+    SELECT b.id, line.found FROM (
+      SELECT * FROM bots b WHERE stoa_public(b) ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT [probe rows]
+    ) b CROSS JOIN LATERAL ([lines]) line ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT [probe rows]
   ) examined WHERE found LIMIT 1
 ),
 walk AS MATERIALIZED (
   SELECT DISTINCT ON (name, handle) id, name, handle FROM (
     SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found
-    FROM bots b CROSS JOIN LATERAL ([lines]) line WHERE stoa_public(b) AND (SELECT true FROM probe)
-    ORDER BY name, handle LIMIT [walk rows]
+    FROM (
+      SELECT * FROM bots b WHERE stoa_public(b) AND (SELECT true FROM probe)
+      ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT [walk rows]
+    ) b CROSS JOIN LATERAL ([lines]) line ORDER BY name, handle LIMIT [walk rows]
   ) examined WHERE found ORDER BY name, handle LIMIT [needed]
 ),
 rare AS MATERIALIZED (SELECT count(*) < [needed] AS yes FROM walk),
@@ -42,8 +45,8 @@ page AS MATERIALIZED (
     UNION ALL
     (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
        SELECT hits.post_id, b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits
-       CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.id = hits.id AND stoa_public(b) AND [fits] OFFSET 0) b
-       ORDER BY name, handle
+       CROSS JOIN LATERAL (SELECT b.*, stoa_public(b) AS seen FROM bots b WHERE b.id = hits.id OFFSET 0) b
+       WHERE b.seen AND [fits] ORDER BY name, handle
      ) hit
      CROSS JOIN LATERAL ([text of a hit]) text
      ORDER BY name, handle LIMIT [needed])
@@ -70,7 +73,7 @@ var (
 		"[hits]": `
   SELECT b.id, NULL::uuid AS post_id FROM bots b WHERE (SELECT yes FROM rare) AND ` + indexed("b.folded", "folded") + `
   UNION ALL
-  SELECT p.author_id, p.id FROM posts p WHERE (SELECT yes FROM rare) AND ` + published + ` AND ` + indexed("p.folded", "folded"),
+  SELECT p.author_id, p.id FROM posts p WHERE (SELECT yes FROM rare) AND ` + indexed("CASE WHEN "+published+" THEN p.folded END", "folded"),
 		"[text of a hit]": `
        SELECT FROM bots b WHERE hit.post_id IS NULL AND b.id = hit.id AND ` + search.Holds("b.folded") + `
        UNION ALL

@@ -6,7 +6,7 @@ import "strings"
 // fields are SQL.
 type Newest struct {
 	Table string
-	// Walked selects the rows of an index in the order of the list. Indexed is the predicate of the index of q-grams.
+	// Walked selects the rows of an index in the order of the list. Indexed is the condition in the index of q-grams.
 	Walked, Indexed string
 	// Visible is asked of each row that is examined.
 	Visible string
@@ -15,7 +15,8 @@ type Newest struct {
 }
 
 // newest finds the page. The ORDER BY of each level is that of its input, which tells the planner to keep it: so every level stops
-// reading when the level above has enough.
+// reading when the level above has enough. OFFSET 0 keeps conditions apart from the one that an index must answer, so that the planner
+// takes that index whatever it believes of the table.
 const newest = `
 needle AS MATERIALIZED (SELECT lower([text]) AS folded),
 probe AS MATERIALIZED (
@@ -30,15 +31,18 @@ walk AS MATERIALIZED (
 ),
 rare AS MATERIALIZED (SELECT count(*) < [needed] AS yes FROM walk),
 hits AS MATERIALIZED (
-  SELECT r.id, r.created_at FROM [table] r
-  WHERE (SELECT yes FROM rare) AND [indexed] AND stoa_qgrams(r.folded) @@ (SELECT stoa_qgram_query(folded) FROM needle)
+  SELECT r.id, r.created_at FROM (
+    SELECT r.* FROM [table] r
+    WHERE (SELECT yes FROM rare) AND stoa_qgrams(CASE WHEN [indexed] THEN r.folded END) @@ (SELECT stoa_qgram_query(folded) FROM needle) OFFSET 0
+  ) r WHERE [walked]
 ),
 page AS MATERIALIZED (
   SELECT id, created_at FROM (
     SELECT id, created_at FROM walk WHERE NOT (SELECT yes FROM rare)
     UNION ALL
     (SELECT hit.id, hit.created_at FROM (SELECT * FROM hits ORDER BY created_at DESC, id DESC) hit
-     CROSS JOIN LATERAL (SELECT FROM [table] r WHERE r.id = hit.id AND [walked] AND [holds] AND [visible] OFFSET 0) r
+     CROSS JOIN LATERAL (SELECT r.* FROM [table] r WHERE r.id = hit.id OFFSET 0) r
+     WHERE [holds] AND [visible]
      ORDER BY hit.created_at DESC, hit.id DESC LIMIT [needed])
   ) found ORDER BY created_at DESC, id DESC OFFSET [offset] LIMIT [limit]
 )`

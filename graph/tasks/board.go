@@ -23,7 +23,7 @@ page AS MATERIALIZED (
 )
 
 // matching is a search for the text $3.
-var matching = search.Newest{Table: "tasks", Walked: listed, Indexed: listed, Visible: authored, Text: "$3"}
+var matching = search.Newest{Table: "tasks", Walked: listed, Indexed: `r.removed_at IS NULL`, Visible: authored, Text: "$3"}
 
 var cardsOfPage = `
 SELECT ` + columns + `, ` + facts + ` FROM page JOIN tasks t ON t.id = page.id` + joined + `
