@@ -8,5 +8,6 @@ const (
 	ReserveStep = reserveStep
 	MaxAttempts = maxAttempts
 )
+
 // PublishedKey is the place of a public copy in the store.
 var PublishedKey = publishedKey

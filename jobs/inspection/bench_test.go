@@ -25,7 +25,7 @@ func BenchmarkPhotograph(b *testing.B) {
 			var cpu, wall, otherCPU, otherWall time.Duration
 			for b.Loop() {
 				began := time.Now()
-				report, state, err := run(b.Context(), Request{Path: path, Purpose: purpose, Scratch: b.TempDir()})
+				report, state, err := new(Inspector).run(b.Context(), Request{Path: path, Purpose: purpose, Scratch: b.TempDir()})
 				require.NoError(b, err)
 				wall += time.Since(began)
 				require.True(b, report.Accepted, report.Reason)
