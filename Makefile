@@ -8,6 +8,8 @@ BENCH   ?=
 CLUSTER := $(BIN) test-cluster --
 
 export PATH := $(PATH):/usr/local/go/bin
+# One set of flags for build, tests and linters, so that they share what is compiled.
+export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build run demo seed test bench lint fmt generate migration verify
@@ -20,7 +22,7 @@ setup: ## Install the programs that are missing (Debian packages)
 
 build: setup ## Build bin/stoa
 	@.ci/playground
-	@$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
+	@$(GO) build -ldflags '-X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
 
 run: build ## Run the server with a PostgreSQL of its own in ./data
 	@$(BIN) serve
@@ -38,7 +40,7 @@ test: build ## Run every test, with the race detector, on a throw-away PostgreSQ
 	@$(GO) test ./jobs/inspection
 
 bench: build ## Measure the server, 15 minutes, into docs/benchmarks.md; BENCH=me,feed measures those paths only, BENCH=go the parts
-	@$(GO) build -trimpath -o bin/bench ./cmd/bench
+	@$(GO) build -o bin/bench ./cmd/bench
 	@[ '$(BENCH)' = go ] || bin/bench $(if $(BENCH),--only '$(BENCH)') $(BENCHFLAGS)
 	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
 
