@@ -159,7 +159,3 @@ tool (
 	github.com/99designs/gqlgen
 	github.com/Khan/genqlient
 )
-
-// Later versions make tables of 2 MB whenever a program starts, 45 ms of processor time for each inspected file. pdfcpu alone needs it, for
-// listing forms, which Stoa does not do.
-replace github.com/mattn/go-runewidth => github.com/mattn/go-runewidth v0.0.21
