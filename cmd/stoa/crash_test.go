@@ -233,7 +233,7 @@ func (p *pair) checkOrders(t *testing.T) {
 // checkBooks looks at the ledger itself.
 func checkBooks(t *testing.T, data string) {
 	t.Helper()
-	db, err := sql.Open("postgres", "user=stoa dbname=stoa port=5432 sslmode=disable host="+data+"/postgres")
+	db, err := sql.Open("postgres", "user=stoa dbname=stoa port=5432 sslmode=disable host="+data+"/postgres passfile="+data+"/postgres.pgpass")
 	require.NoError(t, err)
 	defer db.Close()
 	for name, query := range map[string]string{

@@ -234,10 +234,10 @@ func TestProfilesAreTheOperators(t *testing.T) {
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/symbol"} {
 		require.Equal(t, http.StatusUnauthorized, ask(path, ""), path)
 		require.Equal(t, http.StatusUnauthorized, ask(path, "wrong"), path)
-		require.Equal(t, http.StatusOK, ask(path, "given"), path)
+		require.Equal(t, http.StatusOK, ask(path, givenToken), path)
 	}
-	require.Equal(t, http.StatusFound, ask("/debug/pprof", "given"))
-	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", "given"), "it may hold a password")
+	require.Equal(t, http.StatusFound, ask("/debug/pprof", givenToken))
+	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", givenToken), "it may hold a password")
 }
 
 // A profile may take longer than the listener lets answers take.
