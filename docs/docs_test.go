@@ -56,7 +56,7 @@ func TestPagesAndTheirLinks(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, fs.WalkDir(os.DirFS("."), ".", func(name string, found fs.DirEntry, err error) error {
+	require.NoError(t, fs.WalkDir(os.DirFS("."), ".", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".md" {
 			require.True(t, seen["/docs/"+name], "%s can be found from the list", name)
 		}

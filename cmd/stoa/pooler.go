@@ -21,12 +21,12 @@ func checkPooler(ctx context.Context, pool *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	defer first.Close()
+	defer first.Close() //nolint:errcheck // it only returns the connection to the pool
 	second, err := pool.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer second.Close()
+	defer second.Close() //nolint:errcheck // it only returns the connection to the pool
 	mark, found := rand.Text(), ""
 	if _, err := first.ExecContext(ctx, "SET stoa.pooler = '"+mark+"'"); err != nil {
 		return err

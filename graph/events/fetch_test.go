@@ -145,9 +145,11 @@ func TestRowsReadForABatchDoNotGrowWithTheWindow(t *testing.T) {
 		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+w.Events.FetchStatement(),
 			pq.Array([]string{other.ID.String()}), pq.Array([]int{1}), pq.Array([]int64{last}), pq.Array([]int64{last}), pq.Array([]int{16}),
 			events.LatestVersion, pq.Array([]string{"profile.recommendations"})).Scan(&text))
-		var explained []struct{ Plan plan }
+		var explained []struct {
+			Plan plan `json:"Plan"`
+		}
 		require.NoError(t, json.Unmarshal(text, &explained))
-		require.EqualValues(t, 1, explained[0].Plan.read("events"), "with %d in flight: %s", inFlight, text)
+		require.InDelta(t, 1, explained[0].Plan.read("events"), 0, "with %d in flight: %s", inFlight, text)
 	}
 }
 

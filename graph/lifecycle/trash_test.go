@@ -107,9 +107,16 @@ func TestManyAgentsMoveInBatches(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
-	model := w.Agent()
-	w.Exec(`INSERT INTO bots SELECT (jsonb_populate_record(b, jsonb_build_object('id', gen_random_uuid(), 'handle', 'idle_' || n))).*
-		FROM bots b, generate_series(1, 2500) AS n WHERE b.id = $1`, model.ID)
+	w.Agent()
+	w.Exec(`DO $do$
+		DECLARE
+		  written text := (SELECT string_agg(column_name, ', ') FROM information_schema.columns
+		    WHERE table_schema = 'public' AND table_name = 'bots' AND is_generated = 'NEVER');
+		BEGIN
+		  EXECUTE 'INSERT INTO bots (' || written || ') SELECT ' || written || ' FROM (
+		    SELECT (jsonb_populate_record(b, jsonb_build_object(''id'', gen_random_uuid(), ''handle'', ''idle_'' || n))).*
+		    FROM bots b, generate_series(1, 2500) AS n) AS idle';
+		END $do$`)
 	later(w, 4, 0)
 	require.EqualValues(t, 2501, trash(t, w))
 	require.Zero(t, w.Count("SELECT count(*) FROM bots WHERE state = 'active'"))

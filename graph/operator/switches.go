@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -134,9 +135,7 @@ func (a *API) changeSettings(ctx context.Context, p Procedure, reason string, ch
 		if err != nil {
 			return nil, err
 		}
-		for name, value := range said {
-			details[name] = value
-		}
+		maps.Copy(details, said)
 		return update.Save(ctx)
 	})
 }

@@ -33,7 +33,7 @@ func TestListInAStateReadsOnePage(t *testing.T) {
 				Plan struct {
 					Hit  int `json:"Shared Hit Blocks"`
 					Read int `json:"Shared Read Blocks"`
-				}
+				} `json:"Plan"`
 			}
 			require.NoError(t, json.Unmarshal(raw, &plans))
 			touched = plans[0].Plan.Hit + plans[0].Plan.Read

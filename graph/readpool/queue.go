@@ -2,6 +2,7 @@ package readpool
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -113,7 +114,7 @@ func (q *queue) withdraw(caller string, mine *request) bool {
 }
 
 func (q *queue) remove(caller string, i int) {
-	rest := append(q.waiting[caller][:i:i], q.waiting[caller][i+1:]...)
+	rest := slices.Delete(q.waiting[caller], i, i+1)
 	if len(rest) == 0 {
 		delete(q.waiting, caller)
 	} else {

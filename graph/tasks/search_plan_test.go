@@ -100,7 +100,7 @@ func TestSearchReadsFewTexts(t *testing.T) {
 		}
 		_, err = conn.ExecContext(t.Context(), "BEGIN") // within a transaction nothing is reported
 		require.NoError(t, err)
-		defer conn.ExecContext(context.Background(), "ROLLBACK") //nolint:errcheck // it changes nothing
+		defer conn.ExecContext(context.Background(), "ROLLBACK")
 		before := counted()
 		query, args, err := tasks.SearchStatement(q)
 		require.NoError(t, err)

@@ -158,7 +158,7 @@ func freshUntil(table string) string {
 
 // triggers finds those switched off or gone, on which checking only new entries relies.
 const triggers = `
-SELECT 'ledger_triggers', NULL::uuid, NULL::uuid, 2, count(*) FROM pg_trigger
+SELECT 'ledger_triggers', NULL::uuid AS bot_id, NULL::uuid AS transaction_id, 2, count(*) FROM pg_trigger
 WHERE tgrelid = 'ledger_entries'::regclass AND tgname IN ('ledger_entries_append_only', 'ledger_entries_balanced') AND tgenabled IN ('O', 'A')
 HAVING count(*) <> 2`
 
@@ -175,7 +175,7 @@ func (p phase) slice(ctx context.Context, on querier, after uuid.UUID) (until uu
 		return until, nil, nil
 	}
 	switch err := on.QueryRowContext(ctx, prepared.PlanPerValue+p.until, after).Scan(&until); err {
-	case nil, sql.ErrNoRows: //nolint:errorlint // database/sql does not wrap it
+	case nil, sql.ErrNoRows:
 	default:
 		return until, nil, err
 	}

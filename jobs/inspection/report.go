@@ -42,8 +42,6 @@ type verdict struct {
 	Width     int       `json:"width"`
 	Height    int       `json:"height"`
 	Pages     int       `json:"pages"`
-
-	ending Ending
 }
 
 // The names, in the child's folder, of what it makes.

@@ -7,7 +7,7 @@ import (
 )
 
 // closeReason is how the server ends a connection: a close code of §6 and a text for logs.
-type closeReason struct {
+type closeReason struct { //nolint:errname // it is more than an error: the code goes to the client
 	code int
 	text string
 }

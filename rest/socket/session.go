@@ -168,7 +168,7 @@ func (s *session) receive() (message, error) {
 	}
 	event, err := readAck(buffer[:n])
 	if err != nil {
-		return message{reason: &errProtocol}, nil //nolint:nilerr // the reason says it
+		return message{reason: &errProtocol}, nil
 	}
 	return message{event: event}, nil
 }

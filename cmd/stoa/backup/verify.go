@@ -43,7 +43,7 @@ func (s Store) readVerification() (verification, error) {
 	if err != nil {
 		return v, err
 	}
-	if json.Unmarshal(text, &v) != nil || v.NextPart < 0 || v.NextPart >= parts {
+	if damaged := json.Unmarshal(text, &v) != nil; damaged || v.NextPart < 0 || v.NextPart >= parts {
 		return verification{}, nil // it is made anew within a week
 	}
 	return v, nil

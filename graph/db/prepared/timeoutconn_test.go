@@ -74,7 +74,7 @@ func TestSilentServerWithinADeadline(t *testing.T) {
 	const wait = 300 * time.Millisecond
 	for name, c := range map[string]struct {
 		// prepare is done while the server answers, hang while it does not.
-		prepare func(t *testing.T, ctx context.Context, db *sql.DB) (tx *sql.Tx)
+		prepare func(ctx context.Context, t *testing.T, db *sql.DB) (tx *sql.Tx)
 		hang    func(ctx context.Context, db *sql.DB, tx *sql.Tx) error
 	}{
 		"connecting": {nil, func(ctx context.Context, db *sql.DB, _ *sql.Tx) error { return db.PingContext(ctx) }},
@@ -114,10 +114,10 @@ func TestSilentServerWithinADeadline(t *testing.T) {
 				tx     *sql.Tx
 			)
 			eventually(t, "it is ready in time", func() bool {
-				ctx, cancel = context.WithTimeout(t.Context(), wait)
+				ctx, cancel = context.WithTimeout(t.Context(), wait) //nolint:fatcontext // each try has a time of its own
 				t.Cleanup(cancel)
 				if c.prepare != nil {
-					tx = c.prepare(t, ctx, db)
+					tx = c.prepare(ctx, t, db)
 				}
 				return ctx.Err() == nil && (c.prepare == nil || tx != nil || name != "COMMIT")
 			})
@@ -137,13 +137,13 @@ func TestSilentServerWithinADeadline(t *testing.T) {
 	}
 }
 
-func warm(t *testing.T, _ context.Context, db *sql.DB) *sql.Tx {
+func warm(_ context.Context, t *testing.T, db *sql.DB) *sql.Tx {
 	t.Helper()
 	require.Equal(t, 1, one[int](t, db, "SELECT $1::int", 1))
 	return nil
 }
 
-func begun(_ *testing.T, ctx context.Context, db *sql.DB) *sql.Tx {
+func begun(ctx context.Context, _ *testing.T, db *sql.DB) *sql.Tx {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil
