@@ -183,7 +183,7 @@ func TestAnUnbalancedLedgerRaisesTheAlarm(t *testing.T) {
 	h.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", agent.ID)
 	h.start()
 	require.Eventually(t, func() bool {
-		return h.logged("level=ERROR msg=\"the ledger does not balance\" check=available_balance bot_id=" + agent.ID.String())
+		return h.logged("level=ERROR msg=\"the ledger does not balance\" scope=new check=available_balance bot_id=" + agent.ID.String())
 	},
 		patience, 10*time.Millisecond)
 }
