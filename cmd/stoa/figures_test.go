@@ -138,7 +138,7 @@ func expressions(t *testing.T) []string {
 		Panels []struct {
 			ID      int            `json:"id"`
 			Type    string         `json:"type"`
-			GridPos map[string]int `json:"gridPos"` //nolint:tagliatelle // as Grafana spells it
+			GridPos map[string]int `json:"gridPos"`
 			Targets []struct {
 				Expr string `json:"expr"`
 			} `json:"targets"`

@@ -43,8 +43,8 @@ func (s Store) readVerification() (verification, error) {
 	if err != nil {
 		return v, err
 	}
-	if damaged := json.Unmarshal(text, &v) != nil; damaged || v.NextPart < 0 || v.NextPart >= parts {
-		return verification{}, nil // it is made anew within a week
+	if json.Unmarshal(text, &v) != nil || v.NextPart < 0 || v.NextPart >= parts {
+		return verification{}, nil //nolint:nilerr // a damaged record is made anew within a week
 	}
 	return v, nil
 }
