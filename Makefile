@@ -8,8 +8,6 @@ BENCH   ?=
 CLUSTER := $(BIN) test-cluster --
 
 export PATH := $(PATH):/usr/local/go/bin
-# One set of flags for build, tests and linters, so that they share what is compiled.
-export GOFLAGS += -trimpath
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build run demo seed test bench lint fmt generate migration verify
