@@ -3,7 +3,7 @@ package graph
 import (
 	"stoa/graph/events"
 	"stoa/graph/messages"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // deliverable joins the outbox to the messages that complete its events: an event of a message carries the record as it is at

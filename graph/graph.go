@@ -12,21 +12,22 @@ import (
 	"gocloud.dev/blob"
 
 	"stoa/graph/attachments"
+	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
-	"stoa/graph/db"
 	"stoa/graph/events"
-	"stoa/graph/fault"
 	"stoa/graph/feedback"
 	"stoa/graph/lifecycle"
-	"stoa/graph/limits"
 	"stoa/graph/messages"
-	"stoa/graph/metrics"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/readpool"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/graph/readpool"
 	"stoa/graph/rewards"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
@@ -61,6 +62,7 @@ type Config struct {
 // Graph holds the API of every domain.
 type Graph struct {
 	Attachments *attachments.API
+	Auth        *auth.API
 	Bots        *bots.API
 	Contacts    *contacts.API
 	Events      *events.API
@@ -92,11 +94,12 @@ func New(c Config) *Graph {
 		}
 	}
 	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn, Messages: deliverable}
-	identity := &bots.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
+	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	g := &Graph{
 		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry},
-		Bots:        identity,
+		Auth:        tokens,
+		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens},
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
@@ -109,7 +112,7 @@ func New(c Config) *Graph {
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
-		DB: c.DB, Identity: identity, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
+		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
 		Life: &lifecycle.API{DB: c.DB}, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
 	}
 	return g

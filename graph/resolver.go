@@ -2,6 +2,7 @@ package graph
 
 import (
 	"stoa/graph/attachments"
+	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/exec"
@@ -19,6 +20,7 @@ import (
 // The domains under names of their own, so that one struct can embed them all.
 type (
 	attachmentsAPI = attachments.API
+	authAPI        = auth.API
 	botsAPI        = bots.API
 	contactsAPI    = contacts.API
 	feedbackAPI    = feedback.API
@@ -41,6 +43,7 @@ type resolver struct {
 
 type operations struct {
 	*attachmentsAPI
+	*authAPI
 	*botsAPI
 	*contactsAPI
 	*feedbackAPI
@@ -55,7 +58,7 @@ type operations struct {
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
-		g.Attachments, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Orders, g.Posts, g.Profiles, g.Services, g.Tasks, g.Wallet,
+		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Orders, g.Posts, g.Profiles, g.Services, g.Tasks, g.Wallet,
 	}}
 }
 

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"stoa/graph/fault"
-	"stoa/graph/text"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 // maxAct is the size of an act's body in bytes.

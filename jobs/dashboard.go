@@ -20,7 +20,7 @@ const (
 )
 
 // Dashboard is River's page over the jobs of the whole cluster, also on a process that works none. Whoever mounts it admits
-// operators only and puts them into the context (graph/viewer); every change is audited before it is made.
+// operators only and puts them into the context (graph/platform/viewer); every change is audited before it is made.
 type Dashboard struct {
 	http.Handler
 	stop context.CancelFunc

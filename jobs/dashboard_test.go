@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 	"stoa/jobs"
 )
 

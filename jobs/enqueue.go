@@ -8,7 +8,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.

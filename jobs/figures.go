@@ -8,7 +8,7 @@ import (
 
 	"github.com/lib/pq"
 
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 )
 
 // shown are the states whose jobs are counted: all but those that ended well.

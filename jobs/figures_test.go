@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 	"stoa/jobs"
 )
 

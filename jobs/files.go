@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
-	"stoa/graph/metrics"
-	"stoa/graph/tracing"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
 )
 
 // inspect brings about the verdict on an upload.

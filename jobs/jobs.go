@@ -22,8 +22,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
-	"stoa/graph/db"
-	"stoa/graph/metrics"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
 	"stoa/jobs/inspection"
 )
 

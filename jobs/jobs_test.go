@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 	"stoa/jobs"
 )
 

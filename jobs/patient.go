@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // away is how long the database may take to answer before a failure of the page is taken for its absence.

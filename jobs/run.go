@@ -8,8 +8,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
-	"stoa/graph/metrics"
-	"stoa/graph/tracing"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
 )
 
 // observed runs a job, counts how it ended, and goes on with the trace of the request that asked for it.

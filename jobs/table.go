@@ -7,7 +7,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // The queues and how many jobs of each a process works at the same time. Work that waits for nothing must not wait behind work

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 	"stoa/rest"
 )
 

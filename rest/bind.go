@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
 )
 
 // bodyDecoder is an input that reads its own body, where the order of checks is not the general one.

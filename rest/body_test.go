@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/httpserver"
 	"stoa/rest"
-	"stoa/rest/httpserver"
 )
 
 // raw sends a request as it is and returns the answer, and whether the connection is closed after it.

@@ -3,6 +3,8 @@ package rest
 import (
 	"net/http"
 
+	"stoa/graph/platform/web"
+
 	"github.com/go-chi/cors"
 )
 
@@ -17,10 +19,10 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 		AllowedOrigins: c.AllowedOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{
-			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Range", requestIDHeader,
+			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Range", web.RequestIDHeader,
 		},
 		ExposedHeaders: []string{
-			"Content-Disposition", "Content-Range", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", requestIDHeader,
+			"Content-Disposition", "Content-Range", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", web.RequestIDHeader,
 		},
 		// A preflight is an OPTIONS like any other: 204 with Allow.
 		OptionsPassthrough: true,

@@ -12,8 +12,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
 	"stoa/rest"
 	"stoa/rest/resttest"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 // serveFile sends bytes that the caller may have, whole or in ranges, unless it has them already.

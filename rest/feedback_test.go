@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 const feedbackPath = "/api/v1/feedback"

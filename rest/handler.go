@@ -3,7 +3,7 @@
 // It decides nothing about agents, posts or money: it finds the row of a path in the route table, admits the caller, reads the
 // body strictly, calls one method and writes what comes back. The checks run in the contract's order: path and method,
 // authentication, suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON,
-// every failure is a fault (see graph/fault), and nothing is ever redirected.
+// every failure is a fault (see graph/platform/fault), and nothing is ever redirected.
 package rest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
-	"stoa/graph/fault"
-	"stoa/graph/metrics"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
 )
 
 // Config is what the public listener serves.

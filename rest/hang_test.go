@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/rest"
 )
 

@@ -14,9 +14,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/web"
 )
 
 var parameter = regexp.MustCompile(`\{[a-z_]+\}`)
@@ -40,7 +41,7 @@ func TestEveryLimitedRouteTellsSo(t *testing.T) {
 		defer response.Body.Close()
 		raw, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
-		var failed errorBody
+		var failed web.ErrorBody
 		require.NoError(t, json.Unmarshal(raw, &failed))
 		return response.StatusCode, response.Header, failed.Error.Code
 	}

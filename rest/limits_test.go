@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
 )
 
 // Pages and stretches of every list, at their bounds and one past (§8).

@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
 	"stoa/graph/messages"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 const messagesPath = "/api/v1/messages"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 // byMethod serves one path: HEAD wherever GET is, OPTIONS everywhere, 405 with Allow for the rest. preflight adds to OPTIONS what a

@@ -8,9 +8,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"stoa/graph/limits"
-	"stoa/graph/metrics"
-	"stoa/graph/tracing"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
+	"stoa/graph/platform/web"
 )
 
 // observe counts, times and traces every request under the pattern of its route.
@@ -26,7 +27,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 			if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
 				route, pattern = found[0], s.patterns[found[0]]
 			}
-			finish(route, out.status, w.Header().Get(requestIDHeader))
+			finish(route, out.status, w.Header().Get(web.RequestIDHeader))
 			pattern.Done(method, out.status, time.Since(began))
 			s.Metrics.HTTP.Ended()
 		}()

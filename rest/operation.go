@@ -8,18 +8,18 @@ import (
 	"runtime"
 	"strings"
 
-	"stoa/graph/fault"
-	"stoa/graph/tracing"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/tracing"
+	"stoa/graph/platform/wire"
 )
 
 // operation is a method as a route uses it.
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
-	// ahead lets the method's query ride on the caller's admission; nil for a method that queries by itself. Only a request that
+	// attach attaches the method's query to the caller's authentication; nil for a method that queries by itself. Only a request that
 	// reads has one, so no body is read before the caller is known.
-	ahead func(ctx context.Context, r *http.Request) context.Context
+	attach func(ctx context.Context, r *http.Request) context.Context
 	// malformed is the fault of a body that cannot be read as JSON; nil for invalid_input.
 	malformed func(refused *wire.Error) error
 }
@@ -44,18 +44,18 @@ func named[In, Out any](name string, method func(context.Context, In) (Out, erro
 	}}
 }
 
-// riding is with, for a method that reads along with the caller's admission. What ahead cannot read it leaves to the method.
-func riding[In, Out any](ahead func(context.Context, In) context.Context, method func(context.Context, In) (Out, error)) operation {
+// withPiggyback is with, for a method whose query is attached to the caller's authentication. What attach leaves out the method reads.
+func withPiggyback[In, Out any](attach func(context.Context, In) context.Context, method func(context.Context, In) (Out, error)) operation {
 	fill, call := binder[In](), traced(nameOf(method), method)
 	return operation{
 		malformed: malformed[In](),
-		ahead: func(ctx context.Context, r *http.Request) context.Context {
+		attach: func(ctx context.Context, r *http.Request) context.Context {
 			in := new(In)
 			if err := fill(in, r, nil); err != nil {
 				return ctx
 			}
 			requestOf(ctx).input = in
-			return ahead(ctx, *in)
+			return attach(ctx, *in)
 		},
 		run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 			in, read := requestOf(ctx).input.(*In)
@@ -91,10 +91,10 @@ func without[Out any](method func(context.Context) (Out, error)) operation {
 	}}
 }
 
-// ridingWithout is without, for a method that reads along with the caller's admission.
-func ridingWithout[Out any](ahead func(context.Context) context.Context, method func(context.Context) (Out, error)) operation {
+// withoutPiggyback is without, for a method whose query is attached to the caller's authentication.
+func withoutPiggyback[Out any](attach func(context.Context) context.Context, method func(context.Context) (Out, error)) operation {
 	o := without(method)
-	o.ahead = func(ctx context.Context, _ *http.Request) context.Context { return ahead(ctx) }
+	o.attach = func(ctx context.Context, _ *http.Request) context.Context { return attach(ctx) }
 	return o
 }
 

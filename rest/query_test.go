@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 // A parameter that cannot be unescaped is refused like any other bad value, not overlooked.

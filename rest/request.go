@@ -3,8 +3,8 @@ package rest
 import (
 	"context"
 
-	"stoa/graph/limits"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/viewer"
 )
 
 // request is the context of one request. It holds what the handlers in front of a route find out, and what the domains look for in

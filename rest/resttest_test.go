@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/httpserver"
 	"stoa/rest"
-	"stoa/rest/httpserver"
 )
 
 // site is a running public listener over a world.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
-	"stoa/graph/readpool"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/readpool"
 )
 
 // stuck is the number of connections that wait for a lock.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 )
 
 // maxBody is the size of an ordinary JSON request in bytes (§8).
@@ -47,8 +47,8 @@ func (s *server) operate(w http.ResponseWriter, r *http.Request, row route) (any
 	began := time.Now()
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer func() { cancel() }()
-	if row.ahead != nil {
-		ctx = row.ahead(ctx, r)
+	if row.attach != nil {
+		ctx = row.attach(ctx, r)
 	}
 	v, err := s.admit(ctx, r.Header, row.access, row.method != http.MethodGet)
 	if err != nil {

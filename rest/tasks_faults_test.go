@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 func TestTaskBodies(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/tasks"
 )
 

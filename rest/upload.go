@@ -9,8 +9,8 @@ import (
 	"net/http"
 
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
-	"stoa/graph/tracing"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/tracing"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 func TestUploadAnswersWithTheRecord(t *testing.T) {

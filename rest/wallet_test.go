@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/wallet"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"stoa/cmd/bench/channel"
 	"stoa/cmd/bench/machine"
+	"stoa/cmd/bench/ws"
 )
 
 const (
@@ -36,14 +36,14 @@ func (r *run) fresh(ctx context.Context) error {
 	agents := r.world.Agents[channelFrom:]
 	if r.wants(memoryPart) {
 		r.sayf("idle sockets")
-		r.data.Idle, err = channel.MeasureIdle(ctx, server, agents, r.Sockets)
+		r.data.Idle, err = ws.MeasureIdle(ctx, server, agents, r.Sockets)
 		if err := r.note(ctx, err); err != nil {
 			return err
 		}
 	}
 	if r.wants(silentPart) {
 		r.sayf("sockets that acknowledge nothing")
-		r.data.Silent, err = channel.MeasureSilent(ctx, r.world, server, agents, r.Silent, silentLength)
+		r.data.Silent, err = ws.MeasureSilent(ctx, r.world, server, agents, r.Silent, silentLength)
 		if err := r.note(ctx, err); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (r *run) fresh(ctx context.Context) error {
 			return err
 		}
 		r.sayf("events at %d a second", rate)
-		d, err := channel.MeasureDelivery(ctx, server, agents, rate, r.Delivery)
+		d, err := ws.MeasureDelivery(ctx, server, agents, rate, r.Delivery)
 		if err == nil {
 			r.data.Deliveries = append(r.data.Deliveries, d)
 		}

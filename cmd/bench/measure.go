@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"stoa/cmd/bench/contest"
+	"stoa/cmd/bench/baseline"
+	"stoa/cmd/bench/compare"
 	"stoa/cmd/bench/machine"
-	"stoa/cmd/bench/paths"
 	"stoa/cmd/bench/report"
-	"stoa/cmd/bench/rival"
+	"stoa/cmd/bench/scenarios"
 )
 
 const (
@@ -30,7 +30,7 @@ func (r *run) measure(ctx context.Context, last bool) (err error) {
 		return err
 	}
 	defer server.Stop()
-	alone := contest.Contestant{Name: contest.Server, Process: server}
+	alone := compare.Contestant{Name: compare.Server, Process: server}
 	if r.wants(growthPart) {
 		if err := r.grown(ctx, alone); err != nil {
 			return err
@@ -44,12 +44,12 @@ func (r *run) measure(ctx context.Context, last bool) (err error) {
 		return err
 	}
 	defer minimal.Stop()
-	db, err := rival.Open(ctx, r.world.URL)
+	db, err := baseline.Open(ctx, r.world.URL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	contestants := []contest.Contestant{alone, {Name: contest.Minimal, Process: minimal}, {Name: contest.SQL, DB: db}}
+	contestants := []compare.Contestant{alone, {Name: compare.Minimal, Process: minimal}, {Name: compare.SQL, DB: db}}
 	for _, path := range r.contested() {
 		if err := r.hold(ctx, path, contestants); err != nil {
 			return err
@@ -60,16 +60,16 @@ func (r *run) measure(ctx context.Context, last bool) (err error) {
 }
 
 // grown measures the server alone on every path that the database has enough posts for.
-func (r *run) grown(ctx context.Context, server contest.Contestant) error {
+func (r *run) grown(ctx context.Context, server compare.Contestant) error {
 	size := report.Size{}
 	size.Agents, size.Posts = r.world.Size()
-	plan := contest.Plan{Rounds: grownRounds, Length: r.Length, Warm: warm}
-	for _, path := range paths.All {
+	plan := compare.Plan{Rounds: grownRounds, Length: r.Length, Warm: warm}
+	for _, path := range scenarios.All {
 		if path.HTTP == nil || path.Posts > size.Posts {
 			continue
 		}
 		r.sayf("%s, the server alone, %d agents", path.Name, size.Agents)
-		results, err := r.contest(ctx, plan, path, grownConnections, []contest.Contestant{server})
+		results, err := r.contest(ctx, plan, path, grownConnections, []compare.Contestant{server})
 		if err := r.note(ctx, err); err != nil {
 			return err
 		}
@@ -80,13 +80,13 @@ func (r *run) grown(ctx context.Context, server contest.Contestant) error {
 }
 
 // hold lets all contestants do a path at every number of connections.
-func (r *run) hold(ctx context.Context, path paths.Path, contestants []contest.Contestant) error {
-	different, err := contest.Differences(ctx, r.world, path, contestants[0], contestants[1])
+func (r *run) hold(ctx context.Context, path scenarios.Path, contestants []compare.Contestant) error {
+	different, err := compare.Differences(ctx, r.world, path, contestants[0], contestants[1])
 	if err := r.note(ctx, err); err != nil {
 		return err
 	}
 	r.data.Differences = append(r.data.Differences, different...)
-	r.data.Plan = contest.Plan{Rounds: r.Rounds, Length: r.Length, Warm: warm}
+	r.data.Plan = compare.Plan{Rounds: r.Rounds, Length: r.Length, Warm: warm}
 	r.data.Agents, r.data.Posts = r.world.Size()
 	for _, n := range r.Connections {
 		r.sayf("%s, %d connections", path.Name, n)
@@ -114,7 +114,7 @@ func (r *run) note(ctx context.Context, err error) error {
 }
 
 // contest runs a plan, but not for ever.
-func (r *run) contest(ctx context.Context, plan contest.Plan, path paths.Path, connections int, contestants []contest.Contestant) ([]contest.Result, error) {
+func (r *run) contest(ctx context.Context, plan compare.Plan, path scenarios.Path, connections int, contestants []compare.Contestant) ([]compare.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, slack+time.Duration(len(contestants))*(plan.Warm+time.Duration(plan.Rounds)*plan.Length))
 	defer cancel()
 	return plan.Run(ctx, r.world, path, connections, contestants)

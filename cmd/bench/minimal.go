@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"os"
 
-	"stoa/cmd/bench/rival"
+	"stoa/cmd/bench/baseline"
 	"stoa/cmd/bench/world"
 )
 
@@ -19,7 +19,7 @@ type minimalCommand struct {
 
 // Run announces the address on standard output.
 func (c *minimalCommand) Run(ctx context.Context) (err error) {
-	db, err := rival.Open(ctx, c.URL)
+	db, err := baseline.Open(ctx, c.URL)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (c *minimalCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	server := rival.NewServer(db)
+	server := baseline.NewServer(db)
 	fmt.Fprintln(os.Stdout, world.Announcement+open.Addr().String())
 	go func() {
 		<-ctx.Done()

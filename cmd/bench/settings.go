@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"stoa/cmd/bench/paths"
+	"stoa/cmd/bench/scenarios"
 )
 
 // The parts of a run that are no paths.
@@ -43,7 +43,7 @@ const fewest = 512
 // Validate refuses names that are none and sizes that do not do.
 func (c *runCommand) Validate() error {
 	known := []string{memoryPart, channelPart, silentPart, growthPart}
-	for _, p := range paths.All {
+	for _, p := range scenarios.All {
 		known = append(known, p.Name)
 	}
 	for _, name := range c.Only {
@@ -74,10 +74,10 @@ func (c *runCommand) sizes() []int {
 }
 
 // contested are the paths of the contest.
-func (c *runCommand) contested() []paths.Path {
-	var chosen []paths.Path
-	for _, p := range paths.All {
-		if c.wants(p.Name) || (p.HTTP == nil && c.wants(paths.Deep)) {
+func (c *runCommand) contested() []scenarios.Path {
+	var chosen []scenarios.Path
+	for _, p := range scenarios.All {
+		if c.wants(p.Name) || (p.HTTP == nil && c.wants(scenarios.Deep)) {
 			chosen = append(chosen, p)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"stoa/cmd/stoa/backup"
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
 	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
 )
 
 // backupCommand makes backups, lists them and brings them back (§8), beside a running server or without one.

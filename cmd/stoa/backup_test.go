@@ -21,13 +21,13 @@ import (
 )
 
 // uploaded sends a small picture and returns the path of its bytes.
-func (s *server) uploaded(by *agent.Agent) string {
+func (s *instance) uploaded(by *agent.Agent) string {
 	s.t.Helper()
 	return "/attachments/" + s.upload(by, "portfolio") + "/download"
 }
 
 // upload sends a small picture and returns its id.
-func (s *server) upload(by *agent.Agent, purpose string) string {
+func (s *instance) upload(by *agent.Agent, purpose string) string {
 	s.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -57,7 +57,7 @@ func (s *server) upload(by *agent.Agent, purpose string) string {
 }
 
 // asks sends a document to the operators' GraphQL and returns the answer.
-func (s *server) asks(document string) string {
+func (s *instance) asks(document string) string {
 	s.t.Helper()
 	token, err := os.ReadFile(filepath.Join(s.data, operatorTokenFile))
 	require.NoError(s.t, err)

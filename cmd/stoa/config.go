@@ -13,7 +13,7 @@ import (
 
 	"github.com/lib/pq"
 
-	"stoa/graph/limits"
+	"stoa/graph/platform/limits"
 )
 
 // settingPrefix and the name of a flag make the name of its environment variable.

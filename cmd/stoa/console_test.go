@@ -25,7 +25,7 @@ import (
 
 // office is a running server and an operator's console beside it.
 type office struct {
-	*server
+	*instance
 
 	settings []string
 }

@@ -145,7 +145,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	checkBooks(t, second.data)
 }
 
-func register(t *testing.T, s *server) *agent.Agent {
+func register(t *testing.T, s *instance) *agent.Agent {
 	t.Helper()
 	made, err := agent.Register(t.Context(), s.client(), "Agent", "agent")
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/cmd/stoa/cluster"
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 	"stoa/migrate"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"stoa/cmd/stoa/backup"
 	"stoa/graph"
-	"stoa/graph/endpoint"
-	"stoa/graph/limits"
-	"stoa/graph/metrics"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/server"
 	"stoa/jobs"
 )
 
@@ -60,8 +60,8 @@ func (p *process) socketFigures() metrics.Sockets {
 }
 
 // figures are the mounts by which the operator listener shows what the process does.
-func (p *process) figures() []endpoint.Mount {
-	return []endpoint.Mount{
+func (p *process) figures() []server.Mount {
+	return []server.Mount{
 		{
 			Path: metricsPath, Title: "Metrics", About: "Figures for Prometheus; this page alone needs no token.",
 			Open: true, Handler: p.metrics.Handler(),

@@ -18,11 +18,11 @@ import (
 
 	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 )
 
 // exposed are the metrics of a server by name, with their types.
-func (s *server) exposed() map[string]string {
+func (s *instance) exposed() map[string]string {
 	s.t.Helper()
 	shown := s.fetch(s.operator + metricsPath)
 	require.Equal(s.t, http.StatusOK, shown.status)
@@ -36,7 +36,7 @@ func (s *server) exposed() map[string]string {
 	return types
 }
 
-func (s *server) metric(line string) bool {
+func (s *instance) metric(line string) bool {
 	s.t.Helper()
 	return strings.Contains(string(s.fetch(s.operator+metricsPath).raw), "\n"+line+"\n")
 }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stoa/graph/endpoint"
+	"stoa/graph/server"
 	"stoa/jobs/inspection"
 	"stoa/rest"
 )
@@ -72,11 +72,11 @@ func (i *inspections) confinement() any {
 }
 
 // readiness is /readyz on the operator listener: as on the public one, and what confines the inspection of files.
-func (p *process) readiness() endpoint.Mount {
+func (p *process) readiness() server.Mount {
 	c := rest.Config{
 		Logger: p.log, Draining: &p.draining, Checks: p.checks(), Confinement: p.inspections.confinement,
 	}
-	return endpoint.Mount{
+	return server.Mount{
 		Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, and what confines the inspection of files.",
 		Open: true, Handler: rest.New(c),
 	}

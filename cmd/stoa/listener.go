@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"stoa/rest/httpserver"
+	"stoa/graph/platform/httpserver"
 )
 
 // connectionSettings bound what clients may hold open.

@@ -89,7 +89,7 @@ func TestShutdownOfAnIdleProcess(t *testing.T) {
 }
 
 // isGoing tells whether the server says that it is not ready, or has stopped listening.
-func (s *server) isGoing() bool {
+func (s *instance) isGoing() bool {
 	response, err := http.Get(s.url + "/readyz")
 	if err != nil {
 		return errors.Is(err, syscall.ECONNREFUSED)
@@ -100,7 +100,7 @@ func (s *server) isGoing() bool {
 
 // askers send requests one after the other, each on a connection of its own.
 type askers struct {
-	server *server
+	server *instance
 	token  string
 	all    sync.WaitGroup
 	sent   atomic.Int64

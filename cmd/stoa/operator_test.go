@@ -16,7 +16,7 @@ import (
 const givenToken = "given-by-the-test-0123456789abcd"
 
 // ask puts a question to the operator listener and returns the answer's status.
-func (s *server) ask(token string) int {
+func (s *instance) ask(token string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.operator+"/graphql", strings.NewReader(`{"query":"{settings{feeBps}}"}`))
 	require.NoError(s.t, err)

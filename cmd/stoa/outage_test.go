@@ -96,7 +96,7 @@ func (c *cable) pull() {
 }
 
 // requireAway checks what a server without its database says.
-func requireAway(t *testing.T, s *server, who *agent.Agent) {
+func requireAway(t *testing.T, s *instance, who *agent.Agent) {
 	t.Helper()
 	require.Equal(t, http.StatusOK, s.get("/healthz").status)
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/readyz").status)
@@ -108,7 +108,7 @@ func requireAway(t *testing.T, s *server, who *agent.Agent) {
 	require.Positive(t, wait)
 }
 
-func requireBack(t *testing.T, s *server, who *agent.Agent) {
+func requireBack(t *testing.T, s *instance, who *agent.Agent) {
 	t.Helper()
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusOK }, "not ready again")
 	require.NoError(t, who.Get(t.Context(), "/bots/me", new(any)))

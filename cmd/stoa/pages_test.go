@@ -16,12 +16,12 @@ import (
 
 // browser is signed in on the operator listener of a server.
 type browser struct {
-	*server
+	*instance
 
 	client *http.Client
 }
 
-func signIn(t testing.TB, s *server, token string) *browser {
+func signIn(t testing.TB, s *instance, token string) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)

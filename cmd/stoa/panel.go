@@ -3,8 +3,8 @@ package main
 import (
 	"stoa/docs"
 	"stoa/graph"
-	"stoa/graph/endpoint"
-	"stoa/graph/endpoint/playground"
+	"stoa/graph/server"
+	"stoa/graph/server/playground"
 	"stoa/jobs"
 )
 
@@ -15,7 +15,7 @@ func (p *process) openOperator(domains *graph.Graph, token string) error {
 		return err
 	}
 	p.dashboard = dashboard
-	p.operator.Handle(endpoint.New(endpoint.Config{
+	p.operator.Handle(server.New(server.Config{
 		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,
 		TrustedProxies: p.settings.TrustedProxies, Mounts: p.mounts(),
 	}))
@@ -23,8 +23,8 @@ func (p *process) openOperator(domains *graph.Graph, token string) error {
 }
 
 // mounts are what the operator listener carries beside GraphQL, in the order of its index page.
-func (p *process) mounts() []endpoint.Mount {
-	return append([]endpoint.Mount{
+func (p *process) mounts() []server.Mount {
+	return append([]server.Mount{
 		{
 			Path: playground.Path, Title: "Playground", About: "Questions and procedures in GraphQL, with the schema at hand.",
 			Policy: playground.Policy, Handler: playground.New(),

@@ -12,12 +12,12 @@ import (
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph"
-	"stoa/graph/db"
-	"stoa/graph/metrics"
-	"stoa/graph/readpool"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/readpool"
 	"stoa/jobs"
 	"stoa/rest"
-	"stoa/rest/httpserver"
 )
 
 // process is one running server. start sets the parts one after the other; stop takes down those that are there, in the

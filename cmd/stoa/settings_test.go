@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/limits"
+	"stoa/graph/platform/limits"
 )
 
 func TestSettingsThatCannotBeUnderstood(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"stoa/graph/db"
-	"stoa/rest/httpserver"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/httpserver"
 )
 
 // The shutdown, which fits into 20 s (§11). What has nothing to do takes none of its time.

@@ -59,7 +59,7 @@ type slowRequest struct {
 	rest string
 }
 
-func (s *server) begin(t *testing.T, token, body string) *slowRequest {
+func (s *instance) begin(t *testing.T, token, body string) *slowRequest {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"stoa/graph/metrics"
-	"stoa/graph/tracing"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
 )
 
 // The variables that switch traces on and off; they and all others of OpenTelemetry are read by its SDK.

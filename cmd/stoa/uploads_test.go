@@ -56,7 +56,7 @@ func largePhoto(t testing.TB) *uploading {
 }
 
 // send returns 0 where the server does not answer.
-func (u *uploading) send(s *server, by *agent.Agent) (status int, code string) {
+func (u *uploading) send(s *instance, by *agent.Agent) (status int, code string) {
 	request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(u.body))
 	require.NoError(s.t, err)
 	request.Header.Set("Content-Type", u.contentType)
@@ -71,7 +71,7 @@ func (u *uploading) send(s *server, by *agent.Agent) (status int, code string) {
 }
 
 // stall sends half of the upload and leaves the connection open.
-func (u *uploading) stall(s *server, by *agent.Agent) net.Conn {
+func (u *uploading) stall(s *instance, by *agent.Agent) net.Conn {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(s.t, err)
 	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",

@@ -75,8 +75,8 @@ func outcome(t testing.TB, args []string, settings ...string) (code int, out, co
 	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
 }
 
-// server is a running `stoa serve`.
-type server struct {
+// instance is a running `stoa serve`.
+type instance struct {
 	t    testing.TB
 	cmd  *exec.Cmd
 	data string
@@ -88,9 +88,9 @@ type server struct {
 
 // launch starts a server on free ports, in a data folder of its own unless one is set, and waits until it listens. What is
 // still running at the end of the test is stopped.
-func launch(t testing.TB, settings ...string) *server {
+func launch(t testing.TB, settings ...string) *instance {
 	t.Helper()
-	s := &server{t: t, data: t.TempDir(), log: newJournal(), exited: make(chan struct{})}
+	s := &instance{t: t, data: t.TempDir(), log: newJournal(), exited: make(chan struct{})}
 	all := append([]string{"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_LOG_LEVEL=debug", "STOA_DATA_DIR=" + s.data}, settings...)
 	for _, setting := range settings {
 		if folder, ok := strings.CutPrefix(setting, "STOA_DATA_DIR="); ok {
@@ -117,7 +117,7 @@ func launch(t testing.TB, settings ...string) *server {
 }
 
 // serve is launch, and waits until the server is ready.
-func serve(t testing.TB, settings ...string) *server {
+func serve(t testing.TB, settings ...string) *instance {
 	t.Helper()
 	s := launch(t, settings...)
 	s.said("serving")
@@ -125,7 +125,7 @@ func serve(t testing.TB, settings ...string) *server {
 }
 
 // said waits for a line of the log with that message and attributes.
-func (s *server) said(message string, attributes ...string) map[string]any {
+func (s *instance) said(message string, attributes ...string) map[string]any {
 	s.t.Helper()
 	deadline := time.After(patient)
 	for {
@@ -144,7 +144,7 @@ func (s *server) said(message string, attributes ...string) map[string]any {
 }
 
 // wait returns the exit code.
-func (s *server) wait() int {
+func (s *instance) wait() int {
 	s.t.Helper()
 	select {
 	case <-s.exited:
@@ -156,21 +156,21 @@ func (s *server) wait() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-func (s *server) signal(signal syscall.Signal) {
+func (s *instance) signal(signal syscall.Signal) {
 	s.t.Helper()
 	require.NoError(s.t, s.cmd.Process.Signal(signal))
 }
 
 // client is the server as agents see it.
-func (s *server) client() *agent.Server { return agent.NewServer(s.url) }
+func (s *instance) client() *agent.Server { return agent.NewServer(s.url) }
 
 // get fetches a path from the public listener.
-func (s *server) get(path string) *answer {
+func (s *instance) get(path string) *answer {
 	s.t.Helper()
 	return s.fetch(s.url + path)
 }
 
-func (s *server) fetch(address string) *answer {
+func (s *instance) fetch(address string) *answer {
 	s.t.Helper()
 	response, err := http.Get(address)
 	require.NoError(s.t, err)

@@ -31,8 +31,8 @@ import (
 	"github.com/google/uuid"
 	"gocloud.dev/blob"
 
-	"stoa/graph/db"
-	"stoa/graph/limits"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -8,8 +8,8 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/ent/attachment"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // Target is what files are bound to: the agent of an image, a post, or the inputs or results of an order.

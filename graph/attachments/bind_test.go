@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 func (w *world) bind(owner *graphtest.Agent, target attachments.Target, ids ...uuid.UUID) error {

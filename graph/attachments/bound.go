@@ -3,6 +3,8 @@ package attachments
 import (
 	"context"
 
+	"stoa/graph/platform/db"
+
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 )
@@ -14,7 +16,7 @@ ORDER BY a.bound_id, a.bound_kind, a.position`
 // Bound returns the cards of the files of many targets in one query, in the order in which they were bound. The caller has
 // decided that reader (uuid.Nil for nobody in particular) may see the targets: an order's files show whole, to its
 // participants; of the others' files only their owner sees name and hash. q is a pool or a transaction.
-func Bound(ctx context.Context, q querier, reader uuid.UUID, targets ...Target) (map[Target][]*Card, error) {
+func Bound(ctx context.Context, q db.Querier, reader uuid.UUID, targets ...Target) (map[Target][]*Card, error) {
 	if len(targets) == 0 {
 		return map[Target][]*Card{}, nil
 	}

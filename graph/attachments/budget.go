@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/attachment"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/limits"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 // queueLength is how many uploads may wait for an inspection beside those being inspected (contract §7).
@@ -48,7 +48,7 @@ CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(fi
 WHERE e.agent_id = $1`
 
 // readUsageOf reads the usage without the reservation except, whose upload asks for what it is going to need instead.
-func readUsageOf(ctx context.Context, q querier, agent, except uuid.UUID) (u usage, err error) {
+func readUsageOf(ctx context.Context, q db.Querier, agent, except uuid.UUID) (u usage, err error) {
 	err = q.QueryRowContext(ctx, readUsage, everyone, agent, except).
 		Scan(&u.allBytes, &u.allFiles, &u.allRecords, &u.bytes, &u.files, &u.records, &u.allUploads, &u.uploads, &u.pending)
 	return u, err
@@ -87,7 +87,7 @@ const readUpload = `SELECT ` + columns + ` FROM attachments a WHERE a.owner_id =
 
 // admit says what is to become of an upload that has been received: the record of the earlier one that it repeats, a fault, or
 // neither for a new one.
-func (a *API) admit(ctx context.Context, q querier, r *reservation, f form) (*record, error) {
+func (a *API) admit(ctx context.Context, q db.Querier, r *reservation, f form) (*record, error) {
 	earlier := new(record)
 	err := q.QueryRowContext(ctx, readUpload, r.owner, f.uploadID).Scan(earlier.targets()...)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/attachment"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // Card is the record of a file (§2.7). Sizes are in bytes, width and height in pixels as displayed.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"stoa/graph/attachments"
-	"stoa/graph/wire/wiretest"
+	"stoa/graph/platform/wire/wiretest"
 )
 
 func TestCardsWriteThemselves(t *testing.T) {

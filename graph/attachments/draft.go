@@ -11,8 +11,8 @@ import (
 
 	"gocloud.dev/blob"
 
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 const (

@@ -16,9 +16,9 @@ import (
 	"gocloud.dev/blob"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // powerCut is a disk that remembers what would be left after a power cut at any moment: the content of files as they were last

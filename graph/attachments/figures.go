@@ -3,7 +3,7 @@ package attachments
 import (
 	"context"
 
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 )
 
 const figures = `

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 const (

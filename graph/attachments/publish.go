@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 const (

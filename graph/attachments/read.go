@@ -11,7 +11,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 // AttachmentInput names a file.

@@ -1,9 +1,6 @@
 package attachments
 
 import (
-	"context"
-	"database/sql"
-
 	"stoa/ent"
 	"stoa/ent/attachment"
 )
@@ -34,10 +31,4 @@ func (r *record) publishedType() string {
 		return pdf
 	}
 	return jpeg
-}
-
-// querier is a pool or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // recoverAfter is how long an inspection may have been asked for and not run, although a slot is free, before it is asked for

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
-	"stoa/graph/limits"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 // Every budget of §8 takes what just fits, and nothing more.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // removeFile ends the availability of a file at once. What an order had stays on its card, unavailable; every other use ends.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 const (

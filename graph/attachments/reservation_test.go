@@ -17,9 +17,9 @@ import (
 	"pgregory.net/rapid"
 
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 // begin begins an upload; announced is -1 where its length is not told.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 const (

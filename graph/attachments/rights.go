@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 const (

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
 )
 
 // bucketServer speaks as much of the S3 protocol as the file store uses: one bucket, path-style, no signatures.

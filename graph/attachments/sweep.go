@@ -6,7 +6,7 @@ import (
 
 	"github.com/lib/pq"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // How long bytes are kept without need (§8).

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // sweep returns how many files it deleted.

@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/attachment"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // patience is how long an upload waits for its verdict (contract §7), and glance how often it looks whether another process

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 const acceptUpload = `

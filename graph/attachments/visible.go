@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/text"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
 )
 
 // rights is what a reader may have of a file.

@@ -4,9 +4,8 @@ import (
 	"context"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 const activeOf = `SELECT b.id, stoa_active(b) FROM bots b WHERE b.id = ANY ($1::uuid[]) AND b.state <> 'deleted'`
@@ -14,11 +13,7 @@ const activeOf = `SELECT b.id, stoa_active(b) FROM bots b WHERE b.id = ANY ($1::
 // Active tells which of these agents may take on new obligations: active, not suspended, not restricted (§3.4). An agent that
 // does not exist or is deleted is missing from the answer.
 func Active(ctx context.Context, tx *db.Tx, ids ...uuid.UUID) (map[uuid.UUID]bool, error) {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
-	}
-	rows, err := tx.SQL.QueryContext(ctx, activeOf, pq.Array(texts))
+	rows, err := tx.SQL.QueryContext(ctx, activeOf, db.IDs(ids))
 	if err != nil {
 		return nil, err
 	}

@@ -11,31 +11,6 @@ import (
 	"stoa/ent/bot"
 )
 
-// BenchmarkToken is what a token costs each request before the database is asked.
-func BenchmarkToken(b *testing.B) {
-	token := newToken()
-	b.Run("check", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if !WellFormed(token) {
-				b.Fatal("refused")
-			}
-		}
-	})
-	b.Run("hash", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			hashToken(token)
-		}
-	})
-	b.Run("new", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			newToken()
-		}
-	})
-}
-
 // basePoint is a key like any other.
 var basePoint = [keySize]byte{9}
 

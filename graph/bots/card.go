@@ -9,7 +9,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/bot"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // Kind is the kind of every agent.

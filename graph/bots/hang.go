@@ -7,10 +7,10 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/text"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 // hanging is one image of a profile: what was sent for it, what is bound, and how it is stored.

@@ -3,8 +3,8 @@ package bots
 import (
 	"errors"
 
-	"stoa/graph/fault"
-	"stoa/graph/text"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 )
 
 // Lengths of the profile fields in characters (§2.1).

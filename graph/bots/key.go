@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 
-	"stoa/graph/text"
+	"stoa/graph/platform/text"
 )
 
 const keySize = 32

@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"stoa/ent"
-	"stoa/graph/viewer"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // OwnBot is an agent's own passport, as REST wraps it.
@@ -34,7 +35,7 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 }
 
 // own wraps an agent's own passport with its images.
-func own(ctx context.Context, q querier, b *ent.Bot) (*OwnBot, error) {
+func own(ctx context.Context, q db.Querier, b *ent.Bot) (*OwnBot, error) {
 	if b.AvatarID == nil && b.CharacterID == nil {
 		return &OwnBot{Bot: newOwn(b, Visuals{CharacterDescription: b.CharacterDescription})}, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/graph/ride"
+	"stoa/graph/auth"
 )
 
 // passportColumns are all that a passport shows, of the agent b.
@@ -21,23 +21,23 @@ func passportTargets(b *ent.Bot) []any {
 	}
 }
 
-// ridePassport reads the passport of an agent who is being admitted.
-var ridePassport = ride.New(`SELECT `+passportColumns+` FROM bots b WHERE b.id = me.id`, len(passportTargets(new(ent.Bot))))
+// attachedPassport reads the passport of the agent who is being authenticated.
+var attachedPassport = auth.NewQuery(`SELECT `+passportColumns+` FROM bots b WHERE b.id = me.id`, len(passportTargets(new(ent.Bot))))
 
-// ownPassport is read along with the admission of its agent.
+// ownPassport is the row of attachedPassport.
 type ownPassport struct{ ent.Bot }
 
-// Next implements ride.Passenger.
+// Next implements auth.RowSink.
 func (p *ownPassport) Next(row []any) { copy(row, passportTargets(&p.Bot)) }
 
-// AheadOfMe lets the passport ride on the admission of whoever is about to call Me.
-func (a *API) AheadOfMe(ctx context.Context) context.Context {
-	return ride.With(ctx, ridePassport, new(ownPassport))
+// PiggybackMe attaches the passport to the authentication of whoever is about to call Me.
+func (a *API) PiggybackMe(ctx context.Context) context.Context {
+	return auth.Attach(ctx, attachedPassport, new(ownPassport))
 }
 
-// passport returns the one that was read along with the agent's admission, or reads it now.
+// passport returns the one that was read with the agent's authentication, or reads it now.
 func (a *API) passport(ctx context.Context, botID uuid.UUID) (*ent.Bot, error) {
-	if read, ok := ride.Taken[*ownPassport](ctx, botID); ok {
+	if read, ok := auth.ResultFrom[*ownPassport](ctx, botID); ok {
 		return &read.Bot, nil
 	}
 	return a.DB.Ent.Bot.Get(ctx, botID)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // callers are what a change makes of an agent, and the fault with which it is refused, if it is.
@@ -26,8 +26,8 @@ var callers = map[string]struct {
 	"suspended":      {"UPDATE bots SET suspended_at = stoa_now()", fault.Forbidden},
 }
 
-// An admission that reads the passport admits whom any other does, and shows what Me reads by itself.
-func TestAdmissionWithPassport(t *testing.T) {
+// An authentication that reads the passport decides as any other does, and shows what Me reads by itself.
+func TestAuthenticationWithPassport(t *testing.T) {
 	t.Parallel()
 	for name, c := range callers {
 		t.Run(name, func(t *testing.T) {
@@ -35,8 +35,8 @@ func TestAdmissionWithPassport(t *testing.T) {
 			w := graphtest.New(t)
 			agent := w.Agent()
 			w.Exec(c.change)
-			ctx := w.Bots.AheadOfMe(t.Context())
-			v, err := w.Bots.Admit(ctx, agent.Token, false)
+			ctx := w.Bots.PiggybackMe(t.Context())
+			v, err := w.Auth.Authenticate(ctx, agent.Token, false)
 			if c.want != "" {
 				graphtest.RequireFault(t, err, c.want)
 				_, err = w.Bots.Me(ctx)
@@ -60,22 +60,22 @@ func TestPassportOfAnotherAgentIsNotUsed(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent, other := w.Agent(), w.Agent()
-	ctx := w.Bots.AheadOfMe(t.Context())
-	_, err := w.Bots.Admit(ctx, agent.Token, false)
+	ctx := w.Bots.PiggybackMe(t.Context())
+	_, err := w.Auth.Authenticate(ctx, agent.Token, false)
 	require.NoError(t, err)
 	own, err := w.Bots.Me(viewer.With(ctx, viewer.From(other.Ctx)))
 	require.NoError(t, err)
 	require.Equal(t, other.ID, own.Bot.ID)
 }
 
-// What the admission changes of the passport shows in the same answer.
-func TestPassportShowsTheActivityThatAdmissionNoted(t *testing.T) {
+// What the authentication changes of the passport shows in the same answer.
+func TestPassportShowsTheActivityThatAuthenticationNoted(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()
 	w.Shift(2 * time.Minute)
-	ctx := w.Bots.AheadOfMe(t.Context())
-	v, err := w.Bots.Admit(ctx, agent.Token, false)
+	ctx := w.Bots.PiggybackMe(t.Context())
+	v, err := w.Auth.Authenticate(ctx, agent.Token, false)
 	require.NoError(t, err)
 	own, err := w.Bots.Me(viewer.With(ctx, v))
 	require.NoError(t, err)

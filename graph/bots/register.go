@@ -11,12 +11,13 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/bot"
-	"stoa/graph/fault"
-	"stoa/graph/limits"
-	"stoa/graph/text"
-	"stoa/graph/viewer"
+	"stoa/graph/auth"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 	"stoa/graph/wallet"
-	"stoa/graph/wire"
 )
 
 // Registration is a new passport and its token, which no later read returns (§4.1).
@@ -71,13 +72,13 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		CharacterDescription: p.characterDescription, ProfilePublic: p.public, EncryptionPublicKey: p.key, State: bot.StateActive,
 	}
 	var (
-		token         = newToken()
+		token         = auth.NewToken()
 		verdict       string
 		moment, until sql.NullTime
 	)
 	err = a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error { return rows.Scan(&verdict, &moment, &until) }, register, slices.Concat(
 		[]any{b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
-			HashInvitation(p.invitation)}, a.granting(token), wallet.Opening())...)
+			HashInvitation(p.invitation)}, a.Auth.GrantArgs(token), wallet.Opening())...)
 	if refused := wallet.Refusal(err); refused != nil {
 		return nil, refused
 	}

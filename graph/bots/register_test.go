@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/viewer"
 )
 
 // input is a valid registration that a case changes.

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/wallet"
 )
 
@@ -134,7 +134,7 @@ func TestOneClockDatesARegistration(t *testing.T) {
 		WHERE $1 = ALL (ARRAY[b.created_at, b.updated_at, b.last_active_at, a.created_at, t.created_at, e.created_at]) AND t.expires_at = $2`,
 		at, made.TokenExpiresAt))
 
-	v, err := w.Bots.Admit(context.Background(), made.Token, false)
+	v, err := w.Auth.Authenticate(context.Background(), made.Token, false)
 	require.NoError(t, err)
 	own, err := w.Bots.Me(viewer.With(context.Background(), v))
 	require.NoError(t, err)

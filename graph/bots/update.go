@@ -5,11 +5,11 @@ import (
 	"errors"
 
 	"stoa/ent/bot"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/text"
-	"stoa/graph/viewer"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // UpdateMeInput is the body of PATCH /bots/me (§2.1). A nil field was not sent and keeps its value.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 )
 
 func TestUpdateChangesWhatWasSent(t *testing.T) {

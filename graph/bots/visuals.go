@@ -2,13 +2,13 @@ package bots
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
 	"stoa/graph/attachments"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/wire"
 )
 
 // Image is the file that serves as an avatar or character.
@@ -30,15 +30,9 @@ func (v *Visuals) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // VisualsOf returns the visuals of many agents in one query, by their ids. An agent sees its own files whole; the caller has
 // decided that reader may see the agents' profiles. q is a pool or a transaction.
-func VisualsOf(ctx context.Context, q querier, reader uuid.UUID, of ...*ent.Bot) (map[uuid.UUID]Visuals, error) {
+func VisualsOf(ctx context.Context, q db.Querier, reader uuid.UUID, of ...*ent.Bot) (map[uuid.UUID]Visuals, error) {
 	var targets []attachments.Target
 	for _, b := range of {
 		if b.AvatarID != nil {

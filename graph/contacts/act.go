@@ -9,10 +9,10 @@ import (
 	"stoa/ent/bot"
 	"stoa/ent/contact"
 	"stoa/graph/bots"
-	"stoa/graph/db"
 	"stoa/graph/events"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // AcceptContact makes friends of the two agents of a pending contact (§3.2, §4.4). Only the agent that was asked may call it;

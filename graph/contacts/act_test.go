@@ -9,8 +9,8 @@ import (
 
 	"stoa/graph/contacts"
 	"stoa/graph/events"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
 )
 
 // The whole of §3.2 after the request, as either agent meets it.

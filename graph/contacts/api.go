@@ -7,9 +7,9 @@
 package contacts
 
 import (
-	"stoa/graph/db"
 	"stoa/graph/events"
-	"stoa/graph/limits"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -7,7 +7,7 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/bots"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // Card is a contact as one of its two agents sees it (§2.3).

@@ -3,10 +3,10 @@ package contacts
 import (
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/text"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 // RequestInput is the body of a friendship request (§4.4).

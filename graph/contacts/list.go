@@ -12,9 +12,9 @@ import (
 	"stoa/ent/bot"
 	"stoa/ent/contact"
 	"stoa/graph/bots"
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 )
 
 // ContactList is a page of an agent's contacts.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/contacts"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 )
 
 func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/contact"
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // Between returns the contact of two agents, kept from changing until tx ends, or nil where there is none. It is the first

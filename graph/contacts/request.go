@@ -11,11 +11,11 @@ import (
 	"stoa/ent/bot"
 	"stoa/ent/contact"
 	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/limits"
-	"stoa/graph/viewer"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Between agents that have a contact

@@ -11,9 +11,9 @@ import (
 
 	"stoa/graph/contacts"
 	"stoa/graph/events"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 func TestRequestMakesAPendingContact(t *testing.T) {

@@ -3,7 +3,7 @@ package contacts
 import (
 	"stoa/ent/contact"
 	"stoa/graph/events"
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 // none is the state of two agents without a contact.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/ent/contact"
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 func TestEveryOperationIsDecidedInEveryState(t *testing.T) {

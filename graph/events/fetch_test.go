@@ -10,9 +10,9 @@ import (
 	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/db"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 )
 
 const (

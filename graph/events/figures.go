@@ -3,7 +3,7 @@ package events
 import (
 	"context"
 
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 )
 
 // figures counts a bounded part of the outbox and finds its oldest rows off the indexes. A connected agent's oldest event is its

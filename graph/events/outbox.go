@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
-	"stoa/graph/db"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/wire"
 )
 
 // Event is one event for one recipient.

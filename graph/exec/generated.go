@@ -21,20 +21,21 @@ import (
 	"stoa/ent/setting"
 	"stoa/ent/task"
 	"stoa/graph/attachments"
+	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
-	"stoa/graph/page"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/graph/scalar"
+	"stoa/graph/server/scalar"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
-	"stoa/graph/wire"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -1075,8 +1076,8 @@ type ComplexityRoot struct {
 type MutationResolver interface {
 	RegisterBot(ctx context.Context, input bots.RegisterInput) (*bots.Registration, error)
 	UpdateMe(ctx context.Context, input bots.UpdateMeInput) (*bots.OwnBot, error)
-	RotateToken(ctx context.Context) (*bots.TokenGrant, error)
-	RevokeToken(ctx context.Context) (*bots.Revocation, error)
+	RotateToken(ctx context.Context) (*auth.TokenGrant, error)
+	RevokeToken(ctx context.Context) (*auth.Revocation, error)
 	RequestContact(ctx context.Context, input contacts.RequestInput) (*contacts.ContactResult, error)
 	AcceptContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
 	BlockContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
@@ -1094,7 +1095,7 @@ type MutationResolver interface {
 	TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) (*operator.TopUp, error)
 	SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
-	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*bots.TokenGrant, error)
+	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error)
 	RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error)
 	RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error)
 	RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error)
@@ -9790,7 +9791,7 @@ scalar Base64
 scalar Param
 
 "One of the next requests that a card offers its reader, as REST has it."
-type Action @goModel(model: "stoa/graph/wire.Action") {
+type Action @goModel(model: "stoa/graph/platform/wire.Action") {
   name: String!
   method: String!
   path: String!
@@ -9834,6 +9835,22 @@ type AttachmentCard @goModel(model: "stoa/graph/attachments.Card") {
   createdAt: Time!
 }
 `, BuiltIn: false},
+	{Name: "../auth/auth.graphql", Input: `extend type Mutation {
+  "Replaces the presented token and shows the new one once. For agents."
+  rotateToken: TokenGrant!
+  "Ends the presented token and no other. For agents."
+  revokeToken: Revocation!
+}
+
+type TokenGrant @goModel(model: "stoa/graph/auth.TokenGrant") {
+  token: String!
+  tokenExpiresAt: Time!
+}
+
+type Revocation @goModel(model: "stoa/graph/auth.Revocation") {
+  revoked: Boolean!
+}
+`, BuiltIn: false},
 	{Name: "../bots/bots.graphql", Input: `extend type Query {
   "The caller's own passport. For agents."
   me: OwnBot!
@@ -9844,10 +9861,6 @@ type Mutation {
   registerBot(input: RegisterInput!): Registration!
   "Changes the caller's profile; fields that are left out keep their value. For agents."
   updateMe(input: UpdateMeInput!): OwnBot!
-  "Replaces the presented token and shows the new one once. For agents."
-  rotateToken: TokenGrant!
-  "Ends the presented token and no other. For agents."
-  revokeToken: Revocation!
 }
 
 "A registration. What is required, and of what form, is judged by the method, with the same faults as over REST."
@@ -9881,15 +9894,6 @@ type Registration @goModel(model: "stoa/graph/bots.Registration") {
   bot: Passport!
   token: String!
   tokenExpiresAt: Time!
-}
-
-type TokenGrant @goModel(model: "stoa/graph/bots.TokenGrant") {
-  token: String!
-  tokenExpiresAt: Time!
-}
-
-type Revocation @goModel(model: "stoa/graph/bots.Revocation") {
-  revoked: Boolean!
 }
 
 type OwnBot @goModel(model: "stoa/graph/bots.OwnBot") {
@@ -17210,7 +17214,7 @@ func (ec *executionContext) _BotCard_actions(ctx context.Context, field graphql.
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []wire.Action) graphql.Marshaler {
-			return ec.marshalNAction2ᚕstoaᚋgraphᚋwireᚐActionᚄ(ctx, selections, v)
+			return ec.marshalNAction2ᚕstoaᚋgraphᚋplatformᚋwireᚐActionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21875,8 +21879,8 @@ func (ec *executionContext) _Mutation_rotateToken(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().RotateToken(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *bots.TokenGrant) graphql.Marshaler {
-			return ec.marshalNTokenGrant2ᚖstoaᚋgraphᚋbotsᚐTokenGrant(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *auth.TokenGrant) graphql.Marshaler {
+			return ec.marshalNTokenGrant2ᚖstoaᚋgraphᚋauthᚐTokenGrant(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21907,8 +21911,8 @@ func (ec *executionContext) _Mutation_revokeToken(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().RevokeToken(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *bots.Revocation) graphql.Marshaler {
-			return ec.marshalNRevocation2ᚖstoaᚋgraphᚋbotsᚐRevocation(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *auth.Revocation) graphql.Marshaler {
+			return ec.marshalNRevocation2ᚖstoaᚋgraphᚋauthᚐRevocation(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22688,8 +22692,8 @@ func (ec *executionContext) _Mutation_reissueToken(ctx context.Context, field gr
 			return ec.Resolvers.Mutation().ReissueToken(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["reason"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *bots.TokenGrant) graphql.Marshaler {
-			return ec.marshalNTokenGrant2ᚖstoaᚋgraphᚋbotsᚐTokenGrant(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *auth.TokenGrant) graphql.Marshaler {
+			return ec.marshalNTokenGrant2ᚖstoaᚋgraphᚋauthᚐTokenGrant(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24960,7 +24964,7 @@ func (ec *executionContext) _OrderCard_actions(ctx context.Context, field graphq
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []wire.Action) graphql.Marshaler {
-			return ec.marshalNAction2ᚕstoaᚋgraphᚋwireᚐActionᚄ(ctx, selections, v)
+			return ec.marshalNAction2ᚕstoaᚋgraphᚋplatformᚋwireᚐActionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -29937,7 +29941,7 @@ func (ec *executionContext) fieldContext_ResponseResult_repeated(_ context.Conte
 	return graphql.NewScalarFieldContext("ResponseResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Revocation_revoked(ctx context.Context, field graphql.CollectedField, obj *bots.Revocation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Revocation_revoked(ctx context.Context, field graphql.CollectedField, obj *auth.Revocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -31939,7 +31943,7 @@ func (ec *executionContext) _TaskCard_actions(ctx context.Context, field graphql
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []wire.Action) graphql.Marshaler {
-			return ec.marshalNAction2ᚕstoaᚋgraphᚋwireᚐActionᚄ(ctx, selections, v)
+			return ec.marshalNAction2ᚕstoaᚋgraphᚋplatformᚋwireᚐActionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32233,7 +32237,7 @@ func (ec *executionContext) fieldContext_TaskResult_task(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _TokenGrant_token(ctx context.Context, field graphql.CollectedField, obj *bots.TokenGrant) (ret graphql.Marshaler) {
+func (ec *executionContext) _TokenGrant_token(ctx context.Context, field graphql.CollectedField, obj *auth.TokenGrant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -32256,7 +32260,7 @@ func (ec *executionContext) fieldContext_TokenGrant_token(_ context.Context, fie
 	return graphql.NewScalarFieldContext("TokenGrant", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TokenGrant_tokenExpiresAt(ctx context.Context, field graphql.CollectedField, obj *bots.TokenGrant) (ret graphql.Marshaler) {
+func (ec *executionContext) _TokenGrant_tokenExpiresAt(ctx context.Context, field graphql.CollectedField, obj *auth.TokenGrant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -36089,21 +36093,21 @@ func (ec *executionContext) unmarshalInputBotCardInput(ctx context.Context, obj 
 			it.BotID = data
 		case "page":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Page = data
 		case "pageSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PageSize = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -36174,28 +36178,28 @@ func (ec *executionContext) unmarshalInputBotSearchInput(ctx context.Context, ob
 		switch k {
 		case "page":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Page = data
 		case "pageSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PageSize = data
 		case "q":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Q = data
 		case "specialty":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialty"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -37144,21 +37148,21 @@ func (ec *executionContext) unmarshalInputCatalogueInput(ctx context.Context, ob
 		switch k {
 		case "page":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Page = data
 		case "pageSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PageSize = data
 		case "q":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -37218,7 +37222,7 @@ func (ec *executionContext) unmarshalInputContactListInput(ctx context.Context, 
 		switch k {
 		case "before":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -38022,14 +38026,14 @@ func (ec *executionContext) unmarshalInputDialogInput(ctx context.Context, obj a
 		switch k {
 		case "peer":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("peer"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Peer = data
 		case "before":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -39418,21 +39422,21 @@ func (ec *executionContext) unmarshalInputFeedInput(ctx context.Context, obj any
 		switch k {
 		case "page":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Page = data
 		case "pageSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PageSize = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -39462,7 +39466,7 @@ func (ec *executionContext) unmarshalInputFeedbackListInput(ctx context.Context,
 		switch k {
 		case "before":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -42022,21 +42026,21 @@ func (ec *executionContext) unmarshalInputOrderListInput(ctx context.Context, ob
 		switch k {
 		case "page":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Page = data
 		case "pageSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PageSize = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45799,28 +45803,28 @@ func (ec *executionContext) unmarshalInputTaskBoardInput(ctx context.Context, ob
 		switch k {
 		case "page":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("page"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Page = data
 		case "pageSize":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pageSize"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PageSize = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.State = data
 		case "q":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45928,7 +45932,7 @@ func (ec *executionContext) unmarshalInputTaskResponsesInput(ctx context.Context
 			it.TaskID = data
 		case "before":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -46933,14 +46937,14 @@ func (ec *executionContext) unmarshalInputUpdateMeInput(ctx context.Context, obj
 			it.CharacterDescription = data
 		case "avatarAttachmentId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("avatarAttachmentId"))
-			data, err := ec.unmarshalOID2stoaᚋgraphᚋwireᚐNullable(ctx, v)
+			data, err := ec.unmarshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.AvatarAttachmentID = data
 		case "characterAttachmentId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterAttachmentId"))
-			data, err := ec.unmarshalOID2stoaᚋgraphᚋwireᚐNullable(ctx, v)
+			data, err := ec.unmarshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -47093,14 +47097,14 @@ func (ec *executionContext) unmarshalInputWalletHistoryInput(ctx context.Context
 		switch k {
 		case "before":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Before = data
 		case "limit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limit"))
-			data, err := ec.unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx, v)
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -54117,7 +54121,7 @@ func (ec *executionContext) _ResponseResult(ctx context.Context, sel ast.Selecti
 
 var revocationImplementors = []string{"Revocation"}
 
-func (ec *executionContext) _Revocation(ctx context.Context, sel ast.SelectionSet, obj *bots.Revocation) graphql.Marshaler {
+func (ec *executionContext) _Revocation(ctx context.Context, sel ast.SelectionSet, obj *auth.Revocation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, revocationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -55303,7 +55307,7 @@ func (ec *executionContext) _TaskResult(ctx context.Context, sel ast.SelectionSe
 
 var tokenGrantImplementors = []string{"TokenGrant"}
 
-func (ec *executionContext) _TokenGrant(ctx context.Context, sel ast.SelectionSet, obj *bots.TokenGrant) graphql.Marshaler {
+func (ec *executionContext) _TokenGrant(ctx context.Context, sel ast.SelectionSet, obj *auth.TokenGrant) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tokenGrantImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -55989,15 +55993,15 @@ func (ec *executionContext) unmarshalNAccountWhereInput2ᚖstoaᚋentᚐAccountW
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAction2stoaᚋgraphᚋwireᚐAction(ctx context.Context, sel ast.SelectionSet, v wire.Action) graphql.Marshaler {
+func (ec *executionContext) marshalNAction2stoaᚋgraphᚋplatformᚋwireᚐAction(ctx context.Context, sel ast.SelectionSet, v wire.Action) graphql.Marshaler {
 	return ec._Action(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAction2ᚕstoaᚋgraphᚋwireᚐActionᚄ(ctx context.Context, sel ast.SelectionSet, v []wire.Action) graphql.Marshaler {
+func (ec *executionContext) marshalNAction2ᚕstoaᚋgraphᚋplatformᚋwireᚐActionᚄ(ctx context.Context, sel ast.SelectionSet, v []wire.Action) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAction2stoaᚋgraphᚋwireᚐAction(ctx, sel, v[i])
+		return ec.marshalNAction2stoaᚋgraphᚋplatformᚋwireᚐAction(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -57684,7 +57688,7 @@ func (ec *executionContext) unmarshalNResponseWhereInput2ᚖstoaᚋentᚐRespons
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRevocation2ᚖstoaᚋgraphᚋbotsᚐRevocation(ctx context.Context, sel ast.SelectionSet, v *bots.Revocation) graphql.Marshaler {
+func (ec *executionContext) marshalNRevocation2ᚖstoaᚋgraphᚋauthᚐRevocation(ctx context.Context, sel ast.SelectionSet, v *auth.Revocation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -58046,7 +58050,7 @@ func (ec *executionContext) marshalNTime2timeᚐTime(ctx context.Context, sel as
 	return res
 }
 
-func (ec *executionContext) marshalNTokenGrant2ᚖstoaᚋgraphᚋbotsᚐTokenGrant(ctx context.Context, sel ast.SelectionSet, v *bots.TokenGrant) graphql.Marshaler {
+func (ec *executionContext) marshalNTokenGrant2ᚖstoaᚋgraphᚋauthᚐTokenGrant(ctx context.Context, sel ast.SelectionSet, v *auth.TokenGrant) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -59271,13 +59275,13 @@ func (ec *executionContext) unmarshalOFeedbackWhereInput2ᚖstoaᚋentᚐFeedbac
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOID2stoaᚋgraphᚋwireᚐNullable(ctx context.Context, v any) (wire.Nullable[string], error) {
+func (ec *executionContext) unmarshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, v any) (wire.Nullable[string], error) {
 	var res wire.Nullable[string]
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOID2stoaᚋgraphᚋwireᚐNullable(ctx context.Context, sel ast.SelectionSet, v wire.Nullable[string]) graphql.Marshaler {
+func (ec *executionContext) marshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, sel ast.SelectionSet, v wire.Nullable[string]) graphql.Marshaler {
 	return v
 }
 
@@ -60037,7 +60041,7 @@ func (ec *executionContext) unmarshalOOrderWhereInput2ᚖstoaᚋentᚐOrderWhere
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx context.Context, v any) (page.Param, error) {
+func (ec *executionContext) unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx context.Context, v any) (page.Param, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -60046,7 +60050,7 @@ func (ec *executionContext) unmarshalOParam2stoaᚋgraphᚋpageᚐParam(ctx cont
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOParam2stoaᚋgraphᚋpageᚐParam(ctx context.Context, sel ast.SelectionSet, v page.Param) graphql.Marshaler {
+func (ec *executionContext) marshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx context.Context, sel ast.SelectionSet, v page.Param) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -4,7 +4,7 @@
 // of its own (graph/operator).
 package feedback
 
-import "stoa/graph/db"
+import "stoa/graph/platform/db"
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

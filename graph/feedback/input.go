@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/feedback"
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/text"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/text"
 )
 
 // maxText is the length of feedback in characters.

@@ -8,9 +8,9 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/feedback"
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 )
 
 // mine is a page of the feedback of $1, newest first, from that before $2 on or from the newest. It is empty where $2 is not the

@@ -3,8 +3,8 @@ package feedback
 import (
 	"context"
 
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // SendFeedback tells the operators something (§4.9). Only an agent may call it, also one that is not active; it has no idempotency

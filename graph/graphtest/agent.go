@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // Agent is a registered agent with a real X25519 key.
@@ -39,7 +39,7 @@ func (w *World) Agent() *Agent {
 	made, err := w.Bots.RegisterBot(context.Background(), bots.RegisterInput{Handle: &handle, DisplayName: &name, EncryptionPublicKey: &public})
 	require.NoError(w.t, err)
 	agent.ID, agent.Token = made.Bot.ID, made.Token
-	v, err := w.Bots.Admit(context.Background(), agent.Token, false)
+	v, err := w.Auth.Authenticate(context.Background(), agent.Token, false)
 	require.NoError(w.t, err)
 	agent.Ctx = viewer.With(context.Background(), v)
 	return agent

@@ -24,9 +24,9 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/enttest"
-	"stoa/graph/db"
-	"stoa/graph/db/prepared"
-	"stoa/graph/readpool"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/db/prepared"
+	"stoa/graph/platform/readpool"
 	"stoa/migrate"
 )
 

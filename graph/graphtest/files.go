@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // InspectWith gives the world a file store of its own and lets judge inspect what is uploaded and published, in this process

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
-	"stoa/graph/db"
-	"stoa/graph/db/prepared"
-	"stoa/graph/limits"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/db/prepared"
+	"stoa/graph/platform/limits"
 )
 
 // World is one server's worth of domains over a database of its own.

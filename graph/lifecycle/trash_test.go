@@ -49,7 +49,7 @@ func TestInactivityCountsFromTheActivation(t *testing.T) {
 	busy := w.Agent()
 	later(w, 3, -time.Hour)
 	require.Zero(t, trash(t, w))
-	require.NoError(t, w.Bots.NoteActivity(context.Background(), busy.ID))
+	require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{busy.ID}))
 	later(w, 0, 2*time.Hour)
 	require.Equal(t, int64(1), trash(t, w))
 	require.Equal(t, "trash", state(t, w, idle))

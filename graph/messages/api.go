@@ -10,9 +10,9 @@ package messages
 import (
 	"time"
 
-	"stoa/graph/db"
 	"stoa/graph/events"
-	"stoa/graph/limits"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 )
 
 // Retention is how long a message is kept (§8).

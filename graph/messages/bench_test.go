@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
 	"stoa/graph/messages"
+	"stoa/graph/platform/limits"
 )
 
 // unlimited counts every message as a server with the figures of §8 does, but refuses none.

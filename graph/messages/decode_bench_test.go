@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/messages"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // BenchmarkDecode reads and judges the body of a message with a box of 1 KiB.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 )
 
 // DialogInput is the query of a dialog (§4.5).

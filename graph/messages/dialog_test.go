@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/messages"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 )
 
 func dialogWith(peer uuid.UUID) messages.DialogInput {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/text"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 // Sizes in bytes of what an envelope carries (§2.4).

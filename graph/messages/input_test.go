@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/messages"
+	"stoa/graph/platform/fault"
 )
 
 const someID = "0190a5d4-7c1e-7000-8000-0123456789ab"

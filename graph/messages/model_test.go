@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/messages"
+	"stoa/graph/platform/fault"
 )
 
 // model is what contract §4 says of sends among three agents, two and two of whom are friends.

@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
 	"stoa/graph/messages"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 // scene is a sender about to send to a friend, having sent before.

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/contacts"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
 	"stoa/graph/messages"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 )
 
 func TestIdenticalSendsAtOnce(t *testing.T) {

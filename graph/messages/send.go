@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/limits"
-	"stoa/graph/viewer"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // SendResult is a message that was accepted, now or by an earlier identical request, as REST wraps it.

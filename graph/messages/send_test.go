@@ -12,11 +12,11 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/events"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
 	"stoa/graph/messages"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/wire"
 )
 
 func TestSendStoresAndAnnounces(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/limits"
+	"stoa/graph/platform/limits"
 )
 
 // The verdicts of stoa_send that are no fault's code.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/messages"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // send sends an envelope and returns the code of its refusal, empty for none.
@@ -27,7 +27,7 @@ func send(t testing.TB, w *graphtest.World, from *graphtest.Agent, in messages.S
 // sendAdmitted sends as a request does whose sender is still to be admitted.
 func sendAdmitted(w *graphtest.World, from *graphtest.Agent, in messages.SendInput) (*messages.SendResult, error) {
 	ctx := context.Background()
-	v, err := w.Bots.Admit(ctx, from.Token, true)
+	v, err := w.Auth.Authenticate(ctx, from.Token, true)
 	if err != nil {
 		return nil, err
 	}

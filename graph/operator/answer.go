@@ -7,9 +7,9 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/feedback"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/text"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 )
 
 // AnswerFeedback answers what an agent has sent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces the

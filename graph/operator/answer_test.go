@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/feedback"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
 )
 
 // sent lets an agent send feedback.

@@ -13,19 +13,18 @@ import (
 	"context"
 
 	"stoa/graph/attachments"
-	"stoa/graph/bots"
-	"stoa/graph/db"
+	"stoa/graph/auth"
 	"stoa/graph/lifecycle"
+	"stoa/graph/platform/db"
 	"stoa/graph/rewards"
 	"stoa/graph/wallet"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
-	DB *db.DB
-	// Identity holds the tokens.
-	Identity *bots.API
-	Ledger   *wallet.API
+	DB     *db.DB
+	Auth   *auth.API
+	Ledger *wallet.API
 	// Sweeps are all there is to clean up, for the periodic job as for the procedure.
 	Sweeps []Sweep
 	// Files holds the bytes of orders' files.

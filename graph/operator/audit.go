@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/text"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
 )
 
 // maxReason is the length of a reason in characters.

@@ -7,8 +7,8 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"stoa/ent"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // Sizes of a page of a connection, in rows.

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"regexp"
 
-	"stoa/graph/fault"
-	"stoa/graph/text"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 )
 
 // Bounds of what operators send; lengths in characters.

@@ -10,8 +10,8 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // InvitationInput says what an invitation allows; nil means one use, no end, no note.

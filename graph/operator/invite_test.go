@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
 )
 
 func TestInvitationsAreChecked(t *testing.T) {

@@ -3,8 +3,8 @@ package operator
 import (
 	"context"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // jobsReason stands in the audit log for the acts of a page that asks for none.

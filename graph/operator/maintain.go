@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/wallet"
 )
 

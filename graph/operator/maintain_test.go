@@ -9,9 +9,9 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/exec"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
 )
 
 func TestTasksAreTheSchemas(t *testing.T) {

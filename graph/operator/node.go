@@ -26,8 +26,8 @@ import (
 	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // whereabouts finds the tables of ids: an id says nothing of the entity it belongs to.

@@ -12,10 +12,10 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/exec"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // act is one valid call of a procedure, prepared on a world.

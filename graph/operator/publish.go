@@ -10,8 +10,8 @@ import (
 	"stoa/ent"
 	"stoa/ent/document"
 	"stoa/ent/setting"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // DocumentInput is a version of a document that owners confirm.

@@ -13,9 +13,9 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/document"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
 )
 
 // terms is a version of a document.

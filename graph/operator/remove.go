@@ -7,8 +7,8 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/posts"
 	"stoa/graph/services"
 	board "stoa/graph/tasks"

@@ -10,13 +10,13 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
-	"stoa/graph/wire"
 )
 
 // publish lets an agent post a text with a file.

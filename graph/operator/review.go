@@ -9,8 +9,8 @@ import (
 	"stoa/ent"
 	"stoa/ent/orderevent"
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // OrderReview is an order with what only its participants see otherwise.

@@ -5,8 +5,8 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/setting"
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // settingsID is the id of the one row of settings.

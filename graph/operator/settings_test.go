@@ -9,9 +9,9 @@ import (
 
 	"stoa/ent/setting"
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
 )
 
 func TestSettingsAreChecked(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/bot"
-	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/auth"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // SuspendBot shuts an agent out and closes its sockets; its obligations stay. A repeat keeps the first time. Faults:
@@ -50,18 +50,18 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 		if !change(found, update, now) {
 			return found, nil
 		}
-		tx.AfterCommit(a.Identity.TokensEnded)
+		tx.AfterCommit(a.Auth.TokensEnded)
 		return update.SetUpdatedAt(now).Save(ctx)
 	})
 }
 
 // ReissueToken revokes every token of an agent, closes its sockets and shows a new token once: for an agent that lost its own.
 // Faults: not_found, also for a deleted agent.
-func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*bots.TokenGrant, error) {
+func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error) {
 	if err := allow(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	return audited(ctx, a, entry{reissueToken, botID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*bots.TokenGrant, error) {
-		return a.Identity.Reissue(ctx, tx, botID)
+	return audited(ctx, a, entry{reissueToken, botID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {
+		return a.Auth.Reissue(ctx, tx, botID)
 	})
 }

@@ -10,10 +10,10 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 func TestSuspensionEndsWithReinstatement(t *testing.T) {
@@ -22,7 +22,7 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	o := &office{World: graphtest.New(t, func(c *graph.Config) { c.TokensEnded = func() { ended.Add(1) } }), t: t}
 	o.ctx = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 	agent := o.Agent()
-	admitted := func() error { _, err := o.Bots.Admit(context.Background(), agent.Token, true); return err }
+	admitted := func() error { _, err := o.Auth.Authenticate(context.Background(), agent.Token, true); return err }
 
 	first, err := o.Operator.SuspendBot(o.ctx, agent.ID, "spam")
 	require.NoError(t, err)
@@ -48,12 +48,12 @@ func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
 	agent, bystander := o.Agent(), o.Agent()
 	granted, err := o.Operator.ReissueToken(o.ctx, agent.ID, "the agent lost its token")
 	require.NoError(t, err)
-	_, err = o.Bots.Admit(context.Background(), agent.Token, false)
+	_, err = o.Auth.Authenticate(context.Background(), agent.Token, false)
 	graphtest.RequireFault(t, err, fault.Unauthorized)
-	v, err := o.Bots.Admit(context.Background(), granted.Token, false)
+	v, err := o.Auth.Authenticate(context.Background(), granted.Token, false)
 	require.NoError(t, err)
 	require.Equal(t, agent.ID, v.BotID)
-	_, err = o.Bots.Admit(context.Background(), bystander.Token, false)
+	_, err = o.Auth.Authenticate(context.Background(), bystander.Token, false)
 	require.NoError(t, err)
 	require.Empty(t, o.entries()[0].Details)
 }

@@ -9,8 +9,8 @@ import (
 	"stoa/ent"
 	"stoa/ent/document"
 	"stoa/ent/setting"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it off is

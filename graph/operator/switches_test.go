@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/ent"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
 	"stoa/migrate"
 )
 

@@ -9,10 +9,10 @@ import (
 	"stoa/ent/account"
 	"stoa/ent/bot"
 	"stoa/ent/ledgerentry"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 	"stoa/graph/wallet"
-	"stoa/graph/wire"
 )
 
 // TopUp is the wallet after a top-up.

@@ -11,7 +11,7 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/graphtest"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/viewer"
 )
 
 // office is a world with an operator in it.

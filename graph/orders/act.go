@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"errors"
 
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/wallet"
 )
 

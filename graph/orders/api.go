@@ -12,8 +12,8 @@
 package orders
 
 import (
-	"stoa/graph/db"
 	"stoa/graph/events"
+	"stoa/graph/platform/db"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // feeMode says that the fee comes on top of the contractor's reward (§2.6).

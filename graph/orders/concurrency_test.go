@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/contacts"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
 )
 
 // answer is what one of several requests at once got.

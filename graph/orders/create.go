@@ -9,8 +9,8 @@ import (
 	"stoa/ent"
 	"stoa/ent/order"
 	"stoa/graph/bots"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // created is what the history calls an order's first step.

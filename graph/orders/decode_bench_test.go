@@ -9,7 +9,7 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/orders"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // BenchmarkDecode reads the body of a new order.

@@ -3,8 +3,8 @@ package orders
 import (
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/text"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 )
 
 // extra is what an action's body holds beside operation_id and expected_version.

@@ -2,27 +2,20 @@ package orders
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // Attachment is a file of an order; both participants see it whole (§2.7).
 type Attachment = attachments.Card
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // showFiles reads the files of those orders that have any, in one query. reader is one of the participants.
-func showFiles(ctx context.Context, q querier, reader uuid.UUID, all ...*situation) error {
+func showFiles(ctx context.Context, q db.Querier, reader uuid.UUID, all ...*situation) error {
 	var targets []attachments.Target
 	for _, s := range all {
 		if s.files {

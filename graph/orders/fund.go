@@ -9,8 +9,8 @@ import (
 	"stoa/ent"
 	"stoa/ent/order"
 	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // selected is what the history calls the first step of an order that comes from a task.

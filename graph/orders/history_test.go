@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/wallet"
 )
 

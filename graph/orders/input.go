@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/text"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 )
 
 var (

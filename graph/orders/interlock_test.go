@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/contacts"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
 )
 
 // holding opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.

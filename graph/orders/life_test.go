@@ -11,7 +11,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // What an order remembers of its life, whoever made the offer.

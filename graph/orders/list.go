@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"stoa/ent/order"
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 )
 
 // deepestPage of the list of orders (§8).

@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 )
 
 // ids of a list.

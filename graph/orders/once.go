@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // scope is where an operation runs: with each statement by itself, or inside a transaction tx that holds its locks.
 type scope struct {
-	querier
+	db.Querier
 	tx *db.Tx
 }
 
@@ -48,7 +48,7 @@ const tries = 3
 // rests on what a request under way is about to change, and a repeat gets the result of the first.
 func (a *API) once(ctx context.Context, w work) (*OrderResult, error) {
 	if !w.files {
-		made, err := w.act(ctx, scope{querier: a.DB.SQL})
+		made, err := w.act(ctx, scope{Querier: a.DB.SQL})
 		if err == nil || final(err) {
 			return made, err
 		}

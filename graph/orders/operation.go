@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 )
 
 // OrderResult is an order as an operation left it, as REST wraps it. A repeat holds the order as it was then.
@@ -76,7 +77,7 @@ func (op operation) repeat(kept stored) (*OrderResult, error) {
 const findOperation = `SELECT request_hash, result FROM operations WHERE bot_id = $1 AND operation_id = $2`
 
 // repeated looks for a stored operation by itself, for requests that found nothing else to read it with.
-func (op operation) repeated(ctx context.Context, q querier) (*OrderResult, error) {
+func (op operation) repeated(ctx context.Context, q db.Querier) (*OrderResult, error) {
 	var kept stored
 	err := q.QueryRowContext(ctx, findOperation, op.agent, op.id).Scan(&kept.hash, &kept.result)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

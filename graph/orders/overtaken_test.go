@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
 	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
 )
 
 // An operation reads, decides and then writes. In these tests a table is locked so that reading passes and writing waits: what the

@@ -3,8 +3,8 @@ package orders
 import (
 	"context"
 
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // maxTotalMinor is the largest full reserve in minor units (§2.6).

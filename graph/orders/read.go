@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/orderevent"
-	"stoa/graph/fault"
-	"stoa/graph/text"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
 )
 
 // OrderInput names an order in the path.

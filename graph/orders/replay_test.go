@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 )
 
 // body is an answer as it goes over the wire.

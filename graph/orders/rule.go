@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 	"stoa/graph/wallet"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"stoa/ent/order"
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 // Action is an operation on an existing order, as paths and events spell it (§3.1).

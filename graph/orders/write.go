@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
-	"stoa/graph/db"
 	"stoa/graph/events"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/wire"
 	"stoa/graph/wallet"
-	"stoa/graph/wire"
 )
 
 // One statement writes all that an operation leaves behind: the order, its history, the stored result, the announcements to both

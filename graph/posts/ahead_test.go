@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/auth"
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
-	"stoa/graph/ride"
-	"stoa/graph/viewer"
 )
 
 // The first page is the same whether it was read along with the reader's admission or after it, and in the first case nothing more
@@ -28,8 +28,8 @@ func TestFirstPageReadAlongWithAdmission(t *testing.T) {
 	for _, reader := range []*graphtest.Agent{one, two, closed, silent} {
 		for _, kind := range []page.Param{nil, {"update"}, {"portfolio"}} {
 			in := posts.FeedInput{Kind: kind}
-			ctx := w.Posts.AheadOfFeed(t.Context(), in)
-			v, err := w.Bots.Admit(ctx, reader.Token, false)
+			ctx := w.Posts.PiggybackFeed(t.Context(), in)
+			v, err := w.Auth.Authenticate(ctx, reader.Token, false)
 			require.NoError(t, err)
 			ended, cancel := context.WithCancel(viewer.With(ctx, v))
 			cancel()
@@ -50,6 +50,6 @@ func TestOtherPagesDoNotRide(t *testing.T) {
 	for _, in := range []posts.FeedInput{
 		{Page: page.Param{"2"}}, {PageSize: page.Param{"5"}}, {Page: page.Param{"0"}}, {Kind: page.Param{"none"}}, {Kind: page.Param{"update", "update"}},
 	} {
-		require.Nil(t, ride.Of(w.Posts.AheadOfFeed(t.Context(), in)))
+		require.Nil(t, auth.AttachedTo(w.Posts.PiggybackFeed(t.Context(), in)))
 	}
 }

@@ -13,7 +13,7 @@
 // some twelve million a second, and not that of their texts. Nothing is counted.
 package posts
 
-import "stoa/graph/db"
+import "stoa/graph/platform/db"
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -3,8 +3,8 @@ package posts
 import (
 	"strings"
 
-	"stoa/graph/fault"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 )
 
 // codes are the fields of a post with a code of their own (contract §1); the others share invalid_field.

@@ -7,8 +7,8 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
-	"stoa/graph/page"
-	"stoa/graph/wire"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
 )
 
 // Card is a post (§2.2). Agents other than the author see its files without name and hash.

@@ -3,8 +3,8 @@ package posts_test
 import (
 	"testing"
 
+	"stoa/graph/platform/wire/wiretest"
 	"stoa/graph/posts"
-	"stoa/graph/wire/wiretest"
 )
 
 func TestCardsWriteThemselves(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
-	"stoa/graph/viewer"
 )
 
 func TestNewPostIsPrivateAndComplete(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"stoa/ent/post"
 	"stoa/ent/predicate"
 	"stoa/graph/attachments"
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // DeletePost takes back a post of the caller for good (§4.3): it is served no more, and its files are free and lose their public

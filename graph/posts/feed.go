@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"stoa/graph/page"
-	"stoa/graph/ride"
-	"stoa/graph/viewer"
+	"stoa/graph/auth"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 )
 
 // deepOffset is the offset from which a page is found by counting down the index instead of reading every post passed over.
@@ -82,9 +82,9 @@ var feeds = func() map[shape]string {
 	return all
 }()
 
-// rides are the statements of the first page for an agent who is only being admitted.
-var rides = map[bool]*ride.Query{
-	false: ride.New(first("me.id", ""), columnCount), true: ride.New(first("me.id", "AND e.kind = "), columnCount),
+// attachedPages are the statements of the first page attached to the authentication of the agent me.
+var attachedPages = map[bool]*auth.Query{
+	false: auth.NewQuery(first("me.id", ""), columnCount), true: auth.NewQuery(first("me.id", "AND e.kind = "), columnCount),
 }
 
 // first is the statement of the first page for the agent me, whose argument is the kind where there is one.
@@ -138,7 +138,7 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 	if err != nil {
 		return nil, err
 	}
-	if read, ok := ride.Taken[*firstPage](ctx, v.BotID); ok {
+	if read, ok := auth.ResultFrom[*firstPage](ctx, v.BotID); ok {
 		return newList(ctx, a.DB.SQL, v.BotID, n, read.rows)
 	}
 	depth, args := depthOf(n), []any{v.BotID}
@@ -154,22 +154,22 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 // firstPage is the first page of the feed, read along with the admission of its reader.
 type firstPage struct{ rows []*row }
 
-// Next implements ride.Passenger.
+// Next implements auth.RowSink.
 func (p *firstPage) Next(to []any) {
 	r := new(row)
 	p.rows = append(p.rows, r)
 	copy(to, r.targets())
 }
 
-// AheadOfFeed lets the first page ride on the admission of whoever is about to call Feed with the same input.
-func (a *API) AheadOfFeed(ctx context.Context, in FeedInput) context.Context {
+// PiggybackFeed attaches the first page to the authentication of whoever is about to call Feed with the same input.
+func (a *API) PiggybackFeed(ctx context.Context, in FeedInput) context.Context {
 	n, kind, err := in.Check()
 	switch {
 	case err != nil || depthOf(n) != top:
 		return ctx
 	case kind != "":
-		return ride.With(ctx, rides[true], new(firstPage), string(kind))
+		return auth.Attach(ctx, attachedPages[true], new(firstPage), string(kind))
 	default:
-		return ride.With(ctx, rides[false], new(firstPage))
+		return auth.Attach(ctx, attachedPages[false], new(firstPage))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
 	"stoa/graph/posts"
 )
 

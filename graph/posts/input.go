@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
-	"stoa/graph/fault"
-	"stoa/graph/text"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 )
 
 // Limits of a post (§8): lengths in characters, and the number of its files.

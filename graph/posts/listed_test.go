@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
-	"stoa/graph/viewer"
 )
 
 // unlike counts the rows in which the feed that readers see and what it is defined to be differ. Posts of an author in the backlog who

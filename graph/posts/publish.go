@@ -10,8 +10,8 @@ import (
 	"stoa/ent/post"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // target is what the files of a post are bound to.

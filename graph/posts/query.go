@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"stoa/ent/post"
-	"stoa/graph/fault"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 )
 
 // deepest is the last page of the feed (§8).

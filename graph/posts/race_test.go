@@ -13,10 +13,10 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
-	"stoa/graph/wire"
 )
 
 // A post and its author that change at the same moment wait for each other, and the second knows what the first did.
@@ -188,7 +188,7 @@ func (c *crowd) acts() []func(*graphtest.Agent) error {
 		_, err := c.Operator.ReinstateBot(c.operator, a.ID, "a reason")
 		return err
 	}
-	active := func(a *graphtest.Agent) error { return c.Bots.NoteActivity(context.Background(), a.ID) }
+	active := func(a *graphtest.Agent) error { return c.Auth.NoteActivity(context.Background(), []uuid.UUID{a.ID}) }
 	read := func(a *graphtest.Agent) error {
 		_, err := c.Posts.Feed(a.Ctx, posts.FeedInput{})
 		return err

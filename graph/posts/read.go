@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 )
 
 // readOne is the post $1 where the agent $2 can see it.
@@ -31,7 +31,7 @@ func (a *API) Post(ctx context.Context, in PostInput) (*PostResult, error) {
 	return one(ctx, a.DB.SQL, id, v.BotID)
 }
 
-func one(ctx context.Context, q querier, id, viewerID uuid.UUID) (*PostResult, error) {
+func one(ctx context.Context, q db.Querier, id, viewerID uuid.UUID) (*PostResult, error) {
 	found, err := read(ctx, q, readOne, id, viewerID)
 	if err != nil {
 		return nil, err

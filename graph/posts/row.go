@@ -2,14 +2,14 @@ package posts
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
-	"stoa/graph/page"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 )
 
 // row is a post with its author.
@@ -35,14 +35,8 @@ func (r *row) targets() []any {
 	}, r.author.Targets()...)
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // list reads a page with a statement that returns columns, up to n.Limit of them.
-func list(ctx context.Context, q querier, viewerID uuid.UUID, n page.Number, query string, args ...any) (*PostList, error) {
+func list(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, query string, args ...any) (*PostList, error) {
 	found, err := read(ctx, q, query, args...)
 	if err != nil {
 		return nil, err
@@ -51,7 +45,7 @@ func list(ctx context.Context, q querier, viewerID uuid.UUID, n page.Number, que
 }
 
 // newList makes a page of the rows that were read for it.
-func newList(ctx context.Context, q querier, viewerID uuid.UUID, n page.Number, found []*row) (*PostList, error) {
+func newList(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, found []*row) (*PostList, error) {
 	shown, meta := page.Cut(n, found)
 	cards, err := newCards(ctx, q, viewerID, shown)
 	if err != nil {
@@ -60,7 +54,7 @@ func newList(ctx context.Context, q querier, viewerID uuid.UUID, n page.Number, 
 	return &PostList{Posts: cards, Meta: meta}, nil
 }
 
-func read(ctx context.Context, q querier, query string, args ...any) ([]*row, error) {
+func read(ctx context.Context, q db.Querier, query string, args ...any) ([]*row, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -78,7 +72,7 @@ func read(ctx context.Context, q querier, query string, args ...any) ([]*row, er
 }
 
 // newCards makes the cards of posts as an agent sees them; the files of all are read in one statement.
-func newCards(ctx context.Context, q querier, viewerID uuid.UUID, of []*row) ([]*Card, error) {
+func newCards(ctx context.Context, q db.Querier, viewerID uuid.UUID, of []*row) ([]*Card, error) {
 	var targets []attachments.Target
 	for _, r := range of {
 		if r.files {

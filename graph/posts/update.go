@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"stoa/ent/post"
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // UpdatePost changes a post of the caller (§4.3); attachment_ids replace the whole list. Only its author may call it. Faults in

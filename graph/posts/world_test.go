@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
+	"stoa/graph/platform/page"
 	"stoa/graph/posts"
 )
 

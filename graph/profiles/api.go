@@ -6,8 +6,8 @@
 package profiles
 
 import (
-	"stoa/graph/db"
-	"stoa/graph/readpool"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -3,9 +3,9 @@ package profiles
 import (
 	"context"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
-	"stoa/graph/viewer"
 )
 
 // readOne is the agent $2, where its profile is public.

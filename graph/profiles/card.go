@@ -7,9 +7,9 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
-	"stoa/graph/page"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
-	"stoa/graph/wire"
 )
 
 // Card is an agent as others see it (§2.1).

@@ -9,12 +9,12 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/graph/wire"
 )
 
 func TestOwnCardOffersNothing(t *testing.T) {

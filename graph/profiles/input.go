@@ -4,11 +4,11 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
-	"stoa/graph/fault"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
+	"stoa/graph/platform/text"
 	"stoa/graph/posts"
-	"stoa/graph/search"
-	"stoa/graph/text"
 )
 
 // deepest is the last page of a list here (§8).

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
-	"stoa/graph/page"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 )
 
 func TestSearchInput(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"stoa/graph/contacts"
 	"stoa/graph/messages"
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // offer is one row of the table of requests that a card may offer its reader.

@@ -10,8 +10,8 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/wire"
 	"stoa/graph/profiles"
-	"stoa/graph/wire"
 )
 
 // relations bring two strangers into each relation they can have; me is the reader of the card.

@@ -8,7 +8,7 @@ import (
 	"stoa/ent"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
-	"stoa/graph/readpool"
+	"stoa/graph/platform/db"
 )
 
 // row is an agent with how the caller stands with it.
@@ -42,7 +42,7 @@ func (r *row) targets() []any {
 }
 
 // read runs a statement that returns columns.
-func read(ctx context.Context, on readpool.Querier, query string, args ...any) ([]*row, error) {
+func read(ctx context.Context, on db.Querier, query string, args ...any) ([]*row, error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func read(ctx context.Context, on readpool.Querier, query string, args ...any) (
 }
 
 // newCards makes the cards of agents as the caller sees them; the images of all are read in one statement.
-func newCards(ctx context.Context, on readpool.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
+func newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
 	agents := make([]*ent.Bot, len(of))
 	for i, r := range of {
 		agents[i] = &r.bot

@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/page"
-	"stoa/graph/readpool"
-	"stoa/graph/search"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
+	"stoa/graph/platform/viewer"
 )
 
 // SearchBots lists the active open profiles that hold q, in their own fields or in their public posts, and specialty in theirs,
@@ -21,7 +21,7 @@ func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) 
 	}
 	s, refused := in.Check()
 	var list *BotList
-	err = a.Reads.Run(ctx, search.Asked(in.Q) || search.Asked(in.Specialty), func(ctx context.Context, on readpool.Querier) (err error) {
+	err = a.Reads.Run(ctx, search.Asked(in.Q) || search.Asked(in.Specialty), func(ctx context.Context, on db.Querier) (err error) {
 		if refused != nil {
 			return refused
 		}
@@ -32,7 +32,7 @@ func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) 
 }
 
 // list reads a page of a search, as an agent sees it.
-func (s filters) list(ctx context.Context, on readpool.Querier, callerID uuid.UUID) (*BotList, error) {
+func (s filters) list(ctx context.Context, on db.Querier, callerID uuid.UUID) (*BotList, error) {
 	query, args := s.statement()
 	found, err := read(ctx, on, query, append([]any{callerID}, args...)...)
 	if err != nil {

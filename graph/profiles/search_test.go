@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"stoa/graph/bots"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/graph/viewer"
 )
 
 func TestSearchLooksEverywhere(t *testing.T) {

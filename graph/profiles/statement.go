@@ -3,8 +3,8 @@ package profiles
 import (
 	"strings"
 
-	"stoa/graph/db/prepared"
-	"stoa/graph/search"
+	"stoa/graph/platform/db/prepared"
+	"stoa/graph/platform/search"
 )
 
 // In every statement $1 is the caller.

@@ -7,7 +7,7 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
+	"stoa/graph/platform/page"
 	"stoa/graph/profiles"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/reward"
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 	"stoa/graph/wallet"
 )
 

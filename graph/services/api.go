@@ -9,8 +9,8 @@
 package services
 
 import (
-	"stoa/graph/db"
-	"stoa/graph/readpool"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

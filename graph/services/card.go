@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
-	"stoa/graph/page"
+	"stoa/graph/platform/page"
 )
 
 // Card is a service (§4.9).

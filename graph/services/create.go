@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // CreateService adds a service to the catalogue, where it shows as soon as its agent's profile is open (§4.9). Only an agent may call

@@ -8,8 +8,8 @@ import (
 	"stoa/ent"
 	"stoa/ent/predicate"
 	"stoa/ent/service"
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // DeleteService takes a service of the caller off the catalogue for good (§4.9). Only its agent may call it. Faults: invalid_id,

@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/search"
-	"stoa/graph/text"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
+	"stoa/graph/platform/text"
 )
 
 const (

@@ -3,9 +3,9 @@ package services
 import (
 	"context"
 
-	"stoa/graph/page"
-	"stoa/graph/readpool"
-	"stoa/graph/search"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
 )
 
 // ServiceCatalogue lists services, newest first, those with q in their title or description where it is sent (§4.9). Anyone may call
@@ -13,7 +13,7 @@ import (
 func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*ServiceList, error) {
 	n, q, refused := in.Check()
 	var found []*Card
-	err := a.Reads.Run(ctx, search.Asked(in.Q), func(ctx context.Context, on readpool.Querier) (err error) {
+	err := a.Reads.Run(ctx, search.Asked(in.Q), func(ctx context.Context, on db.Querier) (err error) {
 		if refused != nil {
 			return refused
 		}
@@ -36,7 +36,7 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 		return nil, err
 	}
 	var found *ServiceResult
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on readpool.Querier) (err error) {
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
 		found, err = one(ctx, on, public, id)
 		return err
 	})

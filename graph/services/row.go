@@ -2,25 +2,20 @@ package services
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // columns of a service s and its agent b.
 var columns = `s.id, s.title, s.description, s.created_at, s.updated_at,
   ` + bots.BriefColumns("b")
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // read runs a statement that returns columns.
-func read(ctx context.Context, q querier, query string, args ...any) ([]*Card, error) {
+func read(ctx context.Context, q db.Querier, query string, args ...any) ([]*Card, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -45,7 +40,7 @@ var (
 )
 
 // one reads a service by its id with one of the two statements.
-func one(ctx context.Context, q querier, query string, id uuid.UUID) (*ServiceResult, error) {
+func one(ctx context.Context, q db.Querier, query string, id uuid.UUID) (*ServiceResult, error) {
 	found, err := read(ctx, q, query, id)
 	if err != nil {
 		return nil, err

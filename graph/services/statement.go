@@ -1,9 +1,9 @@
 package services
 
 import (
-	"stoa/graph/db/prepared"
-	"stoa/graph/page"
-	"stoa/graph/search"
+	"stoa/graph/platform/db/prepared"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"stoa/ent/service"
-	"stoa/graph/db"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may call

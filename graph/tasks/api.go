@@ -12,9 +12,9 @@
 package tasks
 
 import (
-	"stoa/graph/db"
 	"stoa/graph/orders"
-	"stoa/graph/readpool"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -3,10 +3,10 @@ package tasks
 import (
 	"context"
 
-	"stoa/graph/db/prepared"
-	"stoa/graph/page"
-	"stoa/graph/readpool"
-	"stoa/graph/search"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/db/prepared"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
 )
 
 // The board finds the ids of a page in an index alone and only then reads tasks. $1 is the caller and $2 the state; the text of a
@@ -49,7 +49,7 @@ func (f filter) statement() (query string, args []any) {
 func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
 	f, refused := in.Check()
 	var list *TaskList
-	err := a.Reads.Run(ctx, search.Asked(in.Q), func(ctx context.Context, on readpool.Querier) (err error) {
+	err := a.Reads.Run(ctx, search.Asked(in.Q), func(ctx context.Context, on db.Querier) (err error) {
 		if refused != nil {
 			return refused
 		}
@@ -60,7 +60,7 @@ func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, erro
 }
 
 // board reads a page of the board.
-func board(ctx context.Context, on readpool.Querier, f filter) (*TaskList, error) {
+func board(ctx context.Context, on db.Querier, f filter) (*TaskList, error) {
 	caller := callerOf(ctx)
 	query, args := f.statement()
 	rows, err := on.QueryContext(ctx, query, append([]any{caller}, args...)...)

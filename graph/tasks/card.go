@@ -7,8 +7,8 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/bots"
-	"stoa/graph/page"
-	"stoa/graph/wire"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
 )
 
 // Card is a task as its reader sees it (§4.9). Amounts are in minor units.

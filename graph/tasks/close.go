@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"stoa/ent/task"
-	"stoa/graph/db"
-	"stoa/graph/fault"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // shut takes an open task off the market: with it go the responses to it.

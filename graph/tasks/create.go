@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"stoa/ent"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/orders"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // conditions of a new task, the present ones: the clock, the fee rate, and its customer $1 with whether it is active.

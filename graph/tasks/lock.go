@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // lock reads the task $2 for the caller $1 and keeps it from changing until the transaction ends. What it sees besides the task it

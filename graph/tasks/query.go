@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/task"
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/search"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
 )
 
 // deepest is the last page of the board (§8).

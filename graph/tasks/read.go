@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/readpool"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 )
 
 // Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed, or whose
@@ -17,7 +17,7 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 		return nil, err
 	}
 	s := &situation{caller: callerOf(ctx)}
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on readpool.Querier) error { return s.read(ctx, on, id) })
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error { return s.read(ctx, on, id) })
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 var one = `SELECT ` + columns + `, ` + facts + ` FROM tasks t` + joined + ` WHERE t.id = $2 AND ` + visible
 
 // read fills in a visible task as the caller, nil for no agent, stands to it.
-func (s *situation) read(ctx context.Context, on readpool.Querier, id uuid.UUID) error {
+func (s *situation) read(ctx context.Context, on db.Querier, id uuid.UUID) error {
 	return on.QueryRowContext(ctx, one, s.caller, id).Scan(s.targets()...)
 }
 

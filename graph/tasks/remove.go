@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/task"
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // Remove takes a task off the board for good, and with it the responses to it: neither exists for anyone any more. An order that

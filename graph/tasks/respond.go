@@ -9,11 +9,11 @@ import (
 	"stoa/ent"
 	"stoa/ent/response"
 	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/orders"
-	"stoa/graph/viewer"
-	"stoa/graph/wire"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // answer is what the agent $1 has responded to the task $2, beside the agent itself.

@@ -8,9 +8,9 @@ import (
 	"stoa/ent"
 	"stoa/ent/response"
 	"stoa/graph/bots"
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 )
 
 // answers is a page of the responses to the task $1, newest first, from the response $2 on or from the newest: those of the agent $3,

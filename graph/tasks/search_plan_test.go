@@ -12,7 +12,7 @@ import (
 	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/search"
+	"stoa/graph/platform/search"
 	"stoa/graph/tasks"
 )
 

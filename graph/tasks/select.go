@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
-	"stoa/graph/db"
-	"stoa/graph/fault"
 	"stoa/graph/orders"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 )
 
 // candidate is the response $1 to the task $2, with its agent and whether that one is active.

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/contacts"
-	"stoa/graph/fault"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 	"stoa/graph/tasks"
-	"stoa/graph/wire"
 )
 
 func TestSelectChecksInOrder(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"stoa/ent/task"
-	"stoa/graph/fault"
-	"stoa/graph/wire"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 )
 
 // Action is what may be done to a task, as paths and `actions` spell it.

@@ -15,7 +15,7 @@
 // damage that got past both.
 package wallet
 
-import "stoa/graph/db"
+import "stoa/graph/platform/db"
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

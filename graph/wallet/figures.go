@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 )
 
 const results = `SELECT scope, extract(epoch FROM last_ended_at)::float8, last_found, found, began_at IS NOT NULL FROM ledger_checks`

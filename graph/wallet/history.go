@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/fault"
-	"stoa/graph/page"
-	"stoa/graph/ride"
-	"stoa/graph/viewer"
-	"stoa/graph/wire"
+	"stoa/graph/auth"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // Entry is one side of a ledger transaction as its agent sees it (§2.5).
@@ -90,8 +90,8 @@ SELECT number, transaction_id, operation_id, kind, account_kind, order_id, delta
 ) newest LIMIT $3`
 
 var (
-	readEntries = strings.ReplaceAll(entriesOf, "[me]", "$1")
-	rideEntries = ride.New(strings.ReplaceAll(entriesOf, "[me]", "me.id"), len(new(Entry).targets()))
+	readEntries     = strings.ReplaceAll(entriesOf, "[me]", "$1")
+	attachedEntries = auth.NewQuery(strings.ReplaceAll(entriesOf, "[me]", "me.id"), len(new(Entry).targets()))
 )
 
 // targets of entriesOf, in their order.
@@ -102,20 +102,20 @@ func (e *Entry) targets() []any {
 // entries are read for a stretch.
 type entries []*Entry
 
-// Next implements ride.Passenger.
+// Next implements auth.RowSink.
 func (all *entries) Next(to []any) {
 	e := new(Entry)
 	*all = append(*all, e)
 	copy(to, e.targets())
 }
 
-// AheadOfWalletHistory lets the entries ride on the admission of whoever is about to call WalletHistory with the same input.
-func (a *API) AheadOfWalletHistory(ctx context.Context, in HistoryInput) context.Context {
+// PiggybackWalletHistory attaches the entries to the authentication of whoever is about to call WalletHistory with the same input.
+func (a *API) PiggybackWalletHistory(ctx context.Context, in HistoryInput) context.Context {
 	stretch, err := in.Check()
 	if err != nil {
 		return ctx
 	}
-	return ride.With(ctx, rideEntries, &entries{}, stretch.Before, stretch.Limit+1)
+	return auth.Attach(ctx, attachedEntries, &entries{}, stretch.Before, stretch.Limit+1)
 }
 
 // WalletHistory lists the caller's own ledger entries, ids descending (§4.6). Only an agent may call it. `before` is a plain
@@ -129,13 +129,13 @@ func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, err
 	if err != nil {
 		return nil, err
 	}
-	read, ok := ride.Taken[*entries](ctx, v.BotID)
+	read, ok := auth.ResultFrom[*entries](ctx, v.BotID)
 	if !ok {
 		read = &entries{}
-		row := make([]any, rideEntries.Columns())
 		err := a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error {
-			read.Next(row)
-			return rows.Scan(row...)
+			e := new(Entry)
+			*read = append(*read, e)
+			return rows.Scan(e.targets()...)
 		}, readEntries, v.BotID, stretch.Before, stretch.Limit+1)
 		if err != nil {
 			return nil, err

@@ -5,11 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/bots"
-	"stoa/graph/db"
+	"stoa/graph/auth"
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/wallet"
 )
 
@@ -22,14 +22,14 @@ func TestHistoryIsPlannedOnce(t *testing.T) {
 	w.Exec(`INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
 		SELECT gen_random_uuid(), now(), gen_random_uuid(), $1, n, 'available', 'top_up', 1 FROM generate_series(2, 20000) n`, a.ID)
 	w.Exec("ANALYZE ledger_entries")
-	for name, read := range map[string]func(*wallet.API, *bots.API, wallet.HistoryInput) error{
-		"alone": func(own *wallet.API, _ *bots.API, in wallet.HistoryInput) error {
+	for name, read := range map[string]func(*wallet.API, *auth.API, wallet.HistoryInput) error{
+		"alone": func(own *wallet.API, _ *auth.API, in wallet.HistoryInput) error {
 			_, err := own.WalletHistory(a.Ctx, in)
 			return err
 		},
-		"with the admission": func(own *wallet.API, admission *bots.API, in wallet.HistoryInput) error {
-			ctx := own.AheadOfWalletHistory(t.Context(), in)
-			v, err := admission.Admit(ctx, a.Token, false)
+		"with the authentication": func(own *wallet.API, tokens *auth.API, in wallet.HistoryInput) error {
+			ctx := own.PiggybackWalletHistory(t.Context(), in)
+			v, err := tokens.Authenticate(ctx, a.Token, false)
 			require.NoError(t, err)
 			_, err = own.WalletHistory(viewer.With(ctx, v), in)
 			return err
@@ -43,7 +43,7 @@ func TestHistoryIsPlannedOnce(t *testing.T) {
 			if n%2 == 1 {
 				in.Before = page.Param{"9000"}
 			}
-			require.NoError(t, read(&wallet.API{DB: single}, &bots.API{DB: single}, in))
+			require.NoError(t, read(&wallet.API{DB: single}, &auth.API{DB: single}, in))
 		}
 		var planned, once int
 		require.NoError(t, single.SQL.QueryRow(`SELECT custom_plans, generic_plans FROM pg_prepared_statements

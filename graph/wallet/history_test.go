@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/fault"
+	"stoa/graph/auth"
 	"stoa/graph/graphtest"
-	"stoa/graph/page"
-	"stoa/graph/ride"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire/wiretest"
 	"stoa/graph/wallet"
-	"stoa/graph/wire/wiretest"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -100,8 +100,8 @@ func TestHistoryReadAlongWithAdmission(t *testing.T) {
 	for _, in := range []wallet.HistoryInput{
 		{}, {Before: page.Param{"20"}}, {Limit: page.Param{"7"}}, {Before: page.Param{"1"}}, {Before: page.Param{"9223372036854775807"}, Limit: page.Param{"100"}},
 	} {
-		ctx := w.Wallet.AheadOfWalletHistory(t.Context(), in)
-		v, err := w.Bots.Admit(ctx, a.Token, false)
+		ctx := w.Wallet.PiggybackWalletHistory(t.Context(), in)
+		v, err := w.Auth.Authenticate(ctx, a.Token, false)
 		require.NoError(t, err)
 		ended, cancel := context.WithCancel(viewer.With(ctx, v))
 		cancel()
@@ -111,5 +111,5 @@ func TestHistoryReadAlongWithAdmission(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, after, along)
 	}
-	require.Nil(t, ride.Of(w.Wallet.AheadOfWalletHistory(t.Context(), wallet.HistoryInput{Limit: page.Param{"0"}})))
+	require.Nil(t, auth.AttachedTo(w.Wallet.PiggybackWalletHistory(t.Context(), wallet.HistoryInput{Limit: page.Param{"0"}})))
 }

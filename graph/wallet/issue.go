@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
-	"stoa/graph/db"
-	"stoa/graph/fault"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // Opening are the arguments of stoa_open_wallet behind the agent, for the statement that registers it: the function makes the

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"stoa/ent/account"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/viewer"
 )
 
 // minorPerCredit is how many minor units make one test credit (§1).

@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db/prepared"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/db/prepared"
 )
 
 // sliceTimeout is what one slice may take; usual is a second.
@@ -162,14 +163,8 @@ SELECT 'ledger_triggers', NULL::uuid AS bot_id, NULL::uuid AS transaction_id, 2,
 WHERE tgrelid = 'ledger_entries'::regclass AND tgname IN ('ledger_entries_append_only', 'ledger_entries_balanced') AND tgenabled IN ('O', 'A')
 HAVING count(*) <> 2`
 
-// querier is the pool, or the transaction in which a slice is also noted.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // slice looks at what is behind an id, and returns where it came to; uuid.Max when the phase is over.
-func (p phase) slice(ctx context.Context, on querier, after uuid.UUID) (until uuid.UUID, found []Discrepancy, err error) {
+func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until uuid.UUID, found []Discrepancy, err error) {
 	until = lastID
 	if after == lastID {
 		return until, nil, nil
@@ -183,7 +178,7 @@ func (p phase) slice(ctx context.Context, on querier, after uuid.UUID) (until uu
 	return until, found, err
 }
 
-func discrepancies(ctx context.Context, on querier, query string, args ...any) ([]Discrepancy, error) {
+func discrepancies(ctx context.Context, on db.Querier, query string, args ...any) ([]Discrepancy, error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err

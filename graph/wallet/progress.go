@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // Scope says how much a check looks at.

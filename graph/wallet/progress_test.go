@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/metrics"
+	"stoa/graph/platform/metrics"
 	"stoa/graph/wallet"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/db"
+	"stoa/graph/platform/db"
 )
 
 // Reconcile reads the whole ledger in slices and reports where an invariant does not hold, at most 100 discrepancies a check; none is

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/db"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/wallet"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/db"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/wallet"
 )
 

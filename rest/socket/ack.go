@@ -3,8 +3,8 @@ package socket
 import (
 	"github.com/google/uuid"
 
-	"stoa/graph/text"
-	"stoa/graph/wire"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 // ack is the one thing a client says (§6).

@@ -3,7 +3,7 @@ package socket
 import (
 	"github.com/gorilla/websocket"
 
-	"stoa/graph/fault"
+	"stoa/graph/platform/fault"
 )
 
 // closeReason is how the server ends a connection: a close code of §6 and a text for logs.

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"stoa/graph/contacts"
-	"stoa/graph/db"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 )
 
 func TestEventsComeInOrderBeforeAndAfterConnecting(t *testing.T) {

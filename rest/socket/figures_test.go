@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/limits"
+	"stoa/graph/platform/limits"
 	"stoa/rest/socket"
 )
 

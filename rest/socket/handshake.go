@@ -14,8 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"stoa/graph/events"
-	"stoa/graph/fault"
-	"stoa/rest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
 )
 
 // versions are the subprotocols, the newest first, and the version of the channel that each stands for. A client that names none
@@ -42,7 +42,7 @@ var upgrader = websocket.Upgrader{
 		if status >= http.StatusInternalServerError {
 			refused = fault.Wrap(fault.InternalError, reason)
 		}
-		_ = rest.Refuse(w, refused) // a fault with a fixed text is always JSON
+		_ = web.WriteError(w, refused) // a fault with a fixed text is always JSON
 	},
 }
 
@@ -53,12 +53,12 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Connection", "Upgrade")
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-Websocket-Version", "13")
-		_ = rest.Refuse(w, fault.New(fault.UpgradeRequired)) // as above
+		_ = web.WriteError(w, fault.New(fault.UpgradeRequired)) // as above
 		return
 	}
 	s := &session{hub: h}
 	process, refused := h.admit(r, s)
-	upgraded, err := upgrader.Upgrade(hijacker{w, s}, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]})
+	upgraded, err := upgrader.Upgrade(hijacker{w, s}, r, http.Header{web.RequestIDHeader: w.Header()[web.RequestIDHeader]})
 	if err != nil {
 		s.release()
 		return
@@ -83,7 +83,7 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
 	h.mu.RLock()
 	draining := h.draining
 	h.mu.RUnlock()
-	token, bearer := rest.Bearer(r.Header)
+	token, bearer := web.Bearer(r.Header)
 	switch {
 	case r.URL.RawQuery != "" || r.URL.ForceQuery:
 		return 0, &errQuery
@@ -98,7 +98,7 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
 	if process == 0 {
 		return 0, &errAway
 	}
-	v, err := h.Graph.Bots.Admit(ctx, token, false)
+	v, err := h.Graph.Auth.Authenticate(ctx, token, false)
 	if err != nil {
 		return 0, h.refusal(err)
 	}

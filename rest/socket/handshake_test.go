@@ -22,7 +22,7 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 	})
 	agent, suspended, revoked := h.Agent(), h.Agent(), h.Agent()
 	h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	_, err := h.Bots.RevokeToken(revoked.Ctx)
+	_, err := h.Auth.RevokeToken(revoked.Ctx)
 	require.NoError(t, err)
 	expired := h.Agent()
 	h.Exec("UPDATE tokens SET expires_at = stoa_now() WHERE bot_id = $1", expired.ID)

@@ -31,7 +31,7 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/events"
-	"stoa/graph/limits"
+	"stoa/graph/platform/limits"
 )
 
 // Config is what a Hub needs.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
-	"stoa/graph/db"
 	"stoa/graph/events"
+	"stoa/graph/platform/db"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
-	"stoa/graph/viewer"
+	"stoa/graph/platform/viewer"
 )
 
 func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
@@ -103,12 +103,12 @@ func TestConnectionsCloseWithTheirToken(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *house, *process, *graphtest.Agent){
 		"rotation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
 			t.Helper()
-			_, err := p.Bots.RotateToken(agent.Ctx)
+			_, err := p.Auth.RotateToken(agent.Ctx)
 			require.NoError(t, err)
 		},
 		"revocation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
 			t.Helper()
-			_, err := p.Bots.RevokeToken(agent.Ctx)
+			_, err := p.Auth.RevokeToken(agent.Ctx)
 			require.NoError(t, err)
 		},
 		// The others are not told of, as when the process that did it serves no connections.
@@ -154,7 +154,7 @@ func TestOtherTokensOfTheAgentKeepTheirConnections(t *testing.T) {
 	second := uuid.New()
 	h.Exec("INSERT INTO tokens (id, bot_id, hash, created_at, expires_at) SELECT $1, bot_id, '\\x00', created_at, expires_at FROM tokens WHERE id = $2", second, v.TokenID)
 	v.TokenID = second
-	_, err := p.Bots.RevokeToken(viewer.With(context.Background(), v))
+	_, err := p.Auth.RevokeToken(viewer.With(context.Background(), v))
 	require.NoError(t, err)
 	kept.quiet()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/wire"
+	"stoa/graph/platform/wire"
 )
 
 // FuzzReadAck: what is taken for an ack says so, and is one event's.

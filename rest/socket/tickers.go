@@ -79,7 +79,7 @@ func (h *Hub) checkTokens(ctx context.Context) {
 
 func (h *Hub) closeEnded(ctx context.Context, held []uuid.UUID) {
 	h.inBatches(ctx, "event socket cannot check its tokens", held, func(ctx context.Context, some []uuid.UUID) error {
-		ended, err := h.Graph.Bots.EndedTokens(ctx, some)
+		ended, err := h.Graph.Auth.EndedTokens(ctx, some)
 		if len(ended) == 0 {
 			return err
 		}
@@ -104,7 +104,7 @@ func (h *Hub) noteActivity(ctx context.Context) {
 		bots = append(bots, bot)
 	}
 	h.mu.RUnlock()
-	h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Bots.NoteConnected)
+	h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Auth.NoteActivity)
 }
 
 // watchProcesses finds out whether there are other processes. When one has ended, every session reads everything again: that

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
-	"stoa/graph/db"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
-	"stoa/graph/limits"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 	"stoa/rest"
 	"stoa/rest/resttest"
 	"stoa/rest/socket"

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"stoa/cmd/bench/channel"
-	"stoa/cmd/bench/contest"
+	"stoa/cmd/bench/compare"
+	"stoa/cmd/bench/ws"
 )
 
 // writer writes lines in the format of Go's benchmarks.
@@ -38,7 +38,7 @@ func (w *writer) line(name string, iterations int, values ...benchfmt.Value) {
 	}
 }
 
-func (w *writer) results(label string, all []contest.Result) {
+func (w *writer) results(label string, all []compare.Result) {
 	for _, r := range all {
 		w.line(fmt.Sprintf("%s/conns=%d%s/by=%s", r.Path, r.Connections, label, r.Contestant), r.Ops,
 			benchfmt.Value{Value: 1e9 / r.PerSecond, Unit: "ns/op"},
@@ -87,7 +87,7 @@ func (d *Data) Channel(to io.Writer) error {
 	return w.err
 }
 
-func (w *writer) delivery(m channel.Delivery) {
+func (w *writer) delivery(m ws.Delivery) {
 	w.line(fmt.Sprintf("delivery/rate=%d", m.PerSecond), m.Ops(),
 		benchfmt.Value{Value: float64(m.Quantile(half)), Unit: "p50-ns"},
 		benchfmt.Value{Value: float64(m.Quantile(most)), Unit: "p99-ns"})

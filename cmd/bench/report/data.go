@@ -3,10 +3,10 @@ package report
 import (
 	"time"
 
-	"stoa/cmd/bench/channel"
-	"stoa/cmd/bench/contest"
+	"stoa/cmd/bench/compare"
 	"stoa/cmd/bench/machine"
-	"stoa/cmd/bench/paths"
+	"stoa/cmd/bench/scenarios"
+	"stoa/cmd/bench/ws"
 )
 
 // Data is everything that one run measured; what it did not measure is empty.
@@ -16,14 +16,14 @@ type Data struct {
 	Commit, Go       string
 	Postgres         string
 	Machine          machine.Description
-	Plan             contest.Plan
+	Plan             compare.Plan
 	Agents, Posts    int
-	Results          []contest.Result
+	Results          []compare.Result
 	Growth           []Size
 	Rest, AfterLoad  machine.Memory
-	Idle             channel.Idle
-	Silent           channel.Silent
-	Deliveries       []channel.Delivery
+	Idle             ws.Idle
+	Silent           ws.Silent
+	Deliveries       []ws.Delivery
 	GrownConnections int
 	// Differences are what the answers of the server and the minimal server do not have in common.
 	Differences []string
@@ -34,23 +34,23 @@ type Data struct {
 // Size is what the server alone did with so many agents and posts.
 type Size struct {
 	Agents, Posts int
-	Results       []contest.Result
+	Results       []compare.Result
 }
 
 // figure is one of the figures of a result.
-type figure func(contest.Result) float64
+type figure func(compare.Result) float64
 
-func perSecond(r contest.Result) float64 { return r.PerSecond }
-func median(r contest.Result) float64    { return micros(r.P50) }
-func slow(r contest.Result) float64      { return micros(r.P99) }
-func process(r contest.Result) float64   { return micros(r.Process) }
-func postgres(r contest.Result) float64  { return micros(r.Postgres) }
-func objects(r contest.Result) float64   { return r.Objects }
-func kibibytes(r contest.Result) float64 { return r.Bytes / (1 << 10) }
+func perSecond(r compare.Result) float64 { return r.PerSecond }
+func median(r compare.Result) float64    { return micros(r.P50) }
+func slow(r compare.Result) float64      { return micros(r.P99) }
+func process(r compare.Result) float64   { return micros(r.Process) }
+func postgres(r compare.Result) float64  { return micros(r.Postgres) }
+func objects(r compare.Result) float64   { return r.Objects }
+func kibibytes(r compare.Result) float64 { return r.Bytes / (1 << 10) }
 func micros(d time.Duration) float64     { return float64(d) / float64(time.Microsecond) }
 
 // rounds picks a figure of a contestant, round by round.
-func rounds(all []contest.Result, path, contestant string, connections int, f figure) []float64 {
+func rounds(all []compare.Result, path, contestant string, connections int, f figure) []float64 {
 	var values []float64
 	for _, r := range all {
 		if r.Path == path && r.Contestant == contestant && r.Connections == connections {
@@ -61,17 +61,17 @@ func rounds(all []contest.Result, path, contestant string, connections int, f fi
 }
 
 // of is the spread of a figure over the rounds.
-func of(all []contest.Result, path, contestant string, connections int, f figure) Spread {
+func of(all []compare.Result, path, contestant string, connections int, f figure) Spread {
 	return NewSpread(rounds(all, path, contestant, connections, f))
 }
 
 // against is the spread of the server's throughput as a share of a contestant's.
-func against(all []contest.Result, path, contestant string, connections int) Spread {
-	return NewSpread(Quotients(rounds(all, path, contest.Server, connections, perSecond), rounds(all, path, contestant, connections, perSecond)))
+func against(all []compare.Result, path, contestant string, connections int) Spread {
+	return NewSpread(Quotients(rounds(all, path, compare.Server, connections, perSecond), rounds(all, path, contestant, connections, perSecond)))
 }
 
 // connectionsOf lists the numbers of connections at which a path was measured, in order.
-func connectionsOf(all []contest.Result, path string) []int {
+func connectionsOf(all []compare.Result, path string) []int {
 	var counts []int
 	for _, r := range all {
 		if r.Path == path && (len(counts) == 0 || counts[len(counts)-1] != r.Connections) {
@@ -82,9 +82,9 @@ func connectionsOf(all []contest.Result, path string) []int {
 }
 
 // measured lists the paths that were measured.
-func measured(all []contest.Result) []paths.Path {
-	var found []paths.Path
-	for _, p := range paths.All {
+func measured(all []compare.Result) []scenarios.Path {
+	var found []scenarios.Path
+	for _, p := range scenarios.All {
 		if len(connectionsOf(all, p.Name)) > 0 {
 			found = append(found, p)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/template"
 
-	"stoa/cmd/bench/contest"
+	"stoa/cmd/bench/compare"
 )
 
 //go:embed page.md.tmpl
@@ -33,8 +33,8 @@ func (d *Data) Growing() string {
 	small, large := d.Growth[0], d.Growth[len(d.Growth)-1]
 	var named []string
 	for _, p := range measured(small.Results) {
-		before := of(small.Results, p.Name, contest.Server, d.GrownConnections, postgres)
-		after := of(large.Results, p.Name, contest.Server, d.GrownConnections, postgres)
+		before := of(small.Results, p.Name, compare.Server, d.GrownConnections, postgres)
+		after := of(large.Results, p.Name, compare.Server, d.GrownConnections, postgres)
 		if before.Median > 0 && after.Median > grows*before.Median {
 			named = append(named, fmt.Sprintf("%s by %.1f", p.What, after.Median/before.Median))
 		}

@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchfmt"
 
-	"stoa/cmd/bench/channel"
-	"stoa/cmd/bench/contest"
+	"stoa/cmd/bench/compare"
 	"stoa/cmd/bench/load"
 	"stoa/cmd/bench/machine"
+	"stoa/cmd/bench/ws"
 )
 
 // round is a result of one path at a throughput.
-func round(contestant string, connections, n int, perSecond float64) contest.Result {
-	return contest.Result{
+func round(contestant string, connections, n int, perSecond float64) compare.Result {
+	return compare.Result{
 		Path: "me", Contestant: contestant, Connections: connections, Round: n, Ops: int(perSecond), PerSecond: perSecond,
 		P50: time.Duration(1e9 / perSecond), P99: time.Duration(2e9 / perSecond), Process: 80 * time.Microsecond, Postgres: 40 * time.Microsecond,
 		Objects: 100, Bytes: 2048,
@@ -27,23 +27,23 @@ func round(contestant string, connections, n int, perSecond float64) contest.Res
 func sample() *Data {
 	d := &Data{
 		Date: time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC), Took: 12 * time.Minute, Commit: "v1", Go: "go1", Postgres: "15",
-		Plan: contest.Plan{Rounds: 2, Length: time.Second}, Agents: 1000, Posts: 2000, GrownConnections: 16,
+		Plan: compare.Plan{Rounds: 2, Length: time.Second}, Agents: 1000, Posts: 2000, GrownConnections: 16,
 		Rest: machine.Memory{Resident: 40_000_000, Proportional: 39_000_000},
-		Idle: channel.Idle{Sockets: 1000, Before: machine.Memory{Resident: 1_000_000}, After: machine.Memory{Resident: 9_000_000}},
-		Deliveries: []channel.Delivery{
+		Idle: ws.Idle{Sockets: 1000, Before: machine.Memory{Resident: 1_000_000}, After: machine.Memory{Resident: 9_000_000}},
+		Deliveries: []ws.Delivery{
 			{PerSecond: 50, Sample: load.Sample{Elapsed: time.Second, Latencies: []time.Duration{2 * time.Millisecond}}},
 			{PerSecond: 500, Sample: load.Sample{Elapsed: time.Second, Latencies: []time.Duration{2 * time.Millisecond}}},
 		},
 	}
 	for n := 1; n <= 2; n++ {
 		for connections, share := range map[int]float64{1: 0.5, 16: 0.9} {
-			d.Results = append(d.Results, round(contest.Server, connections, n, 10_000*share), round(contest.Minimal, connections, n, 10_000),
-				round(contest.SQL, connections, n, 20_000))
+			d.Results = append(d.Results, round(compare.Server, connections, n, 10_000*share), round(compare.Minimal, connections, n, 10_000),
+				round(compare.SQL, connections, n, 20_000))
 		}
 	}
 	d.Growth = []Size{
-		{Agents: 1000, Posts: 2000, Results: []contest.Result{round(contest.Server, 16, 1, 5000)}},
-		{Agents: 50_000, Posts: 100_000, Results: []contest.Result{round(contest.Server, 16, 1, 4000)}},
+		{Agents: 1000, Posts: 2000, Results: []compare.Result{round(compare.Server, 16, 1, 5000)}},
+		{Agents: 50_000, Posts: 100_000, Results: []compare.Result{round(compare.Server, 16, 1, 4000)}},
 	}
 	d.Growth[1].Results[0].Postgres *= 2
 	return d
@@ -103,7 +103,7 @@ func TestBenchstatReadsTheRounds(t *testing.T) {
 }
 
 // sorted puts results into the order in which a run makes them.
-func sorted(all []contest.Result) []contest.Result {
-	slices.SortStableFunc(all, func(a, b contest.Result) int { return a.Connections - b.Connections })
+func sorted(all []compare.Result) []compare.Result {
+	slices.SortStableFunc(all, func(a, b compare.Result) int { return a.Connections - b.Connections })
 	return all
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stoa/cmd/bench/contest"
+	"stoa/cmd/bench/compare"
 )
 
 // table writes a table of Markdown.
@@ -50,9 +50,9 @@ func (d *Data) Throughput() string {
 				continue
 			}
 			rows = append(rows, []string{
-				p.What, strconv.Itoa(n), rate(contest.Server), rate(contest.Minimal), rate(contest.SQL),
-				ratio(against(d.Results, p.Name, contest.Minimal, n)), ratio(against(d.Results, p.Name, contest.SQL, n)),
-				d.time(p.Name, contest.Server, n, median), d.time(p.Name, contest.Server, n, slow),
+				p.What, strconv.Itoa(n), rate(compare.Server), rate(compare.Minimal), rate(compare.SQL),
+				ratio(against(d.Results, p.Name, compare.Minimal, n)), ratio(against(d.Results, p.Name, compare.SQL, n)),
+				d.time(p.Name, compare.Server, n, median), d.time(p.Name, compare.Server, n, slow),
 			})
 		}
 	}
@@ -68,11 +68,11 @@ func (d *Data) Cost() string {
 				continue
 			}
 			row := []string{p.What, strconv.Itoa(n)}
-			for _, contestant := range []string{contest.Server, contest.Minimal} {
+			for _, contestant := range []string{compare.Server, compare.Minimal} {
 				row = append(row, d.time(p.Name, contestant, n, process), d.time(p.Name, contestant, n, postgres))
 			}
-			row = append(row, d.time(p.Name, contest.SQL, n, postgres))
-			for _, contestant := range []string{contest.Server, contest.Minimal} {
+			row = append(row, d.time(p.Name, compare.SQL, n, postgres))
+			for _, contestant := range []string{compare.Server, compare.Minimal} {
 				row = append(row, fmt.Sprintf("%s, %s KiB", count(of(d.Results, p.Name, contestant, n, objects).Median),
 					digits(of(d.Results, p.Name, contestant, n, kibibytes).Median)))
 			}
@@ -138,7 +138,7 @@ func (d *Data) Grown() string {
 			row := []string{p.What, f.name}
 			for _, size := range d.Growth {
 				cell := "–"
-				if s := of(size.Results, p.Name, contest.Server, d.GrownConnections, f.figure); s.Rounds > 0 {
+				if s := of(size.Results, p.Name, compare.Server, d.GrownConnections, f.figure); s.Rounds > 0 {
 					cell = f.write(s.Median)
 				}
 				row = append(row, cell)
@@ -149,8 +149,8 @@ func (d *Data) Grown() string {
 	return table(header, rows)
 }
 
-func (d *Data) allGrown() []contest.Result {
-	var all []contest.Result
+func (d *Data) allGrown() []compare.Result {
+	var all []compare.Result
 	for _, size := range d.Growth {
 		all = append(all, size.Results...)
 	}

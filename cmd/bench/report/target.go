@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stoa/cmd/bench/contest"
+	"stoa/cmd/bench/compare"
 )
 
 // target is one row of the table of what the server should reach.
@@ -25,10 +25,10 @@ type value struct {
 
 // targets of the server on two shared cores.
 var targets = []target{
-	{"`GET /bots/me`: at least 0.8 of the minimal server", share("me", contest.Minimal, 0.8)},
-	{"`POST /messages`: at least 0.7 of the minimal server, which makes one call", share("messages", contest.Minimal, 0.7)},
-	{"order cycle: at least 0.5 of the same work in SQL functions", share("orders", contest.SQL, 0.5)},
-	{"feed, page 1: at least 0.6 of its SQL", share("feed", contest.SQL, 0.6)},
+	{"`GET /bots/me`: at least 0.8 of the minimal server", share("me", compare.Minimal, 0.8)},
+	{"`POST /messages`: at least 0.7 of the minimal server, which makes one call", share("messages", compare.Minimal, 0.7)},
+	{"order cycle: at least 0.5 of the same work in SQL functions", share("orders", compare.SQL, 0.5)},
+	{"feed, page 1: at least 0.6 of its SQL", share("feed", compare.SQL, 0.6)},
 	{"feed at offset 100,000: within 5 times page 1 plus the index scan", deepPage},
 	{"answered → event, median at 50 a second: under 1 ms", delivered(50, 1000)},
 	{"answered → event, median at 500 a second: under 3 ms", delivered(500, 3000)},
@@ -55,9 +55,9 @@ func share(path, contestant string, least float64) func(*Data) []value {
 // deepPage compares times at one connection, where an answer's time is the server's.
 func deepPage(d *Data) []value {
 	const allowed = 5
-	deep := of(d.Results, "deep", contest.Server, 1, median)
-	first := of(d.Results, "feed", contest.Server, 1, median)
-	scan := of(d.Results, "scan", contest.SQL, 1, median)
+	deep := of(d.Results, "deep", compare.Server, 1, median)
+	first := of(d.Results, "feed", compare.Server, 1, median)
+	scan := of(d.Results, "scan", compare.SQL, 1, median)
 	if deep.Rounds == 0 || first.Rounds == 0 || scan.Rounds == 0 {
 		return nil
 	}

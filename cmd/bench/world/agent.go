@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/crypto/nacl/box"
 
-	"stoa/cmd/bench/rival"
+	"stoa/cmd/bench/baseline"
 )
 
 // Agent is a seeded agent whose secrets are known.
@@ -30,8 +30,8 @@ func newPair() ([]*Agent, error) {
 		if a.Public, a.private, err = box.GenerateKey(rand.Reader); err != nil {
 			return nil, err
 		}
-		a.Token = rival.NewToken()
-		a.TokenHash = rival.HashToken(a.Token)
+		a.Token = baseline.NewToken()
+		a.TokenHash = baseline.HashToken(a.Token)
 		a.Friend = pair[1-i]
 	}
 	for _, a := range pair {

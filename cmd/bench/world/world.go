@@ -11,8 +11,8 @@ import (
 
 	_ "github.com/lib/pq" // the driver
 
+	"stoa/cmd/bench/baseline"
 	"stoa/cmd/bench/machine"
-	"stoa/cmd/bench/rival"
 	"stoa/cmd/stoa/cluster"
 	"stoa/migrate"
 )
@@ -68,7 +68,7 @@ func New(ctx context.Context, parent string) (w *World, err error) {
 	if err := w.restart(ctx); err != nil {
 		return nil, err
 	}
-	return w, errors.Join(migrate.Up(ctx, w.DB), rival.Install(ctx, w.DB))
+	return w, errors.Join(migrate.Up(ctx, w.DB), baseline.Install(ctx, w.DB))
 }
 
 // restart stops the database, which writes everything it holds to the disk, and starts it again.

@@ -1,0 +1,112 @@
+package baseline
+
+import (
+	"context"
+	"encoding/base64"
+)
+
+// Profile is an agent as a search shows it.
+type Profile struct {
+	Agent
+	// Contact is null between strangers; Status is how the caller stands with the agent.
+	Contact *string
+	Status  string
+	// callerKey is the caller's, which a draft of a message holds.
+	callerKey []byte
+}
+
+const searchText = `
+WITH me AS MATERIALIZED (
+  SELECT b.id, b.encryption_public_key, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < now() - interval '1 minute' AS stale
+  FROM tokens t JOIN bots b ON b.id = t.bot_id
+  WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted'
+), hits AS MATERIALIZED (
+  SELECT b.id FROM bots b
+  WHERE stoa_public(b) AND stoa_qgrams(b.folded) @@ stoa_qgram_query(lower($2)) AND b.folded LIKE '%' || lower($2) || '%'
+  UNION
+  SELECT p.author_id FROM posts p
+  WHERE stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END) @@ stoa_qgram_query(lower($2))
+    AND p.folded LIKE '%' || lower($2) || '%'
+), page AS MATERIALIZED (
+  SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits JOIN bots b ON b.id = hits.id
+  WHERE stoa_public(b) ORDER BY name, handle LIMIT 21
+)
+SELECT me.id, me.suspended, me.stale, me.encryption_public_key,
+  b.id, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.profile_public, b.encryption_public_key, b.created_at,
+  c.id, CASE WHEN c.id IS NULL THEN 'none' WHEN c.state = 'accepted' THEN 'friends' WHEN c.state = 'blocked' THEN 'blocked'
+    WHEN c.requester_id = me.id THEN 'outgoing' ELSE 'incoming' END
+FROM me CROSS JOIN page JOIN bots b ON b.id = page.id
+LEFT JOIN contacts c ON c.low_id = least(b.id, me.id) AND c.high_id = greatest(b.id, me.id)
+ORDER BY page.name, page.handle`
+
+// Search reads the first page of the open profiles that hold q, and one more if there is one. q holds no wildcards.
+func (d *DB) Search(ctx context.Context, tokenHash []byte, q string) ([]Profile, error) {
+	rows, err := d.statements[searchText].QueryContext(ctx, tokenHash, q)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var c caller
+	all := make([]Profile, 0, pageSize+1)
+	for rows.Next() {
+		var p Profile
+		err := rows.Scan(&c.id, &c.suspended, &c.stale, &p.callerKey,
+			&p.ID, &p.Handle, &p.Name, &p.Specialty, &p.Bio, &p.Character, &p.Public, &p.Key, &p.Created, &p.Contact, &p.Status)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return all, d.admit(ctx, c)
+}
+
+func appendSearch(b []byte, all []Profile) []byte {
+	b = append(b, `{"bots":[`...)
+	for i := range all[:min(len(all), pageSize)] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = all[i].appendJSON(b)
+	}
+	return appendPage(append(b, ']'), 1, len(all) > pageSize)
+}
+
+func (p *Profile) appendJSON(b []byte) []byte {
+	b = field(append(b, '{'), "id", p.ID)
+	b = field(append(b, ','), "handle", p.Handle)
+	b = text(append(b, `,"display_name":`...), p.Name)
+	b = key(append(b, `,"kind":"ai_bot",`...), p.Key)
+	b = append(b, ',')
+	b = p.appendProfile(b)
+	b = text(append(b, `,"character_description":`...), p.Character)
+	b = append(p.appendProfile(append(b, `,"profile":{`...)), '}')
+	b = text(append(b, `,"visuals":{"avatar":null,"character":null,"character_description":`...), p.Character)
+	b = field(append(b, `},"friendship":{`...), "status", p.Status)
+	b = optional(append(b, `,"contact_id":`...), p.Contact)
+	b = append(p.appendActions(append(b, `},"actions":[`...)), ']')
+	b = stamp(append(b, `,"created_at":`...), p.Created)
+	return append(b, '}')
+}
+
+// appendActions tells what the caller may ask of the agent.
+func (p *Profile) appendActions(b []byte) []byte {
+	switch p.Status {
+	case "none":
+		b = append(b, `{"name":"request_friendship","method":"POST","path":"/api/v1/contacts/requests","body":{`...)
+		return append(field(b, "recipient_id", p.ID), "}}"...)
+	case "friends":
+		b = append(append(append(b, `{"name":"block","method":"POST","path":"/api/v1/contacts/`...), *p.Contact...), `/block","body":{}},`...)
+		b = append(b, `{"name":"send_message","method":"POST","path":"/api/v1/messages","body":{"ciphertext":null,"client_message_id":null,`...)
+		b = field(append(b, `"encryption_version":"box-v1","nonce":null,`...), "recipient_id", p.ID)
+		b = base64.StdEncoding.AppendEncode(append(b, `,"recipient_public_key":"`...), p.Key)
+		b = base64.StdEncoding.AppendEncode(append(b, `","sender_public_key":"`...), p.callerKey)
+		b = append(b, `"}},{"name":"create_order","method":"POST","path":"/api/v1/orders","body":{"amount_minor":null,"confirmed_total_minor":null,`...)
+		b = field(b, "contractor_id", p.ID)
+		return append(b, `,"deadline":null,"description":null,"operation_id":null,"title":null}}`...)
+	default:
+		return b
+	}
+}

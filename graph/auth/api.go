@@ -1,0 +1,23 @@
+// Package auth turns bearer tokens into callers and looks after tokens: authentication, rotation, revocation, and the end of tokens
+// that connections were opened with (§3.3, §5).
+//
+// A token is shown once and kept only as its SHA-256. Authenticating a request is one statement; a request that only reads can
+// attach a query of its own to that statement (Attach), so that it costs one round trip instead of two.
+package auth
+
+import (
+	"time"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
+)
+
+// API authenticates callers and replaces and ends tokens. It is safe for concurrent use.
+type API struct {
+	DB     *db.DB
+	Quotas limits.Quotas
+	// TokenTTL is how long a new token lives.
+	TokenTTL time.Duration
+	// TokensEnded is called after a commit that ended tokens, so that sockets opened with them close. It must not block.
+	TokensEnded func()
+}

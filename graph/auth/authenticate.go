@@ -1,0 +1,45 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/viewer"
+)
+
+// Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed, unknown,
+// expired, revoked or a deleted agent's; forbidden for a suspended agent; write_limited for a change over the limit of changes a
+// minute, which all tokens of an agent share. It notes the agent's activity.
+func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
+	if !WellFormed(token) {
+		return viewer.Viewer{}, fault.New(fault.Unauthorized)
+	}
+	found, err := a.lookUp(ctx, token, mutating)
+	if err != nil {
+		return viewer.Viewer{}, fault.From(err)
+	}
+	if !found.known {
+		return viewer.Viewer{}, fault.New(fault.Unauthorized)
+	}
+	if found.suspended {
+		return viewer.Viewer{}, fault.New(fault.Forbidden).Say("This agent is suspended.")
+	}
+	if mutating && found.taken.Quota > 0 {
+		found.taken.Reset = limits.Seconds(found.resetSeconds)
+		limits.Note(ctx, found.taken)
+		if err := found.taken.Fault(); err != nil {
+			return viewer.Viewer{}, err
+		}
+	}
+	if found.stale {
+		if err := a.NoteActivity(ctx, []uuid.UUID{found.BotID}); err != nil {
+			return viewer.Viewer{}, err
+		}
+		found.discard()
+	}
+	found.Kind = viewer.Agent
+	return found.Viewer, nil
+}

@@ -1,0 +1,134 @@
+package auth_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+)
+
+func TestAuthenticate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change string
+		shift  time.Duration
+		want   fault.Code
+	}{
+		"live":           {"SELECT 1", 0, ""},
+		"almost expired": {"SELECT 1", 720*time.Hour - time.Minute, ""},
+		"expired":        {"SELECT 1", 720*time.Hour + time.Minute, fault.Unauthorized},
+		"revoked":        {"UPDATE tokens SET revoked_at = stoa_now()", 0, fault.Unauthorized},
+		"deleted":        {"UPDATE bots SET state = 'deleted'", 0, fault.Unauthorized},
+		"trashed":        {"UPDATE bots SET state = 'trash'", 0, ""},
+		"suspended":      {"UPDATE bots SET suspended_at = stoa_now()", 0, fault.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			agent := w.Agent()
+			w.Exec(c.change)
+			w.Shift(c.shift)
+			for _, mutating := range []bool{false, true} {
+				v, err := w.Auth.Authenticate(context.Background(), agent.Token, mutating)
+				if c.want != "" {
+					graphtest.RequireFault(t, err, c.want)
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, agent.ID, v.BotID)
+			}
+		})
+	}
+}
+
+func TestChangesAreCountedPerAgentOverAllItsTokens(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 20}))
+	agent, other := w.Agent(), w.Agent()
+	second, err := w.Auth.RotateToken(agent.Ctx)
+	require.NoError(t, err)
+	var (
+		group   sync.WaitGroup
+		mu      sync.Mutex
+		allowed int
+	)
+	for range 30 {
+		group.Go(func() {
+			_, err := w.Auth.Authenticate(context.Background(), second.Token, true)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				allowed++
+			} else if fault.From(err).Code != fault.WriteLimited {
+				t.Errorf("unexpected: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	require.Equal(t, 20, allowed)
+	_, err = w.Auth.Authenticate(context.Background(), second.Token, false)
+	require.NoError(t, err, "reading is not limited")
+	_, err = w.Auth.Authenticate(context.Background(), other.Token, true)
+	require.NoError(t, err)
+}
+
+func TestActivityIsNotedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	last := func() time.Time {
+		own, err := w.Bots.Me(agent.Ctx)
+		require.NoError(t, err)
+		return own.Bot.LastActiveAt
+	}
+	first := last()
+	_, err := w.Auth.Authenticate(context.Background(), agent.Token, false)
+	require.NoError(t, err)
+	require.Equal(t, first, last())
+	w.Shift(2 * time.Minute)
+	_, err = w.Auth.Authenticate(context.Background(), agent.Token, false)
+	require.NoError(t, err)
+	require.WithinDuration(t, w.Now(), last(), time.Minute)
+}
+
+func TestRotationOfOneTokenTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	errs := make([]error, 8)
+	var group sync.WaitGroup
+	for i := range errs {
+		group.Go(func() { _, errs[i] = w.Auth.RotateToken(agent.Ctx) })
+	}
+	group.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+			continue
+		}
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+	}
+	require.Equal(t, 1, won)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE revoked_at IS NULL"))
+}
+
+func TestRevokingEndsThatTokenOnly(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	w.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id)
+		SELECT gen_random_uuid(), created_at, decode(repeat('00', 32), 'hex'), expires_at, bot_id FROM tokens`)
+	answer, err := w.Auth.RevokeToken(agent.Ctx)
+	require.NoError(t, err)
+	require.True(t, answer.Revoked)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE revoked_at IS NULL"))
+	_, err = w.Bots.Me(context.Background())
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+}

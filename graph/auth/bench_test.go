@@ -1,0 +1,28 @@
+package auth
+
+import "testing"
+
+// BenchmarkToken is what a token costs each request before the database is asked.
+func BenchmarkToken(b *testing.B) {
+	token := NewToken()
+	b.Run("check", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if !WellFormed(token) {
+				b.Fatal("refused")
+			}
+		}
+	})
+	b.Run("hash", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			HashToken(token)
+		}
+	})
+	b.Run("new", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			NewToken()
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package auth
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// Query selects rows for the agent me.id; it can be attached to the authentication of its caller.
+type Query struct {
+	text    string
+	columns int
+	// combined is text within the statement that authenticates.
+	combined func() string
+}
+
+// NewQuery returns the query of a text that selects so many columns. Its arguments begin with $2.
+func NewQuery(text string, columns int) *Query {
+	return &Query{text: text, columns: columns, combined: sync.OnceValue(func() string { return combine(text, columns) })}
+}
+
+// combine makes one statement of the authentication of a read and a query. PostgreSQL runs the parts of a UNION ALL in their order:
+// the first row describes the caller and nothing else, every other one holds a row of the query and nothing else.
+func combine(text string, columns int) string {
+	return `WITH me AS MATERIALIZED (` + authenticateRead + `)
+SELECT me.*` + strings.Repeat(`, NULL`, columns) + ` FROM me
+UNION ALL
+SELECT ` + strings.Repeat(`NULL, `, statusColumns) + `attached.* FROM me CROSS JOIN LATERAL (` + text + `) attached WHERE NOT me.suspended`
+}
+
+// RowSink receives the rows of an attached query.
+type RowSink interface {
+	// Next puts into row where the columns of the next row go. It is called once a row, always with what it has put there before.
+	Next(row []any)
+}
+
+// Piggyback is one request's use of a query that is attached to its authentication. It belongs to one request and is not safe for
+// concurrent use. It decides nothing: where it is missing (GraphQL, tests, rare pages) the operation queries by itself. Requests that
+// change something have none.
+type Piggyback struct {
+	*Query
+	RowSink
+
+	args []any
+	// caller is whom the rows were read for, set once all of them are read.
+	caller uuid.UUID
+}
+
+type piggybackKey struct{}
+
+// Attach returns a context in which the query runs with the authentication of the caller; sink receives its rows.
+func Attach(ctx context.Context, q *Query, sink RowSink, args ...any) context.Context {
+	return context.WithValue(ctx, piggybackKey{}, &Piggyback{Query: q, RowSink: sink, args: args})
+}
+
+// AttachedTo returns what is attached to a context, nil for nothing.
+func AttachedTo(ctx context.Context) *Piggyback {
+	p, _ := ctx.Value(piggybackKey{}).(*Piggyback)
+	return p
+}
+
+// ResultFrom returns the sink of a context's piggyback if it is an S and its rows were read for that caller.
+func ResultFrom[S RowSink](ctx context.Context, caller uuid.UUID) (sink S, ok bool) {
+	if p := AttachedTo(ctx); p != nil && p.caller != uuid.Nil && p.caller == caller {
+		sink, ok = p.RowSink.(S)
+	}
+	return sink, ok
+}

@@ -1,0 +1,117 @@
+package auth_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/auth"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+)
+
+// callers are what a change makes of an agent, and the fault with which it is refused, if it is.
+var callers = map[string]struct {
+	change string
+	want   fault.Code
+}{
+	"live":           {"UPDATE bots SET specialty = 's', bio = 'b', character_description = 'c', is_demo = true", ""},
+	"closed profile": {"UPDATE bots SET profile_public = false", ""},
+	"trashed":        {"UPDATE bots SET state = 'trash'", ""},
+	"deleted":        {"UPDATE bots SET state = 'deleted'", fault.Unauthorized},
+	"revoked":        {"UPDATE tokens SET revoked_at = stoa_now()", fault.Unauthorized},
+	"expired":        {"UPDATE tokens SET expires_at = stoa_now()", fault.Unauthorized},
+	"suspended":      {"UPDATE bots SET suspended_at = stoa_now()", fault.Forbidden},
+}
+
+// series selects so many rows, each with its number and the caller.
+var series = auth.NewQuery(`SELECT n, me.id FROM generate_series(1, $2::integer) n`, 2)
+
+type numbered struct {
+	n  int
+	of uuid.UUID
+}
+
+type sink struct{ rows []*numbered }
+
+func (p *sink) Next(row []any) {
+	r := new(numbered)
+	p.rows = append(p.rows, r)
+	row[0], row[1] = &r.n, &r.of
+}
+
+// An authentication with an attached query decides as any other does, and reads the rows in their order.
+func TestAuthenticationWithAttachedQuery(t *testing.T) {
+	t.Parallel()
+	for name, c := range callers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			agent := w.Agent()
+			w.Exec(c.change)
+			for _, n := range []int{0, 1, 40} {
+				rows := new(sink)
+				ctx := auth.Attach(t.Context(), series, rows, n)
+				v, err := w.Auth.Authenticate(ctx, agent.Token, false)
+				if c.want != "" {
+					graphtest.RequireFault(t, err, c.want)
+					require.Empty(t, rows.rows)
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, agent.ID, v.BotID)
+				require.NotEqual(t, uuid.Nil, v.TokenID)
+				taken, ok := auth.ResultFrom[*sink](ctx, agent.ID)
+				require.True(t, ok)
+				require.Len(t, taken.rows, n)
+				for i, r := range taken.rows {
+					require.Equal(t, numbered{i + 1, agent.ID}, *r)
+				}
+			}
+		})
+	}
+}
+
+// What was read for one agent is nobody else's, what was read without authentication is nobody's, and a change never reads along.
+func TestResultsAreTheirCallersAlone(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent, other := w.Agent(), w.Agent()
+	ctx := auth.Attach(t.Context(), series, new(sink), 3)
+	_, err := w.Auth.Authenticate(ctx, agent.Token, false)
+	require.NoError(t, err)
+	_, ok := auth.ResultFrom[*sink](ctx, other.ID)
+	require.False(t, ok)
+	_, ok = auth.ResultFrom[*otherSink](ctx, agent.ID)
+	require.False(t, ok)
+
+	for name, token := range map[string]string{"a change": agent.Token, "a stranger": "stoa_x"} {
+		ctx := auth.Attach(t.Context(), series, new(sink), 3)
+		_, _ = w.Auth.Authenticate(ctx, token, true)
+		for _, id := range []uuid.UUID{agent.ID, uuid.Nil} {
+			_, ok := auth.ResultFrom[*sink](ctx, id)
+			require.False(t, ok, name)
+		}
+	}
+	_, ok = auth.ResultFrom[*sink](t.Context(), agent.ID)
+	require.False(t, ok)
+}
+
+type otherSink struct{ sink }
+
+// Noting activity changes the agent's row, so what was read before it is not used.
+func TestResultsOfAnAgentLongIdle(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	w.Shift(2 * time.Minute)
+	for _, want := range []bool{false, true} {
+		ctx := auth.Attach(t.Context(), series, new(sink), 3)
+		_, err := w.Auth.Authenticate(ctx, agent.Token, false)
+		require.NoError(t, err)
+		_, ok := auth.ResultFrom[*sink](ctx, agent.ID)
+		require.Equal(t, want, ok)
+	}
+}

@@ -1,0 +1,82 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/bot"
+	"stoa/ent/token"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+)
+
+// Revocation is the answer of RevokeToken.
+type Revocation struct {
+	Revoked bool `json:"revoked"`
+}
+
+// RotateToken replaces the presented token: the old one stops working as the new one begins (§3.3). Only an agent may call
+// it. Of two rotations of one token at once, one gets unauthorized.
+func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
+	var granted *TokenGrant
+	err := a.endPresented(ctx, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
+		var err error
+		granted, err = a.grant(ctx, tx, v.BotID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return granted, nil
+}
+
+// RevokeToken ends the presented token and no other (§3.3). Only an agent may call it; nothing brings the token back.
+func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
+	err := a.endPresented(ctx, func(context.Context, *db.Tx, viewer.Viewer) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return &Revocation{Revoked: true}, nil
+}
+
+// endPresented ends the presented token, then runs then in the same transaction.
+func (a *API) endPresented(ctx context.Context, then func(context.Context, *db.Tx, viewer.Viewer) error) error {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return err
+	}
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		ended, err := tx.Ent.Token.Update().Where(token.ID(v.TokenID), token.RevokedAtIsNil()).SetRevokedAt(now).Save(ctx)
+		if err != nil {
+			return err
+		}
+		if ended == 0 {
+			return fault.New(fault.Unauthorized)
+		}
+		tx.AfterCommit(a.TokensEnded)
+		return then(ctx, tx, v)
+	})
+}
+
+// Reissue ends every token of an agent that is not deleted and makes a new one, inside a transaction of an operator's
+// procedure. It returns not_found.
+func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGrant, error) {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate().Only(ctx); err != nil {
+		return nil, err
+	}
+	if err := tx.Ent.Token.Update().Where(token.BotID(botID), token.RevokedAtIsNil()).SetRevokedAt(now).Exec(ctx); err != nil {
+		return nil, err
+	}
+	tx.AfterCommit(a.TokensEnded)
+	return a.grant(ctx, tx, botID)
+}

@@ -1,0 +1,51 @@
+package auth
+
+import (
+	"hash/crc32"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var tokenShape = regexp.MustCompile(`^stoa_[0-9A-Za-z]{49}$`)
+
+func TestTokensAreWellFormedAndDiffer(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	for range 1000 {
+		token := NewToken()
+		require.Regexp(t, tokenShape, token)
+		require.True(t, WellFormed(token))
+		require.False(t, seen[token])
+		seen[token] = true
+	}
+}
+
+// The checksum is the CRC32 (IEEE) of prefix and secret as a base62 number, most significant digit first.
+func TestTokenChecksum(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		body := tokenPrefix + rapid.StringMatching(`[0-9A-Za-z]{43}`).Draw(t, "secret")
+		var number uint64
+		for _, digit := range tokenCheck(body) {
+			number = number*62 + uint64(strings.IndexRune("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", digit))
+		}
+		require.EqualValues(t, crc32.ChecksumIEEE([]byte(body)), number)
+	})
+}
+
+func TestMistypedTokensAreRefusedWithoutALookUp(t *testing.T) {
+	t.Parallel()
+	token := NewToken()
+	for i := range token {
+		changed := []byte(token)
+		changed[i] = map[bool]byte{true: 'x', false: 'y'}[changed[i] != 'x']
+		require.False(t, WellFormed(string(changed)), "%d", i)
+	}
+	for _, s := range []string{"", "stoa_", token[:len(token)-1], token + "0", " " + token, strings.ToUpper(token)} {
+		require.False(t, WellFormed(s))
+	}
+}

@@ -1,0 +1,59 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"stoa/graph/platform/db/prepared"
+)
+
+// RequestTimeout is how long one request may wait for the database altogether: for connections, statements and commits. With what the
+// driver adds to notice a server that says nothing, half a second, such a request is answered service_unavailable within 5 s.
+const RequestTimeout = 4 * time.Second
+
+// MaintenanceTimeout is how long a statement of a job or of an operator's maintenance may take.
+const MaintenanceTimeout = time.Minute
+
+// Bounded returns a context that ends after a budget of at most RequestTimeout: transports call it for what a request does with the
+// database, less what it has spent already. A context that ends earlier, or has a statement timeout of its own, stays as it is.
+func Bounded(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= budget {
+		return ctx, func() {}
+	}
+	if _, ok := prepared.StatementTimeout(ctx); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithValue(ctx, unboundedKey{}, ctx), budget)
+}
+
+// WithStatementTimeout returns a context for work that no request waits for, or for which an operator waits knowingly: each of its
+// statements may take that long, and the bound of a request is lifted.
+func WithStatementTimeout(ctx context.Context, timeout time.Duration) context.Context {
+	return prepared.WithStatementTimeout(Unbounded(ctx), timeout)
+}
+
+// Unbounded lifts what Bounded has put around a context, for what a request does beside the database and may take longer.
+func Unbounded(ctx context.Context) context.Context {
+	if outer, ok := ctx.Value(unboundedKey{}).(context.Context); ok {
+		return unbounded{ctx, outer}
+	}
+	return ctx
+}
+
+type unboundedKey struct{}
+
+// unbounded has the values of a bounded context and ends when the one ends that was bounded.
+type unbounded struct {
+	context.Context //nolint:containedctx // this is a context
+
+	outer context.Context //nolint:containedctx // as above
+}
+
+// Deadline implements context.Context.
+func (u unbounded) Deadline() (time.Time, bool) { return u.outer.Deadline() }
+
+// Done implements context.Context.
+func (u unbounded) Done() <-chan struct{} { return u.outer.Done() }
+
+// Err implements context.Context.
+func (u unbounded) Err() error { return u.outer.Err() }

@@ -1,0 +1,140 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+)
+
+const insertAudit = `INSERT INTO audit_entries (id, created_at, operator, procedure, target, reason, details)
+	VALUES (gen_random_uuid(), stoa_now(), 'o', 'p', '', 'r', '{}')`
+
+func TestAnErrorLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	failure := errors.New("refused by a rule")
+	followed := false
+	err := w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		tx.AfterCommit(func() { followed = true })
+		_, err := tx.SQL.ExecContext(ctx, insertAudit)
+		require.NoError(t, err)
+		_, err = tx.Ent.Invitation.Create().SetCodeHash([]byte("x")).SetUses(1).SetCreatedAt(time.Now()).Save(ctx)
+		require.NoError(t, err)
+		return failure
+	})
+	require.ErrorIs(t, err, failure)
+	require.False(t, followed)
+	require.EqualValues(t, 0, w.Count("SELECT (SELECT count(*) FROM audit_entries) + (SELECT count(*) FROM invitations)"))
+}
+
+// ent and hand-written SQL are one transaction.
+func TestBothHalvesCommitTogether(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	followed := 0
+	require.NoError(t, w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		tx.AfterCommit(func() { followed++ })
+		invitation, err := tx.Ent.Invitation.Create().SetCodeHash([]byte("x")).SetUses(1).SetCreatedAt(time.Now()).Save(ctx)
+		require.NoError(t, err)
+		var seen uuid.UUID
+		require.NoError(t, tx.SQL.QueryRowContext(ctx, "SELECT id FROM invitations").Scan(&seen))
+		require.Equal(t, invitation.ID, seen)
+		return nil
+	}))
+	require.Equal(t, 1, followed)
+}
+
+func TestDeadlocksAreRetried(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Agent(), w.Agent()
+	patient := db.WithStatementTimeout(context.Background(), time.Minute) // each deadlock takes the server a second to see
+	var group sync.WaitGroup
+	for _, order := range [][2]uuid.UUID{{one.ID, other.ID}, {other.ID, one.ID}, {one.ID, other.ID}, {other.ID, one.ID}} {
+		group.Go(func() {
+			err := w.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
+				for _, id := range order {
+					if _, err := tx.SQL.ExecContext(ctx, "UPDATE accounts SET entry_count = entry_count + 1 WHERE bot_id = $1", id); err != nil {
+						return err
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("a deadlock came through: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, 2+2*4, w.Count("SELECT sum(entry_count) FROM accounts"))
+}
+
+func TestOtherErrorsAreNotRetried(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	ran := 0
+	err := w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		ran++
+		_, err := tx.SQL.ExecContext(ctx, "UPDATE settings SET fee_bps = 10001")
+		return err
+	})
+	require.True(t, db.Violates(err, "settings_fee_range"))
+	require.False(t, db.Violates(err, "another"))
+	require.Equal(t, 1, ran)
+}
+
+// A refused COMMIT is known to have failed; one whose connection died is not, so it is neither repeated nor called a failure.
+func TestLostCommitIsUnknown(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	ran := 0
+	err := w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		ran++
+		var pid int
+		require.NoError(t, tx.SQL.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid))
+		w.Exec("SELECT pg_terminate_backend($1)", pid)
+		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", pid) == 0 }, 5*time.Second, 5*time.Millisecond)
+		return nil
+	})
+	require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code)
+	require.Equal(t, 1, ran)
+
+	w.Exec("CREATE TABLE late (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+	err = w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.SQL.ExecContext(ctx, "INSERT INTO late VALUES (1), (1)")
+		return err
+	})
+	var refused *pq.Error
+	require.ErrorAs(t, err, &refused)
+}
+
+func TestNowIsTheDatabaseClock(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	read := func() (now time.Time) {
+		require.NoError(t, w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+			var err error
+			now, err = tx.Now(ctx)
+			require.NoError(t, err)
+			again, err := tx.Now(ctx)
+			require.NoError(t, err)
+			require.Equal(t, now, again)
+			return nil
+		}))
+		return now
+	}
+	before := read()
+	w.Shift(48 * time.Hour)
+	require.WithinDuration(t, before.Add(48*time.Hour), read(), 5*time.Second)
+}

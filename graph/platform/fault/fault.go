@@ -1,0 +1,115 @@
+package fault
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	"stoa/graph/platform/wire"
+)
+
+// Error is a fault on its way to the caller.
+type Error struct {
+	// Code names the fault; it is never empty.
+	Code Code
+	// Message replaces the table's text where the rule knows better.
+	Message string
+	// Fields maps a request field that is to blame to the reason, in plain English.
+	Fields map[string]string
+	// RetryAfter replaces the table's hint; whole seconds are shown, rounded up.
+	RetryAfter time.Duration
+
+	cause error
+}
+
+// New makes a fault with the table's status and text.
+func New(code Code) *Error { return &Error{Code: code} }
+
+// Field makes a fault that blames one request field.
+func Field(code Code, field, reason string) *Error {
+	return &Error{Code: code, Fields: map[string]string{field: reason}}
+}
+
+// Say returns a copy of e with another message.
+func (e *Error) Say(message string) *Error {
+	c := *e
+	c.Message = message
+	return &c
+}
+
+// After returns a copy of e with another hint when to try again.
+func (e *Error) After(d time.Duration) *Error {
+	c := *e
+	c.RetryAfter = d
+	return &c
+}
+
+// Error is for logs; it names the code, the fields and the cause.
+func (e *Error) Error() string {
+	var said strings.Builder
+	said.WriteString(string(e.Code))
+	for field, reason := range e.Fields {
+		said.WriteString("; " + field + ": " + reason)
+	}
+	if e.cause != nil {
+		said.WriteString(": " + e.cause.Error())
+	}
+	return said.String()
+}
+
+// Unwrap returns the cause, which is only ever logged.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is makes errors.Is compare faults by code.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// Status is the HTTP status of the fault.
+func (e *Error) Status() int { return table[e.Code].status }
+
+// Text is the message shown to the caller.
+func (e *Error) Text() string {
+	if e.Message != "" {
+		return e.Message
+	}
+	return table[e.Code].message
+}
+
+// Retry is how long the caller should wait before trying again; 0 where waiting does not help.
+func (e *Error) Retry() time.Duration {
+	if e.RetryAfter > 0 {
+		return e.RetryAfter
+	}
+	return table[e.Code].retry
+}
+
+// Fields collects what is wrong with the fields of one request, so that the sender learns everything at once.
+type Fields map[string]string
+
+// Add blames a field; the first reason given for it stays. A nil err blames nothing.
+func (f Fields) Add(field string, err error) {
+	if _, known := f[field]; err != nil && !known {
+		f[field] = err.Error()
+	}
+}
+
+// Fault returns the fault that blames all collected fields, or nil when there are none.
+func (f Fields) Fault(code Code) error {
+	if len(f) == 0 {
+		return nil
+	}
+	return &Error{Code: code, Fields: maps.Clone(f)}
+}
+
+// Wrap makes a fault that keeps err as its cause for the log.
+func Wrap(code Code, err error) *Error { return &Error{Code: code, cause: err} }
+
+// Body makes the fault of a body that wire refused, blaming the field where one is to blame.
+func Body(code Code, refused *wire.Error) *Error {
+	if refused.Field == "" {
+		return New(code).Say("The body cannot be read: " + refused.Reason + ".")
+	}
+	return Field(code, refused.Field, refused.Reason)
+}

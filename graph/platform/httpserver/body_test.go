@@ -1,0 +1,161 @@
+package httpserver_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/httpserver"
+)
+
+// A body that nobody reads and that does not come does not hold up the answer, nor the connection.
+func TestBodyThatNeverComesAndIsNotRead(t *testing.T) {
+	t.Parallel()
+	s := start(t, ok, unbounded(), httpserver.Config{})
+	for name, request := range map[string]string{
+		"GET with a length":      "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
+		"HEAD with a length":     "HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
+		"chunked GET":            "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"chunked, one chunk":     "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
+		"POST, half of its body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345",
+		"POST, large":            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n12345",
+		"100-continue":           "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n",
+		"malformed chunk":        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, s)
+			c.send(request)
+			response, err := http.ReadResponse(c.in, &http.Request{Method: strings.Fields(request)[0]})
+			require.NoError(t, err)
+			_, err = io.Copy(io.Discard, response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			require.Equal(t, http.StatusOK, response.StatusCode)
+			require.True(t, response.Close)
+			c.ended()
+		})
+	}
+}
+
+// A handler that writes nothing and one that panics are no exceptions.
+func TestBodyThatNeverComesAndNothingToSay(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"nothing":    func(http.ResponseWriter, *http.Request) {},
+		"no content": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+		"panic":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, start(t, handler, unbounded(), httpserver.Config{}))
+			c.send("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+			if name != "panic" {
+				require.True(t, c.answer().Close)
+			}
+			c.ended()
+		})
+	}
+}
+
+// A small body that was sent to its end does not cost its connection, read or not.
+func TestSmallBodyKeepsTheConnection(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Drain = patient // on a busy machine it may come late
+	for name, handler := range map[string]http.HandlerFunc{"unread": ok, "read": readAll} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, start(t, handler, timeouts, httpserver.Config{}))
+			for _, request := range []string{
+				"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
+				"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+				"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+				"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 60000),
+				"DELETE / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+			} {
+				c.send(request)
+				a := c.answer()
+				require.Equal(t, http.StatusOK, a.StatusCode)
+				require.False(t, a.Close, "%.80q", request)
+			}
+		})
+	}
+}
+
+// A client that looks at the answer only when it has sent everything gets it, although the body was refused at its beginning.
+func TestEarlyAnswerReachesASenderOfMuch(t *testing.T) {
+	t.Parallel()
+	c := dial(t, start(t, ok, unbounded(), httpserver.Config{}))
+	const size = 16 << 20
+	c.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n")
+	c.send(strings.Repeat("x", size))
+	require.Equal(t, http.StatusOK, c.answer().StatusCode)
+}
+
+// A body that does not arrive at the least rate ends with request_timeout, also one that trickles.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Body = httpserver.Pace{Time: 100 * time.Millisecond, Bytes: 1 << 20}
+	s := start(t, readAll, timeouts, httpserver.Config{})
+	for name, header := range map[string]string{"length": "Content-Length: 1000000", "chunked": "Transfer-Encoding: chunked"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, s)
+			c.send("POST / HTTP/1.1\r\nHost: x\r\n" + header + "\r\n\r\n")
+			go func() {
+				tick := time.NewTicker(10 * time.Millisecond)
+				defer tick.Stop()
+				for range tick.C {
+					if _, err := c.Write([]byte("1\r\n1\r\n")); err != nil {
+						return
+					}
+				}
+			}()
+			a := c.answer()
+			a.fault(t, fault.RequestTimeout)
+			require.True(t, a.Close)
+		})
+	}
+}
+
+func TestMalformedBody(t *testing.T) {
+	t.Parallel()
+	s := start(t, readAll, unbounded(), httpserver.Config{})
+	for name, sent := range map[string]string{
+		"no size":        "zz\r\n",
+		"too long":       "ffffffffffffffffff\r\n",
+		"no end of line": "2\r\n{}xx",
+		"bad trailer":    "0\r\n:\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, s)
+			c.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + sent)
+			a := c.answer()
+			a.fault(t, fault.InvalidInput)
+			require.True(t, a.Close)
+		})
+	}
+	c := dial(t, s)
+	c.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345")
+	require.NoError(t, c.CloseWrite())
+	c.answer().fault(t, fault.InvalidInput)
+}
+
+func TestContinue(t *testing.T) {
+	t.Parallel()
+	c := dial(t, start(t, readAll, unbounded(), httpserver.Config{}))
+	for range 2 {
+		c.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+		require.Equal(t, http.StatusContinue, c.answer().StatusCode)
+		c.send("{}")
+		require.Equal(t, http.StatusOK, c.answer().StatusCode)
+	}
+}

@@ -1,0 +1,78 @@
+package httpserver_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/httpserver"
+)
+
+// stopping begins a shutdown and waits until nobody is let in any more.
+func stopping(t *testing.T, s *httpserver.Server) <-chan error {
+	t.Helper()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Shutdown(context.Background()) }()
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("tcp", s.Address())
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	}, patient, 5*time.Millisecond, "the listener stays open")
+	return stopped
+}
+
+// A connection that is open when the shutdown begins still gets the answer to its first request.
+func TestShutdownAnswersNewConnections(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Fresh = patient
+	s := start(t, ok, timeouts, httpserver.Config{})
+	fresh, later := dial(t, s), dial(t, s)
+	later.send(request)
+	require.Equal(t, http.StatusOK, later.answer().StatusCode) // they are accepted in order
+	stopped := stopping(t, s)
+	fresh.send(request)
+	require.Equal(t, http.StatusOK, fresh.answer().StatusCode)
+	require.NoError(t, <-stopped)
+}
+
+// A connection that never sends anything does not hold up the shutdown.
+func TestShutdownOfAnIdleServer(t *testing.T) {
+	t.Parallel()
+	timeouts := unbounded()
+	timeouts.Fresh = 50 * time.Millisecond
+	s := start(t, ok, timeouts, httpserver.Config{})
+	silent, idle := dial(t, s), dial(t, s)
+	idle.send(request)
+	require.Equal(t, http.StatusOK, idle.answer().StatusCode)
+	began := time.Now()
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.Less(t, time.Since(began), 4*time.Second, "net/http alone waits 5 s for a silent connection")
+	silent.ended()
+	idle.ended()
+}
+
+// A body that does not come while the server shuts down is answered.
+func TestHurry(t *testing.T) {
+	t.Parallel()
+	s := start(t, readAll, unbounded(), httpserver.Config{})
+	slow, later := dial(t, s), dial(t, s)
+	slow.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345")
+	later.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
+	require.Equal(t, http.StatusContinue, later.answer().StatusCode) // its body is waited for
+	stopped := stopping(t, s)
+	s.Hurry()
+	for _, c := range []*client{slow, later} {
+		a := c.answer()
+		a.fault(t, fault.ServiceUnavailable)
+		require.NotEmpty(t, a.Header.Get("Retry-After"))
+	}
+	require.NoError(t, <-stopped)
+}

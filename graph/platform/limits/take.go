@@ -1,0 +1,96 @@
+package limits
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"time"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+)
+
+// Taken is the state of one limit after an act, in the terms of the RateLimit headers.
+type Taken struct {
+	Limit     Limit
+	Quota     int
+	Allowed   bool
+	Remaining int
+	// Reset is the time until the whole quota is there again, or, when refused, until one act would be allowed.
+	Reset time.Duration
+}
+
+// Fault is nil while the act is allowed, and the limit's fault with its Retry-After otherwise.
+func (t Taken) Fault() error {
+	if t.Allowed {
+		return nil
+	}
+	return fault.New(t.Limit.Code).After(t.Reset)
+}
+
+// Take counts one act of subject against a limit. It returns the limit's fault (write_limited, rate_limited or
+// registration_limited) when the quota is used up; a refused act is not counted.
+func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject string) error {
+	quota := limit.Quota(q)
+	if quota == 0 {
+		return nil
+	}
+	taken := Taken{Limit: limit, Quota: quota}
+	var seconds float64
+	err := on.QueryRowContext(ctx, "SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4))",
+		limit.Name, subject, quota, limit.Span.Seconds()).Scan(&taken.Allowed, &taken.Remaining, &seconds)
+	if err != nil {
+		return err
+	}
+	taken.Reset = Seconds(seconds)
+	recordOf(ctx).Add(taken)
+	return taken.Fault()
+}
+
+// takeBoth counts an act of one subject and, only where that is allowed, of the whole server. Its locks are taken in that order.
+const takeBoth = `
+SELECT own.allowed, own.remaining, own.reset_after, whole.allowed, whole.remaining, whole.reset_after
+FROM stoa_take($1, $2, $3, make_interval(secs => $4)) own
+CROSS JOIN LATERAL stoa_take($5, '', CASE WHEN own.allowed THEN $6::integer ELSE 0 END, make_interval(secs => $7)) whole`
+
+// TakeOnce counts one act against a limit of its subject's own and, where that allows it, against one of the whole server, in one
+// statement. Both a transport and the method behind it call it: within one request each limit counts once. It returns the fault of
+// the limit whose quota is used up; the act is then not counted there, but at the subject's own it stays counted.
+func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject string, whole Limit) error {
+	record := recordOf(ctx)
+	both := [...]Taken{q.untaken(record, own), q.untaken(record, whole)}
+	if both[0].Quota == 0 && both[1].Quota == 0 {
+		return nil
+	}
+	var seconds [len(both)]float64
+	err := on.QueryUncancelled(ctx, func(rows *sql.Rows) error {
+		return rows.Scan(&both[0].Allowed, &both[0].Remaining, &seconds[0], &both[1].Allowed, &both[1].Remaining, &seconds[1])
+	}, takeBoth, own.Name, subject, both[0].Quota, own.Span.Seconds(), whole.Name, both[1].Quota, whole.Span.Seconds())
+	if err != nil {
+		return err
+	}
+	for i, taken := range both {
+		if taken.Quota == 0 {
+			continue
+		}
+		taken.Reset = Seconds(seconds[i])
+		record.Add(taken)
+		if err := taken.Fault(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untaken is a limit before the act; without a quota where it is switched off or was taken in this request.
+func (q Quotas) untaken(record *Record, limit Limit) Taken {
+	if record.has(limit.Name) {
+		return Taken{Limit: limit}
+	}
+	return Taken{Limit: limit, Quota: limit.Quota(q)}
+}
+
+// Seconds turns the database's seconds into a duration of whole seconds, rounded up, at least one.
+func Seconds(s float64) time.Duration {
+	return time.Duration(max(math.Ceil(s), 1)) * time.Second
+}

@@ -1,0 +1,211 @@
+package limits_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+)
+
+func take(w *graphtest.World, quota int, subject string) error {
+	return limits.Quotas{MutationsPerMinute: quota}.Take(context.Background(), w.DB.SQL, limits.Mutations, subject)
+}
+
+func TestQuotaAndRecovery(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for range 4 {
+		require.NoError(t, take(w, 4, "a"))
+	}
+	refused := graphtest.RequireFault(t, take(w, 4, "a"), fault.WriteLimited)
+	require.NoError(t, take(w, 4, "b"), "subjects are apart")
+	w.Shift(refused.Retry())
+	require.NoError(t, take(w, 4, "a"), "what Retry-After promised")
+	w.Shift(2 * time.Minute)
+	for range 4 {
+		require.NoError(t, take(w, 4, "a"))
+	}
+}
+
+func TestQuotaOfZeroIsNoLimit(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for range 300 {
+		require.NoError(t, take(w, 0, "a"))
+	}
+	require.EqualValues(t, 0, w.Count("SELECT count(*) FROM rate_windows"))
+}
+
+func TestAtOnceNoMoreThanTheQuota(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	var (
+		group   sync.WaitGroup
+		allowed atomic.Int64
+	)
+	for range 40 {
+		group.Go(func() {
+			if take(w, 7, "a") == nil {
+				allowed.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, 7, allowed.Load())
+}
+
+func TestRefusedActsAreNotCounted(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	require.NoError(t, take(w, 1, "a"))
+	first := graphtest.RequireFault(t, take(w, 1, "a"), fault.WriteLimited).Retry()
+	for range 50 {
+		require.Error(t, take(w, 1, "a"))
+	}
+	require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 1, "a"), fault.WriteLimited).Retry(), first)
+}
+
+// Against a plain list of acts, whatever the rhythm: who is refused did the whole quota within the last span, no span but its
+// last sixtieth holds more than the quota, waiting as told always helps, and no longer than a span.
+func TestSlidingSpan(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	subject := 0
+	rapid.Check(t, func(r *rapid.T) {
+		subject++
+		name := strconv.Itoa(subject)
+		quota := rapid.IntRange(1, 6).Draw(r, "quota")
+		var granted []time.Time
+		within := func(at time.Time, span time.Duration) int {
+			first := slices.IndexFunc(granted, func(g time.Time) bool { return at.Sub(g) < span })
+			if first < 0 {
+				return 0
+			}
+			return len(granted) - first
+		}
+		for range rapid.IntRange(1, 25).Draw(r, "acts") {
+			w.Shift(time.Duration(rapid.IntRange(0, 40_000).Draw(r, "milliseconds")) * time.Millisecond)
+			before := w.Now()
+			err := take(w, quota, name)
+			if err == nil {
+				require.Less(r, within(w.Now(), 59*time.Second), quota)
+				granted = append(granted, before)
+				continue
+			}
+			require.GreaterOrEqual(r, within(before, time.Minute), quota, "a client that keeps to the quota was refused")
+			wait := fault.From(err).Retry()
+			require.LessOrEqual(r, wait, time.Minute)
+			w.Shift(wait)
+			at := w.Now()
+			require.NoError(r, take(w, quota, name))
+			granted = append(granted, at)
+		}
+	})
+}
+
+func TestAfterASpanTheWholeQuotaIsThere(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for range 3 {
+		for range 5 {
+			require.NoError(t, take(w, 5, "a"))
+		}
+		require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 5, "a"), fault.WriteLimited).Retry(), time.Minute)
+		w.Shift(time.Minute)
+	}
+}
+
+func TestTakeOnceCountsARequestOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	q := limits.Quotas{RegistrationsPerHour: 5}
+	ctx, record := limits.WithRecord(context.Background())
+	for range 3 {
+		require.NoError(t, attempt(ctx, w, q, "a"))
+	}
+	require.Len(t, record.Taken(), 1)
+	require.Equal(t, 4, record.Taken()[0].Remaining)
+	require.NoError(t, q.Take(ctx, w.DB.SQL, limits.Registrations, ""))
+	require.Equal(t, 3, record.Taken()[0].Remaining, "the newest state counts")
+}
+
+func attempt(ctx context.Context, w *graphtest.World, q limits.Quotas, subject string) error {
+	return q.TakeOnce(ctx, w.DB, limits.RegistrationsPerAddress, subject, limits.Registrations)
+}
+
+// What a subject may not do is not counted against the whole server; what the whole server may not take is the subject's attempt.
+func TestTakeOnceCountsASubjectBeforeTheWhole(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	q := limits.Quotas{RegistrationsPerAddressPerHour: 2, RegistrationsPerHour: 3}
+	for _, c := range []struct {
+		subject string
+		refused bool
+		shown   []string
+		left    []int
+	}{
+		{"a", false, []string{"registrations_per_address", "registrations"}, []int{1, 2}},
+		{"a", false, []string{"registrations_per_address", "registrations"}, []int{0, 1}},
+		{"a", true, []string{"registrations_per_address"}, []int{0}},
+		{"b", false, []string{"registrations_per_address", "registrations"}, []int{1, 0}},
+		{"b", true, []string{"registrations_per_address", "registrations"}, []int{0, 0}},
+		{"b", true, []string{"registrations_per_address"}, []int{0}},
+	} {
+		ctx, record := limits.WithRecord(context.Background())
+		err := attempt(ctx, w, q, c.subject)
+		if c.refused {
+			require.Positive(t, graphtest.RequireFault(t, err, fault.RegistrationLimited).Retry())
+		} else {
+			require.NoError(t, err)
+		}
+		var (
+			shown []string
+			left  []int
+		)
+		for i, taken := range record.Taken() {
+			shown, left = append(shown, taken.Limit.Name), append(left, taken.Remaining)
+			require.Equal(t, c.refused && i == len(c.shown)-1, !taken.Allowed)
+			require.Equal(t, taken.Limit.Quota(q), taken.Quota)
+		}
+		require.Equal(t, c.shown, shown)
+		require.Equal(t, c.left, left)
+	}
+	require.EqualValues(t, 3, w.Count("SELECT total FROM rate_windows WHERE name = 'registrations'"))
+	require.NoError(t, attempt(context.Background(), w, limits.Quotas{}, "a"))
+	require.NoError(t, attempt(context.Background(), w, limits.Quotas{RegistrationsPerAddressPerHour: 3}, "a"), "the other limit is off")
+}
+
+// Both counts hold when many come at once, from few addresses.
+func TestTakeOnceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	q := limits.Quotas{RegistrationsPerAddressPerHour: 4, RegistrationsPerHour: 10}
+	var (
+		group   sync.WaitGroup
+		allowed [3]atomic.Int64
+	)
+	for i := range 45 {
+		group.Go(func() {
+			if attempt(context.Background(), w, q, strconv.Itoa(i%len(allowed))) == nil {
+				allowed[i%len(allowed)].Add(1)
+			}
+		})
+	}
+	group.Wait()
+	sum := int64(0)
+	for i := range allowed {
+		sum += allowed[i].Load()
+		require.LessOrEqual(t, allowed[i].Load(), int64(4))
+	}
+	require.EqualValues(t, 10, sum)
+}

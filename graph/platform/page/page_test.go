@@ -1,0 +1,165 @@
+package page_test
+
+import (
+	"errors"
+	"math"
+	"net/url"
+	"strconv"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/platform/page"
+)
+
+// refused are spellings that no integer parameter takes.
+var refused = []string{
+	"", "0", "-1", "+1", "01", "1.0", "1e1", " 1", "1 ", "1\n", "0x1", "1_0", "a", "１", "1\x00", "9223372036854775808",
+	"99999999999999999999999", "-0", "00",
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]struct{ page, size, offset int }{
+		"":                         {1, 20, 0},
+		"page=1&page_size=1":       {1, 1, 0},
+		"page=3":                   {3, 20, 40},
+		"page=1000&page_size=50":   {1000, 50, 49950},
+		"page_size=10&q=x&q=y&z=1": {1, 10, 0},
+	} {
+		q, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		n, err := page.Parse(q["page"], q["page_size"], 1000)
+		require.NoError(t, err, query)
+		require.Equal(t, want.offset, n.Offset())
+		require.Equal(t, want.size+1, n.Limit())
+		_, meta := page.Cut[int](n, nil)
+		require.Equal(t, page.Meta{Page: want.page, PageSize: want.size}, meta)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for _, s := range append(refused, "1001") {
+		_, err := page.Parse([]string{s}, nil, 1000)
+		requireError(t, err, "page", "must be a decimal integer from 1 to 1000")
+	}
+	for _, s := range append(refused, "51") {
+		_, err := page.Parse(nil, []string{s}, 1000)
+		requireError(t, err, "page_size", "must be a decimal integer from 1 to 50")
+	}
+	_, err := page.Parse([]string{"1", "1"}, nil, 1000)
+	requireError(t, err, "page", "must be sent once")
+	_, err = page.Parse(nil, []string{"", ""}, 1000)
+	requireError(t, err, "page_size", "must be sent once")
+}
+
+func TestCursor(t *testing.T) {
+	t.Parallel()
+	h, err := page.Cursor(nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, page.History{Before: math.MaxInt64, Limit: 50}, h)
+	h, err = page.Cursor([]string{"9223372036854775807"}, []string{"100"})
+	require.NoError(t, err)
+	require.Equal(t, page.History{Before: math.MaxInt64, Limit: 100}, h)
+	h, err = page.Cursor([]string{"1"}, []string{"1"})
+	require.NoError(t, err)
+	require.Equal(t, page.History{Before: 1, Limit: 1}, h)
+
+	for _, s := range refused {
+		_, err := page.Cursor([]string{s}, nil)
+		requireError(t, err, "before", "must be a decimal integer from 1 to 9223372036854775807")
+	}
+	for _, s := range append(refused, "101") {
+		_, err := page.Cursor(nil, []string{s})
+		requireError(t, err, "limit", "must be a decimal integer from 1 to 100")
+	}
+	_, err = page.Cursor([]string{"1", "2"}, nil)
+	requireError(t, err, "before", "must be sent once")
+	_, err = page.Cursor(nil, []string{"1", "1"})
+	requireError(t, err, "limit", "must be sent once")
+}
+
+func requireError(t *testing.T, err error, field, reason string) {
+	t.Helper()
+	bad, ok := errors.AsType[*page.Error](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, page.Error{Field: field, Reason: reason}, *bad)
+	require.EqualError(t, err, field+" "+reason)
+}
+
+// Following next_page from the first page shows every row once, in order, down to the deepest page.
+func TestPagesCoverTheList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.Int(), 0, 200).Draw(t, "list")
+		size := rapid.IntRange(1, page.MaxSize).Draw(t, "size")
+		last := rapid.IntRange(1, 12).Draw(t, "last")
+		var seen []int
+		for p := 1; ; p++ {
+			n, err := page.Parse([]string{strconv.Itoa(p)}, []string{strconv.Itoa(size)}, last)
+			require.NoError(t, err)
+			rows, meta := page.Cut(n, stretch(list, n.Offset(), n.Limit()))
+			seen = append(seen, rows...)
+			require.Equal(t, p, meta.Page)
+			require.Equal(t, size, meta.PageSize)
+			if meta.NextPage == nil {
+				break
+			}
+			require.Equal(t, p+1, *meta.NextPage)
+			require.Len(t, rows, size)
+		}
+		require.Equal(t, stretch(list, 0, size*last), append([]int{}, seen...))
+	})
+}
+
+// Following next_before from the newest row shows every row once, in order.
+func TestCursorsCoverTheList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		list := make([]uuid.UUID, rapid.IntRange(0, 350).Draw(t, "length"))
+		for i := range list {
+			list[i] = uuid.New()
+		}
+		size := rapid.SampledFrom([]int{1, 7, page.CursorSize}).Draw(t, "size")
+		seen, from := []uuid.UUID{}, 0
+		for {
+			rows, next := page.Older(stretch(list, from, size+1), size, func(id uuid.UUID) uuid.UUID { return id })
+			seen = append(seen, rows...)
+			if next == nil {
+				break
+			}
+			require.Len(t, rows, size)
+			require.Equal(t, rows[size-1], *next)
+			from += size
+		}
+		require.Equal(t, list, seen)
+	})
+}
+
+// stretch is LIMIT and OFFSET over a slice.
+func stretch[T any](list []T, offset, limit int) []T {
+	return list[min(offset, len(list)):min(offset+limit, len(list))]
+}
+
+func FuzzParameters(f *testing.F) {
+	for _, s := range append(refused, "1", "20", "50", "1000", "9223372036854775807") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n, err := page.Parse([]string{s}, nil, 100_000)
+		if err == nil {
+			_, meta := page.Cut[int](n, nil)
+			require.Equal(t, s, strconv.Itoa(meta.Page))
+			require.LessOrEqual(t, meta.Page, 100_000)
+		}
+		h, err := page.Cursor([]string{s}, []string{s})
+		if err == nil {
+			require.Equal(t, s, strconv.FormatInt(h.Before, 10))
+			require.Equal(t, s, strconv.Itoa(h.Limit))
+			require.LessOrEqual(t, h.Limit, page.HistoryMaxLimit)
+		}
+	})
+}

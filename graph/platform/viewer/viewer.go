@@ -1,0 +1,70 @@
+// Package viewer says who asks.
+//
+// The transport that admitted a request puts a Viewer into its context; the methods of the domains read it and never trust
+// anything else about the caller. A context without one is anonymous, so forgetting to set it can only refuse.
+package viewer
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/fault"
+)
+
+// Kind tells apart the four sorts of callers.
+type Kind int
+
+// The kinds of callers. Jobs and commands run as System.
+const (
+	Anonymous Kind = iota
+	Agent
+	Operator
+	System
+)
+
+// Viewer is the caller of a method.
+type Viewer struct {
+	Kind Kind
+	// BotID and TokenID are set for an agent.
+	BotID   uuid.UUID
+	TokenID uuid.UUID
+	// Active tells that the agent may take on new obligations: neither trashed nor restricted (§3.4).
+	Active bool
+	// Name of the operator, for the audit log.
+	Name string
+	// Address of the client where the transport knows it, for limits per address.
+	Address string
+}
+
+// Key is where a context keeps its caller, a *Viewer. A transport may have it in a context of its own.
+type Key struct{}
+
+// With returns a context whose caller is v.
+func With(ctx context.Context, v Viewer) context.Context {
+	return context.WithValue(ctx, Key{}, &v)
+}
+
+// From returns the caller of ctx.
+func From(ctx context.Context) Viewer {
+	if v, ok := ctx.Value(Key{}).(*Viewer); ok {
+		return *v
+	}
+	return Viewer{}
+}
+
+// RequireAgent returns the calling agent, or unauthorized.
+func RequireAgent(ctx context.Context) (Viewer, error) {
+	if v := From(ctx); v.Kind == Agent {
+		return v, nil
+	}
+	return Viewer{}, fault.New(fault.Unauthorized)
+}
+
+// RequireOperator returns the calling operator, or unauthorized.
+func RequireOperator(ctx context.Context) (Viewer, error) {
+	if v := From(ctx); v.Kind == Operator {
+		return v, nil
+	}
+	return Viewer{}, fault.New(fault.Unauthorized)
+}

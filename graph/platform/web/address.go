@@ -1,0 +1,74 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// ClientAddress returns what stands for one client in the limits per address, as Subscriber does it. It walks X-Forwarded-For from the right for as
+// long as the speaker is trusted. Where the connection has no IP address, such as one of a test, its name stands for it.
+func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
+	peer, ok := peerOf(r)
+	if !ok {
+		return host(r.RemoteAddr)
+	}
+	if !trusts(trusted, peer) {
+		return Subscriber(peer)
+	}
+	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(forwarded) {
+		before, ok := parse(strings.TrimSpace(hop))
+		if !ok || !trusts(trusted, peer) {
+			break
+		}
+		peer = before
+	}
+	return Subscriber(peer)
+}
+
+// Subscriber is what counts as one client: an IPv4 address, or of IPv6 the /64 around it, which is what one subscriber holds.
+func Subscriber(address netip.Addr) string {
+	address = address.Unmap().WithZone("")
+	if address.Is6() {
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
+}
+
+// Secure tells whether the client sent the request over https: to this server, or to a trusted proxy that says so in
+// X-Forwarded-Proto. Behind a chain of proxies the first one's word counts.
+func Secure(r *http.Request, trusted []netip.Prefix) bool {
+	if r.TLS != nil {
+		return true
+	}
+	peer, ok := peerOf(r)
+	if !ok || !trusts(trusted, peer) {
+		return false
+	}
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return strings.EqualFold(strings.TrimSpace(first), "https")
+}
+
+func trusts(trusted []netip.Prefix, address netip.Addr) bool {
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address.Unmap().WithZone("")) })
+}
+
+// peerOf is the other end of the connection.
+func peerOf(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }
+
+// parse reads an address with or without a port, as some proxies add it.
+func parse(text string) (netip.Addr, bool) {
+	address, err := netip.ParseAddr(strings.Trim(host(text), "[]"))
+	return address, err == nil
+}
+
+// host leaves out a port.
+func host(text string) string {
+	if name, _, err := net.SplitHostPort(text); err == nil {
+		return name
+	}
+	return text
+}

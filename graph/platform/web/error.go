@@ -1,0 +1,51 @@
+package web
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
+)
+
+// ErrorBody is the body of every failure (§7).
+type ErrorBody struct {
+	Error struct {
+		Code    fault.Code        `json:"code"`
+		Message string            `json:"message"`
+		Fields  map[string]string `json:"fields,omitempty"`
+	} `json:"error"`
+}
+
+// WriteError writes a fault as the error body of §7 with its status and headers. The error says that the fault holds what JSON cannot
+// say; the answer then has no body.
+func WriteError(w http.ResponseWriter, known *fault.Error) error {
+	var answer ErrorBody
+	answer.Error.Code, answer.Error.Message, answer.Error.Fields = known.Code, known.Text(), known.Fields
+	ErrorHeaders(w.Header(), known)
+	raw, err := wire.Marshal(answer)
+	WriteJSON(w, known.Status(), raw)
+	return err
+}
+
+// ErrorHeaders says when to try again, where waiting helps, and how to authenticate, where that is missing.
+func ErrorHeaders(h http.Header, known *fault.Error) {
+	if wait := known.Retry(); wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	if known.Code == fault.Unauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+}
+
+var jsonType = []string{"application/json"}
+
+// WriteJSON writes an answer that is JSON already.
+func WriteJSON(w http.ResponseWriter, status int, raw []byte) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(raw))}
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // a client that has gone away needs no answer
+}

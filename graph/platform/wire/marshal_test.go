@@ -1,0 +1,134 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/platform/wire"
+)
+
+func TestMarshal(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 2, 3, 4, 5999, time.UTC)
+	east := at.In(time.FixedZone("", 3*3600))
+	id := uuid.MustParse("019B0000-ABCD-7000-8000-00000000000F")
+	type nested struct {
+		ID uuid.UUID  `json:"id"`
+		At *time.Time `json:"at"`
+	}
+	for name, c := range map[string]struct {
+		in   any
+		want string
+	}{
+		"time":              {at, `"2026-11-21T02:03:04.000005Z"`},
+		"time in a zone":    {east, `"2026-11-21T02:03:04.000005Z"`},
+		"whole second":      {at.Truncate(time.Second), `"2026-11-21T02:03:04.000000Z"`},
+		"pointer to a time": {&east, `"2026-11-21T02:03:04.000005Z"`},
+		"nil time":          {(*time.Time)(nil), `null`},
+		"first year":        {time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), `"0000-01-01T00:00:00.000000Z"`},
+		"uuid":              {id, `"019b0000-abcd-7000-8000-00000000000f"`},
+		"nil uuid":          {(*uuid.UUID)(nil), `null`},
+		"uuids":             {[]uuid.UUID{id}, `["019b0000-abcd-7000-8000-00000000000f"]`},
+		"uuid as a name":    {map[uuid.UUID]int{id: 1}, `{"019b0000-abcd-7000-8000-00000000000f":1}`},
+		"struct":            {nested{id, &at}, `{"id":"019b0000-abcd-7000-8000-00000000000f","at":"2026-11-21T02:03:04.000005Z"}`},
+		"behind any": {
+			map[string]any{"b": at, "a": []any{id, &at}},
+			`{"a":["019b0000-abcd-7000-8000-00000000000f","2026-11-21T02:03:04.000005Z"],"b":"2026-11-21T02:03:04.000005Z"}`,
+		},
+		"nil slice":       {[]string(nil), `[]`},
+		"nil map":         {map[string]int(nil), `{}`},
+		"nil string":      {(*string)(nil), `null`},
+		"bytes":           {[]byte{0xfb, 0xff}, `"+/8="`},
+		"nil bytes":       {[]byte(nil), `""`},
+		"no HTML escapes": {"<a href='x'>&\u2028", "\"<a href='x'>&\u2028\""},
+		"big integer":     {int64(math.MaxInt64), `9223372036854775807`},
+		"sorted names":    {map[string]int{"b": 1, "a": 2, "ä": 3, "B": 4}, `{"B":4,"a":2,"b":1,"ä":3}`},
+		"unbinding":       {wire.Nullable[string]{Set: true, Null: true, Value: "x"}, `null`},
+		"binding":         {wire.Nullable[string]{Set: true, Value: "x"}, `"x"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := wire.Marshal(c.in)
+			require.NoError(t, err)
+			require.Equal(t, c.want, string(got))
+			var b bytes.Buffer
+			require.NoError(t, wire.Write(&b, c.in))
+			require.Equal(t, c.want, b.String())
+		})
+	}
+}
+
+func TestMarshalRefuses(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]any{
+		"year 10000":    time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+		"year 10000 in": time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -2*3600)),
+		"before year 0": time.Date(-1, 12, 31, 0, 0, 0, 0, time.UTC),
+		"invalid UTF-8": "\xff",
+		"NaN":           math.NaN(),
+		"function":      func() {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := wire.Marshal(v)
+			require.Error(t, err)
+			_, ours := errors.AsType[*wire.Error](err)
+			require.False(t, ours, "a defect of ours must not be blamed on the sender")
+		})
+	}
+}
+
+func TestMarshalTimesRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		micros := rapid.Int64Range(-62167219200_000000, 253402300799_999999).Draw(t, "micros")
+		zone := time.FixedZone("", 60*rapid.IntRange(-14*60, 14*60).Draw(t, "zone"))
+		want := time.UnixMicro(micros)
+		b, err := wire.Marshal(want.In(zone))
+		require.NoError(t, err)
+		require.Len(t, b, len(`"2026-11-21T02:03:04.000005Z"`))
+		var got struct{ At time.Time }
+		require.NoError(t, wire.Unmarshal([]byte(`{"At":`+string(b)+`}`), &got))
+		require.True(t, want.Equal(got.At))
+	})
+}
+
+// What Marshal refuses, an Object refuses too.
+func TestObjectKeepsItsFirstError(t *testing.T) {
+	t.Parallel()
+	w := wire.NewObject(nil)
+	w.String("good", "a")
+	w.Time("early", time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC))
+	w.String("bad", "\xff")
+	w.Int("after", 1)
+	_, err := w.End()
+	require.ErrorContains(t, err, "time outside the years")
+	w = wire.NewObject(nil)
+	w.String("bad", "\xff")
+	_, err = w.End()
+	require.ErrorContains(t, err, "UTF-8")
+}
+
+func BenchmarkMarshal(b *testing.B) {
+	now := time.Now()
+	card := &struct {
+		ID    uuid.UUID   `json:"id"`
+		At    time.Time   `json:"at"`
+		Ended *time.Time  `json:"ended"`
+		Title string      `json:"title"`
+		Files []uuid.UUID `json:"files"`
+	}{uuid.New(), now, &now, "A title", []uuid.UUID{uuid.New(), uuid.New()}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := wire.Marshal(card); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package wire_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/platform/wire"
+)
+
+// input has a field of every sort that the domains use.
+type input struct {
+	Title   string                `json:"title,omitzero"`
+	Public  bool                  `json:"public,omitzero"`
+	Amount  int64                 `json:"amount_minor,omitzero"`
+	Files   []string              `json:"attachment_ids,omitzero"`
+	Text    *string               `json:"text,omitzero"`
+	Rights  *bool                 `json:"rights_confirmed,omitzero"`
+	Total   *int64                `json:"total,omitzero"`
+	Results *[]string             `json:"results,omitzero"`
+	Avatar  wire.Nullable[string] `json:"avatar,omitzero"`
+	Peer    uuid.UUID             `json:"peer,omitzero"`
+	At      time.Time             `json:"at,omitzero"`
+	Bytes   []byte                `json:"bytes,omitzero"`
+	Inner   struct {
+		X int64 `json:"x"`
+	} `json:"inner,omitzero"`
+	Raw wire.Raw `json:"raw,omitzero"`
+}
+
+// sent is a field that was sent.
+func sent[T any](value T) *T { return &value }
+
+func requireKind(t require.TestingT, err error, kind wire.Kind) *wire.Error {
+	bad, ok := errors.AsType[*wire.Error](err)
+	require.True(t, ok, "%T %v", err, err)
+	require.Equal(t, kind, bad.Kind, "%v", bad)
+	require.NotEmpty(t, bad.Reason)
+	require.True(t, utf8.ValidString(bad.Reason), "%q", bad.Reason)
+	require.True(t, utf8.ValidString(bad.Field), "%q", bad.Field)
+	require.LessOrEqual(t, len(bad.Field), 100+len("…"))
+	return bad
+}
+
+func TestUnmarshalAccepts(t *testing.T) {
+	t.Parallel()
+	const id = "019b0000-abcd-7000-8000-00000000000f"
+	for body, want := range map[string]input{
+		`{}`:                                     {},
+		" \t\r\n{ } \n":                          {},
+		`{"title":"a\ud83d\ude00\u0000"}`:        {Title: "a😀\x00"},
+		`{"\u0074itle":"null"}`:                  {Title: "null"},
+		`{"amount_minor":9223372036854775807}`:   {Amount: 9223372036854775807},
+		`{"amount_minor":-9223372036854775808}`:  {Amount: -9223372036854775808},
+		`{"amount_minor":-0}`:                    {},
+		`{"attachment_ids":[]}`:                  {Files: []string{}},
+		`{"text":""}`:                            {Text: new(string)},
+		`{"rights_confirmed":false}`:             {Rights: new(bool)},
+		`{"total":0}`:                            {Total: new(int64)},
+		`{"results":[],"text":"null"}`:           {Results: &[]string{}, Text: sent("null")},
+		`{"avatar":null}`:                        {Avatar: wire.Nullable[string]{Set: true, Null: true}},
+		`{"avatar":"a"}`:                         {Avatar: wire.Nullable[string]{Set: true, Value: "a"}},
+		`{"peer":"` + strings.ToUpper(id) + `"}`: {Peer: uuid.MustParse(id)},
+		`{"at":"2026-11-21T02:03:04Z"}`:          {At: time.Date(2026, 11, 21, 2, 3, 4, 0, time.UTC)},
+		`{"bytes":"+/8="}`:                       {Bytes: []byte{0xfb, 0xff}},
+		`{"inner":{"x":1}}`: {Inner: struct {
+			X int64 `json:"x"`
+		}{1}},
+		`{"raw":null}`:         {Raw: wire.Raw(`null`)},
+		`{"raw":[null,1E400]}`: {Raw: wire.Raw(`[null,1E400]`)},
+	} {
+		t.Run(body, func(t *testing.T) {
+			t.Parallel()
+			var got input
+			require.NoError(t, wire.Unmarshal([]byte(body), &got))
+			require.Equal(t, want, got)
+		})
+	}
+}
+
+func TestUnmarshalRefuses(t *testing.T) {
+	t.Parallel()
+	const noInteger = "must be an integer without fraction or exponent; got "
+	const noUUID = "must be a UUID of 8-4-4-4-12 hexadecimal digits; got "
+	for _, c := range []struct {
+		body   string
+		kind   wire.Kind
+		field  string
+		reason string
+	}{
+		{"", wire.Syntax, "", "the body ends before its JSON is complete"},
+		{"\ufeff{}", wire.Syntax, "", "the body must not begin with a byte order mark"},
+		{`{"title":`, wire.Syntax, "title", "ends before its JSON is complete"},
+		{`{"title":"a","title":"a"}`, wire.Syntax, "title", "appears twice in one object"},
+		{`{"title":"a","\u0074itle":"a"}`, wire.Syntax, "title", "appears twice in one object"},
+		{`{"raw":{"a":[{"b":1,"b":2}]}}`, wire.Syntax, "raw.a[0].b", "appears twice in one object"},
+		{`{1:2}`, wire.Syntax, "", "the body must have string names only"},
+		{`{} x`, wire.Syntax, "", "the body is not valid JSON at byte 3: invalid character 'x' after top-level value"},
+		{`{}{}`, wire.Syntax, "", "the body is not valid JSON at byte 2: invalid character '{' after top-level value"},
+		{"{\"title\":\"\xff\"}", wire.Syntax, "title", "is not valid JSON at byte 10: invalid UTF-8"},
+		{`{"title":"\ud800"}`, wire.Syntax, "title", ""},
+		{`{"\udc00":1}`, wire.Syntax, "", ""},
+		{"{\"title\":\"a\nb\"}", wire.Syntax, "title", ""},
+		{`{"raw":` + strings.Repeat("[", 10_001), wire.Syntax, "raw" + strings.Repeat("[0]", 32) + "[…", ""},
+		{`{"title":5,"text":}`, wire.Syntax, "text", ""},
+		{`{"colour":5} 7`, wire.Syntax, "", ""},
+
+		{`null`, wire.NotObject, "", "the body must be a JSON object; got null"},
+		{` [{}]`, wire.NotObject, "", "the body must be a JSON object; got a list"},
+		{`"{}"`, wire.NotObject, "", "the body must be a JSON object; got a string"},
+		{`-1`, wire.NotObject, "", "the body must be a JSON object; got a number"},
+		{`true`, wire.NotObject, "", "the body must be a JSON object; got true"},
+
+		{`{"colour":1}`, wire.Unknown, "colour", "is not a field of this request"},
+		{`{"Title":"a"}`, wire.Unknown, "Title", "is not a field of this request"},
+		{`{"":null}`, wire.Unknown, `""`, "is not a field of this request"},
+		{`{"7":1}`, wire.Unknown, "7", "is not a field of this request"},
+		{`{"inner":{"y":1}}`, wire.Unknown, "inner.y", "is not a field of this request"},
+		{`{"` + strings.Repeat("ü", 99) + `":1}`, wire.Unknown, strings.Repeat("ü", 50) + "…", ""},
+		{`{"x` + strings.Repeat("ü", 99) + `":1}`, wire.Unknown, "x" + strings.Repeat("ü", 49) + "…", ""},
+
+		{`{"title":null}`, wire.Type, "title", "must be a string; got null"},
+		{`{"title":5}`, wire.Type, "title", "must be a string; got a number"},
+		{`{"public":null}`, wire.Type, "public", "must be true or false; got null"},
+		{`{"public":1}`, wire.Type, "public", "must be true or false; got a number"},
+		{`{"amount_minor":null}`, wire.Type, "amount_minor", noInteger + "null"},
+		{`{"amount_minor":1.0}`, wire.Type, "amount_minor", noInteger + "a number"},
+		{`{"amount_minor":1e2}`, wire.Type, "amount_minor", noInteger + "a number"},
+		{`{"amount_minor":"1"}`, wire.Type, "amount_minor", noInteger + "a string"},
+		{`{"amount_minor":true}`, wire.Type, "amount_minor", noInteger + "true"},
+		{`{"amount_minor":9223372036854775808}`, wire.Type, "amount_minor", "is out of range"},
+		{`{"amount_minor":-9223372036854775809}`, wire.Type, "amount_minor", "is out of range"},
+		{`{"amount_minor":` + strings.Repeat("9", 9999) + `}`, wire.Type, "amount_minor", "is out of range"},
+		{`{"attachment_ids":null}`, wire.Type, "attachment_ids", "must be a list; got null"},
+		{`{"attachment_ids":{}}`, wire.Type, "attachment_ids", "must be a list; got an object"},
+		{`{"attachment_ids":["a","b",5]}`, wire.Type, "attachment_ids[2]", "must be a string; got a number"},
+		{`{"attachment_ids":["a",null]}`, wire.Type, "attachment_ids[1]", "must be a string; got null"},
+		{`{"text":5}`, wire.Type, "text", "must be a string; got a number"},
+		{`{"text":null}`, wire.Type, "text", "must be a string; got null"},
+		{`{"text":["a"]}`, wire.Type, "text", "must be a string; got a list"},
+		{`{"rights_confirmed":null}`, wire.Type, "rights_confirmed", "must be true or false; got null"},
+		{`{"rights_confirmed":"true"}`, wire.Type, "rights_confirmed", "must be true or false; got a string"},
+		{`{"total":null}`, wire.Type, "total", noInteger + "null"},
+		{`{"total":1.5}`, wire.Type, "total", noInteger + "a number"},
+		{`{"results":null}`, wire.Type, "results", "must be a list; got null"},
+		{`{"results":[null]}`, wire.Type, "results[0]", "must be a string; got null"},
+		{`{"avatar":false}`, wire.Type, "avatar", "must be a string; got false"},
+		{`{"peer":null}`, wire.Type, "peer", noUUID + "null"},
+		{`{"peer":{}}`, wire.Type, "peer", noUUID + "an object"},
+		{`{"peer":"{019b0000-abcd-7000-8000-00000000000f}"}`, wire.Type, "peer", noUUID + "a string"},
+		{`{"peer":"019b0000abcd-7000-8000-00000000000f-"}`, wire.Type, "peer", noUUID + "a string"},
+		{`{"peer":"019b0000abcd7000800000000000000f"}`, wire.Type, "peer", noUUID + "a string"},
+		{`{"at":null}`, wire.Type, "at", "must be an RFC 3339 time; got null"},
+		{`{"at":"2026-11-21"}`, wire.Type, "at", "must be an RFC 3339 time; got a string"},
+		{`{"bytes":"+/8"}`, wire.Type, "bytes", "must be padded standard base64; got a string"},
+		{`{"inner":null}`, wire.Type, "inner", "must be an object; got null"},
+		{`{"inner":{"x":null}}`, wire.Type, "inner.x", noInteger + "null"},
+		{`{"inner":[]}`, wire.Type, "inner", "must be an object; got a list"},
+	} {
+		t.Run(c.body[:min(len(c.body), 60)], func(t *testing.T) {
+			t.Parallel()
+			var in input
+			bad := requireKind(t, wire.Unmarshal([]byte(c.body), &in), c.kind)
+			require.Equal(t, c.field, bad.Field)
+			if c.reason != "" {
+				require.Equal(t, c.reason, bad.Reason)
+			}
+			require.Contains(t, bad.Error(), bad.Reason)
+		})
+	}
+}
+
+func TestUnmarshalIntoMap(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"a":null,"b":[null,1],"c":"null"}`)
+	var raw map[string]wire.Raw
+	require.NoError(t, wire.Unmarshal(body, &raw))
+	require.Equal(t, map[string]wire.Raw{"a": wire.Raw(`null`), "b": wire.Raw(`[null,1]`), "c": wire.Raw(`"null"`)}, raw)
+	var free map[string]any
+	require.NoError(t, wire.Unmarshal(body, &free))
+	require.Equal(t, map[string]any{"a": nil, "b": []any{nil, 1.0}, "c": "null"}, free)
+	var texts map[string]string
+	bad := requireKind(t, wire.Unmarshal(body, &texts), wire.Type)
+	require.Equal(t, "a", bad.Field)
+}
+
+func TestUnmarshalReadsWhatMarshalWrites(t *testing.T) {
+	t.Parallel()
+	text := rapid.String()
+	rapid.Check(t, func(t *rapid.T) {
+		want := input{
+			Title:  text.Draw(t, "title"),
+			Public: rapid.Bool().Draw(t, "public"),
+			Amount: rapid.Int64().Draw(t, "amount"),
+			Files:  rapid.SliceOf(text).Draw(t, "files"),
+			Bytes:  rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes"),
+			At:     time.UnixMicro(rapid.Int64Range(0, 1<<52).Draw(t, "at")).UTC(),
+		}
+		copy(want.Peer[:], rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "peer"))
+		if rapid.Bool().Draw(t, "sent") {
+			want.Text = sent(text.Draw(t, "text"))
+			want.Total = sent(rapid.Int64().Draw(t, "total"))
+			want.Avatar = wire.Nullable[string]{Set: true, Null: true}
+		}
+		b, err := wire.Marshal(want)
+		require.NoError(t, err)
+		var got input
+		require.NoError(t, wire.Unmarshal(b, &got))
+		require.Equal(t, want, got)
+	})
+}

@@ -1,0 +1,182 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/ent"
+	"stoa/graph/platform/fault"
+)
+
+// nodes are the rows of a connection.
+func nodes(connection map[string]any) []map[string]any {
+	var all []map[string]any
+	for _, edge := range connection["edges"].([]any) {
+		all = append(all, edge.(map[string]any)["node"].(map[string]any))
+	}
+	return all
+}
+
+func TestConnectionsTurnPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for range 25 {
+		s.Agent()
+	}
+	const page = `query ($after: Cursor, $order: [BotOrder!]) {
+		bots(first: 10, after: $after, orderBy: $order) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id handle createdAt } } } }`
+	for _, order := range []any{nil, []any{variables{"field": "HANDLE", "direction": "DESC"}}, []any{variables{"field": "CREATED_AT", "direction": "DESC"}}} {
+		seen, after := make(map[any]bool), any(nil)
+		for _, rows := range []int{10, 10, 5} {
+			c := s.ask(operatorToken, page, variables{"after": after, "order": order}).ok("bots")
+			require.InDelta(t, 25, c["totalCount"], 0)
+			require.Len(t, nodes(c), rows)
+			for _, node := range nodes(c) {
+				require.False(t, seen[node["id"]])
+				seen[node["id"]] = true
+				require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, node["createdAt"])
+			}
+			info := c["pageInfo"].(map[string]any)
+			require.Equal(t, rows == 10, info["hasNextPage"])
+			after = info["endCursor"]
+		}
+		require.Len(t, seen, 25)
+	}
+	require.Len(t, nodes(s.ask(operatorToken, `{ bots { edges { node { id } } } }`, nil).ok("bots")), 20)
+	last := s.ask(operatorToken, `{ bots(last: 3) { pageInfo { hasPreviousPage } edges { node { id } } } }`, nil).ok("bots")
+	require.Len(t, nodes(last), 3)
+	require.Equal(t, true, last["pageInfo"].(map[string]any)["hasPreviousPage"])
+}
+
+func TestPagesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, field := range connections() {
+		for _, arguments := range []string{"first: 0", "first: -1", "first: 101", "last: 0", "last: 101", "first: 5, last: 5"} {
+			s.ask(operatorToken, fmt.Sprintf("{ %s(%s) { totalCount } }", field.Name, arguments), nil).fault(200, fault.InvalidPagination)
+		}
+	}
+	cursor := s.ask(operatorToken, `{ bots(orderBy: {field: HANDLE}) { totalCount } }`, nil).ok("bots")
+	require.InDelta(t, 0, cursor["totalCount"], 0)
+}
+
+func TestACursorOfAnotherOrderIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.Agent()
+	byHandle := s.ask(operatorToken, `{ bots(orderBy: {field: HANDLE}) { edges { cursor } } }`, nil).ok("bots")
+	cursor := byHandle["edges"].([]any)[0].(map[string]any)["cursor"]
+	const other = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: CREATED_AT}]) { edges { node { id } } } }`
+	s.ask(operatorToken, other, variables{"c": cursor}).fault(200, fault.InvalidPagination)
+	const more = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}, {field: CREATED_AT}]) { edges { node { id } } } }`
+	s.ask(operatorToken, more, variables{"c": cursor}).fault(200, fault.InvalidPagination)
+	const same = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}]) { edges { node { id } } } }`
+	for _, text := range []string{"a\x00", "a\xff"} { // no handle ever was one of them
+		var forged strings.Builder
+		ent.Cursor{ID: uuid.Must(uuid.NewV7()), Value: []any{text}}.MarshalGQL(&forged)
+		s.ask(operatorToken, same, variables{"c": strings.Trim(forged.String(), `"`)}).fault(200, fault.InvalidPagination)
+	}
+}
+
+func TestFiltersNarrow(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one, other := s.Agent(), s.Agent()
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", other.ID)
+	for where, found := range map[string]int{
+		`{}`:                                         2,
+		`{suspendedAtNotNil: true}`:                  1,
+		`{handleHasPrefix: "agent_"}`:                2,
+		`{handleContains: "100%"}`:                   0,
+		`{id: "` + one.ID.String() + `"}`:            1,
+		`{not: {idIn: ["` + one.ID.String() + `"]}}`: 1,
+		`{or: [{suspendedAtNotNil: true}, {suspendedAtIsNil: true}], state: active}`: 2,
+		`{createdAtGT: "2999-01-01T00:00:00Z"}`:                                      0,
+	} {
+		c := s.ask(operatorToken, `{ bots(where: `+where+`) { totalCount edges { node { id } } } }`, nil).ok("bots")
+		require.Len(t, nodes(c), found, where)
+		require.InDelta(t, found, c["totalCount"], 0, where)
+	}
+	entries := s.ask(operatorToken, `query ($id: ID) { ledgerEntries(where: {botID: $id, deltaMinorGTE: 500000, kind: grant}) { edges { node { deltaMinor number accountKind } } } }`,
+		variables{"id": one.ID}).ok("ledgerEntries")
+	require.Equal(t, []map[string]any{{"deltaMinor": 500_000.0, "number": 1.0, "accountKind": "available"}}, nodes(entries))
+	accounts := s.ask(operatorToken, `{ accounts(where: {hasBotWith: [{suspendedAtNotNil: true}]}) { edges { node { availableMinor bot { id handle } } } } }`, nil).ok("accounts")
+	require.Len(t, nodes(accounts), 1)
+	require.Equal(t, other.ID.String(), nodes(accounts)[0]["bot"].(map[string]any)["id"])
+}
+
+// A filter that cannot be carried out is the caller's fault and not a defect.
+func TestFiltersThatCannotBeCarriedOut(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const ask = `query ($w: BotWhereInput) { bots(where: $w) { totalCount } }`
+	var handles, alternatives []any
+	for i := range 3000 {
+		handles, alternatives = append(handles, fmt.Sprint("a", i)), append(alternatives, variables{"handle": fmt.Sprint("a", i)})
+	}
+	deep := variables{"handle": "a"}
+	for range 4000 {
+		deep = variables{"not": deep}
+	}
+	for _, where := range []any{
+		variables{"handle": "a\x00"}, variables{"handleContainsFold": "\x00"}, variables{"not": variables{}}, variables{"or": []any{variables{}}},
+		variables{"and": []any{variables{"handle": "a"}, variables{}}}, variables{"handleIn": handles}, variables{"or": alternatives}, deep,
+	} {
+		a := s.ask(operatorToken, ask, variables{"w": where})
+		require.Len(t, a.Errors, 1, "%.200s", a.raw)
+		require.Equal(t, fault.InvalidInput, a.Errors[0].Extensions.Code, "%.200s", a.raw)
+	}
+	const many = `query ($l: [String!]) { bots(where: {or: [{handleIn: $l}, {handleNotIn: $l}, {displayNameIn: $l}]}) { totalCount } }`
+	require.Equal(t, fault.InvalidInput, s.ask(operatorToken, many, variables{"l": handles[:1000]}).Errors[0].Extensions.Code)
+	s.ask(operatorToken, many, variables{"l": handles[:500]}).ok("bots")
+	s.ask(operatorToken, `{ tasks(where: {hasCustomerWith: [{}]}) { totalCount } }`, nil).fault(200, fault.InvalidInput)
+	s.ask(operatorToken, ask, variables{"w": variables{"or": []any{}, "createdAtIn": []any{"2026-11-21T00:00:00Z"}}}).ok("bots")
+	require.Empty(t, s.log.String())
+}
+
+func TestAliasesThatWouldReadNothingAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.Agent()
+	for _, query := range []string{
+		`{ bots { n: totalCount } }`, `{ bots { e: edges { cursor } } }`, `{ bots { edges { n: node { id } } } }`, `{ bots { p: pageInfo { endCursor } } }`,
+		`{ accounts { edges { node { bot { id } two: bot { handle } } } } }`, `{ bots { ...f } } fragment f on BotConnection { n: totalCount }`,
+	} {
+		a := s.ask(operatorToken, query, nil)
+		require.Equal(t, 400, a.status, "%s", a.raw)
+		require.Contains(t, a.Errors[0].Message, "cannot have an alias")
+	}
+	renamed := s.ask(operatorToken, `{ agents: bots { t: __typename totalCount edges { node { name: handle i: id } } } }`, nil).ok("agents")
+	require.NotEmpty(t, nodes(renamed)[0]["name"])
+}
+
+func TestNodesOfEverySort(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	sown := s.sow()
+	for entity, id := range sown.ids {
+		node := s.ask(operatorToken, `query ($id: ID!) { node(id: $id) { __typename id } }`, variables{"id": id}).ok("node")
+		require.Equal(t, map[string]any{"__typename": entity, "id": id.String()}, node)
+	}
+	ids := []any{sown.ids["Message"], uuid.Must(uuid.NewV7()), sown.ids["Order"], sown.ids["Message"]}
+	a := s.ask(operatorToken, `query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Message { sizeBytes } ... on Order { totalMinor customer { handle } } } }`, variables{"ids": ids})
+	require.Empty(t, a.Errors, "%s", a.raw)
+	found := a.Data["nodes"].([]any)
+	require.Len(t, found, 4)
+	require.Nil(t, found[1])
+	require.InDelta(t, 110, found[2].(map[string]any)["totalMinor"], 0)
+	require.Equal(t, found[0], found[3])
+
+	missing := s.ask(operatorToken, `query ($id: ID!) { node(id: $id) { id } }`, variables{"id": uuid.Must(uuid.NewV7())})
+	require.Empty(t, missing.Errors)
+	require.Nil(t, missing.Data["node"])
+	many := make([]any, 101)
+	for i := range many {
+		many[i] = uuid.Must(uuid.NewV7())
+	}
+	s.ask(operatorToken, `query ($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables{"ids": many}).fault(200, fault.InvalidPagination)
+}

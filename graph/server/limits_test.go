@@ -1,0 +1,48 @@
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+)
+
+// What is left of a limit shows on every answer to an agent's mutation and to a registration, and on no other.
+func TestLimitsShowInHeaders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3, ContactRequestsPerMinute: 9, RegistrationsPerAddressPerHour: 3, RegistrationsPerHour: 50}))
+	agent, friend := s.Agent(), s.Agent()
+	shown := func(a *answer, policy, state string) *answer {
+		t.Helper()
+		require.Equal(t, policy, a.header.Get("RateLimit-Policy"), "%s", a.raw)
+		require.Regexp(t, "^"+state+"$", a.header.Get("RateLimit"))
+		return a
+	}
+	const mutations = `"mutations";q=3;w=60`
+	left := func(n int) string { return fmt.Sprintf(`"mutations";r=%d;t=\d+`, n) }
+
+	ask := `mutation ($id: ID!) { requestContact(input: {recipientId: $id}) { repeated } }`
+	shown(s.ask(agent.Token, ask, variables{"id": friend.ID}), mutations+`, "contact_requests";q=9;w=60`, left(2)+`, "contact_requests";r=8;t=60`).ok("requestContact")
+	shown(s.ask(agent.Token, `mutation { updateMe(input: {}) { bot { id } } }`, nil), mutations, left(1)).fault(200, fault.InvalidInput)
+	shown(s.ask(agent.Token, `mutation { nothing }`, nil), mutations, left(0)).fault(400, fault.InvalidInput)
+	refused := shown(s.ask(agent.Token, `mutation { rotateToken { token } }`, nil), mutations, left(0))
+	refused.fault(429, fault.WriteLimited)
+	require.Regexp(t, `^[1-9]\d*$`, refused.header.Get("Retry-After"))
+	shown(s.ask(agent.Token, `{ me { bot { id } } }`, nil), "", "").ok("me")
+	shown(s.ask(operatorToken, `mutation { deactivateLifecycle(reason: "why") { feeBps } }`, nil), "", "").ok("deactivateLifecycle")
+	shown(s.ask("", `mutation { rotateToken { token } }`, nil), "", "").fault(401, fault.Unauthorized)
+
+	const attempts = `"registrations_per_address";q=3;w=3600, "registrations";q=50;w=3600`
+	register := func() *answer {
+		return s.ask(operatorToken, `mutation { registerBot(input: {handle: "x"}) { token } }`, nil)
+	}
+	for n := 2; n >= 0; n-- {
+		shown(register(), attempts, fmt.Sprintf(`"registrations_per_address";r=%d;t=\d+, "registrations";r=%d;t=\d+`, n, 45+n)).fault(200, fault.InvalidInput)
+	}
+	over := shown(register(), `"registrations_per_address";q=3;w=3600`, `"registrations_per_address";r=0;t=\d+`)
+	require.Positive(t, over.fault(200, fault.RegistrationLimited).Extensions.RetryAfter)
+}

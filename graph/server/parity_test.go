@@ -1,0 +1,205 @@
+package server_test
+
+import (
+	"encoding/base64"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/fault"
+)
+
+// stories go through every operation of an agent, over both transports at once.
+var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
+	"catalogue": catalogue, "assignment": assignment, "opinion": opinion}
+
+func TestRestAndGraphQLAgree(t *testing.T) {
+	t.Parallel()
+	covered := new(sync.Map)
+	t.Run("stories", func(t *testing.T) {
+		for name, tell := range stories {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := newSite(t)
+				tell(&twins{site: s, rest: s.Agent(), graphql: s.Agent(), covered: covered})
+			})
+		}
+	})
+	for name, field := range rootFields() {
+		_, compared := covered.Load(field.Name)
+		require.Equal(t, who(field) != "operator", compared, name)
+	}
+}
+
+func identity(w *twins) {
+	register := operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: variables{
+		"handle": "twin_one", "display_name": " Twin ", "encryption_public_key": w.rest.PublicKey(), "specialty": "echo",
+		"bio": "a\nb", "character_description": "grey", "profile_public": false, "invitation": "none",
+	}, graphql: variables{"handle": "twin_two"}}
+	w.same(register)
+	w.refused(fault.HandleUnavailable, register)
+	w.refused(fault.HandleUnavailable, operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: variables{
+		"handle": "admin", "display_name": "Twin", "encryption_public_key": w.rest.PublicKey()}})
+	for _, body := range []variables{
+		{}, {"handle": "Bad Handle"}, {"handle": "twin_3", "display_name": "", "encryption_public_key": "AAAA"},
+		{"handle": "twin_3", "display_name": "Twin", "encryption_public_key": base64.StdEncoding.EncodeToString(make([]byte, 32))},
+	} {
+		w.refused(fault.InvalidInput, operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: body})
+	}
+	w.same(operation{method: "GET", path: "/bots/me", field: "me"})
+	update := func(body variables) operation {
+		return operation{method: "PATCH", path: "/bots/me", field: "updateMe", body: body}
+	}
+	w.same(update(variables{"display_name": "New", "profile_public": true, "avatar_attachment_id": nil}))
+	w.same(update(variables{"character_attachment_id": nil}))
+	w.refused(fault.InvalidInput, update(variables{}))
+	w.refused(fault.InvalidInput, update(variables{"avatar_attachment_id": "x", "bio": strings.Repeat("x", 4001)}))
+	w.refused(fault.PublicationRightsRequired, update(variables{"avatar_attachment_id": uuid.NewString()}))
+	w.refused(fault.InvalidAttachment, update(variables{"avatar_attachment_id": uuid.NewString(), "rights_confirmed": true}))
+	granted := w.same(operation{method: "POST", path: "/tokens/rotate", field: "rotateToken"})
+	w.refused(fault.Unauthorized, operation{method: "POST", path: "/tokens/revoke", field: "revokeToken"})
+	require.NotEmpty(w.t, granted["token"])
+}
+
+func friendship(w *twins) {
+	peer := w.Agent()
+	ask := func(id string) operation {
+		return operation{method: "POST", path: "/contacts/requests", field: "requestContact", body: variables{"recipient_id": id}}
+	}
+	w.same(ask(peer.ID.String()))
+	w.same(ask(peer.ID.String()))
+	w.refused(fault.InvalidID, ask("nobody"))
+	w.refused(fault.InvalidID, operation{method: "POST", path: "/contacts/requests", field: "requestContact", body: variables{}})
+	w.refused(fault.NotFound, ask(uuid.NewString()))
+	own := ask(w.rest.ID.String())
+	own.graphql = variables{"recipientId": w.graphql.ID}
+	w.refused(fault.SelfContact, own)
+	list := operation{method: "GET", path: "/contacts", field: "myContacts"}
+	rest := w.same(list)["contacts"].([]any)
+	graphql := w.overGraphQL(list).ok("myContacts")["contacts"].([]any)
+	w.refused(fault.InvalidID, operation{method: "GET", path: "/contacts?before=5", field: "myContacts", more: variables{"before": 5}})
+	w.refused(fault.NotFound, operation{method: "GET", path: "/contacts?before=" + peer.ID.String(), field: "myContacts", more: variables{"before": peer.ID}})
+
+	act := func(verb, field, id string, other any) operation {
+		return operation{method: "POST", path: "/contacts/" + id + "/" + verb, field: field, more: variables{"contactId": other}}
+	}
+	mine, theirs := rest[0].(map[string]any)["id"].(string), graphql[0].(map[string]any)["id"]
+	w.refused(fault.RecipientRequired, act("accept", "acceptContact", mine, theirs))
+	w.refused(fault.InvalidID, act("accept", "acceptContact", "x", "x"))
+	w.refused(fault.NotFound, act("block", "blockContact", peer.ID.String(), peer.ID))
+
+	accepting := &twins{site: w.site, rest: peer, graphql: peer, covered: w.covered}
+	accepting.same(act("accept", "acceptContact", mine, theirs))
+	send := operation{method: "POST", path: "/messages", field: "sendMessage", body: variables{
+		"recipient_id": peer.ID, "client_message_id": uuid.NewString(), "nonce": base64.StdEncoding.EncodeToString([]byte("twenty-four-bytes-of-rest")[:24]),
+		"ciphertext": base64.StdEncoding.EncodeToString(make([]byte, 16)), "encryption_version": "box-v1",
+		"sender_public_key": w.rest.PublicKey(), "recipient_public_key": peer.PublicKey(),
+	}, graphql: variables{"senderPublicKey": w.graphql.PublicKey()}}
+	sent := w.same(send)
+	require.NotEmpty(w.t, sent["message"])
+	w.same(send)
+	dialog := operation{method: "GET", path: "/messages?peer=" + peer.ID.String(), field: "dialog", more: variables{"peer": peer.ID}}
+	require.Len(w.t, w.same(dialog)["messages"], 1)
+	for _, c := range []struct {
+		code   fault.Code
+		change variables
+	}{
+		{fault.IdempotencyConflict, variables{"ciphertext": base64.StdEncoding.EncodeToString(make([]byte, 17))}},
+		{fault.NonceReuse, variables{"client_message_id": uuid.NewString()}},
+		{fault.UnsupportedEncryption, variables{"encryption_version": "box-v2"}},
+		{fault.InvalidEnvelope, variables{"nonce": "AAAA"}},
+		{fault.ContactNotAccepted, variables{"recipient_id": uuid.NewString(), "client_message_id": uuid.NewString()}},
+	} {
+		changed := send
+		changed.body = variables{}
+		for _, part := range []variables{send.body, c.change} {
+			maps.Copy(changed.body, part)
+		}
+		w.refused(c.code, changed)
+	}
+	w.refused(fault.EncryptedEnvelopeRequired, operation{method: "POST", path: "/messages", field: "sendMessage", body: variables{
+		"recipient_id": peer.ID, "client_message_id": uuid.NewString()}})
+	accepting.same(act("block", "blockContact", mine, theirs))
+	w.refused(fault.ContactBlocked, ask(peer.ID.String()))
+}
+
+func money(w *twins) {
+	require.NotEmpty(w.t, w.same(operation{method: "GET", path: "/wallet", field: "myWallet"})["wallet"])
+	require.Len(w.t, w.same(operation{method: "GET", path: "/wallet/history", field: "walletHistory"})["entries"], 1)
+	w.same(operation{method: "GET", path: "/wallet/history?limit=1&before=1", field: "walletHistory", more: variables{"limit": 1, "before": "1"}})
+	w.refused(fault.InvalidInput, operation{method: "GET", path: "/wallet/history?limit=0", field: "walletHistory", more: variables{"limit": 0}})
+	w.refused(fault.InvalidInput, operation{method: "GET", path: "/wallet/history?before=01", field: "walletHistory", more: variables{"before": "01"}})
+}
+
+func work(w *twins) {
+	peer := w.Agent()
+	w.Befriend(w.rest, peer)
+	w.Befriend(w.graphql, peer)
+	w.same(operation{method: "POST", path: "/orders/quote", field: "quoteOrder", body: variables{"amount_minor": 1005}})
+	w.refused(fault.InvalidInput, operation{method: "POST", path: "/orders/quote", field: "quoteOrder", body: variables{"amount_minor": 0}})
+	create := func(change variables) operation {
+		body := variables{
+			"operation_id": uuid.NewString(), "title": " A poem ", "description": "of four\nlines", "deadline": "2999-01-01T00:00:00.5+01:00",
+			"amount_minor": 1000, "contractor_id": peer.ID, "confirmed_total_minor": 1100,
+		}
+		for name, value := range change {
+			body[name] = value
+			if value == nil {
+				delete(body, name)
+			}
+		}
+		return operation{method: "POST", path: "/orders", field: "createOrder", body: body}
+	}
+	offer := create(nil)
+	offered := w.same(offer)["order"].(map[string]any)["id"].(string)
+	require.Equal(w.t, offered, w.same(offer)["order"].(map[string]any)["id"])
+	twin := w.overGraphQL(operation{field: "myOrders"}).ok("myOrders")["orders"].([]any)[0].(map[string]any)["id"]
+	for _, c := range []struct {
+		code   fault.Code
+		change variables
+	}{
+		{fault.IdempotencyConflict, variables{"operation_id": offer.body["operation_id"], "title": "Another"}},
+		{fault.PriceChanged, variables{"confirmed_total_minor": 1099}},
+		{fault.InvalidInput, variables{"operation_id": nil, "title": "", "deadline": "tomorrow", "amount_minor": -1}},
+		{fault.InvalidInput, variables{"deadline": "2001-01-01T00:00:00Z"}},
+		{fault.InvalidInput, variables{"customer_id": peer.ID}},
+		{fault.NotFound, variables{"contractor_id": uuid.NewString()}},
+		{fault.FriendshipRequired, variables{"contractor_id": w.Agent().ID}},
+	} {
+		w.refused(c.code, create(c.change))
+	}
+	list := func(query string, more variables) operation {
+		return operation{method: "GET", path: "/orders?" + query, field: "myOrders", more: more}
+	}
+	require.Len(w.t, w.same(list("state=offered&page_size=1", variables{"state": "offered", "pageSize": 1}))["orders"], 1)
+	w.refused(fault.InvalidPagination, list("page=0", variables{"page": 0}))
+	w.refused(fault.InvalidInput, list("state=lost", variables{"state": "lost"}))
+
+	read := func(id string, other any) operation {
+		return operation{method: "GET", path: "/orders/" + id, field: "order", more: variables{"orderId": other}}
+	}
+	require.Len(w.t, w.same(read(offered, twin))["events"], 1)
+	w.refused(fault.NotFound, read(uuid.NewString(), uuid.NewString()))
+	w.refused(fault.InvalidID, read("x", "x"))
+
+	act := func(action string, body variables) operation {
+		body["operation_id"] = uuid.NewString()
+		return operation{method: "POST", path: "/orders/" + offered + "/" + action, field: "orderAct", body: body, more: variables{"orderId": twin, "action": action}}
+	}
+	contractor := &twins{site: w.site, rest: peer, graphql: peer, covered: w.covered}
+	w.refused(fault.CounterpartyRequired, act("accept", variables{"expected_version": 1}))
+	contractor.refused(fault.VersionConflict, act("accept", variables{"expected_version": 2}))
+	contractor.refused(fault.InvalidInput, act("accept", variables{}))
+	// The two orders are one agent's now, so each takes an operation id of its own.
+	accept := act("accept", variables{"expected_version": 1})
+	accept.graphql = variables{"operationId": uuid.NewString()}
+	contractor.same(accept)
+	contractor.same(accept)
+	w.same(act("propose-refund", variables{"expected_version": 2, "reason": "it\nwent wrong"}))
+	w.refused(fault.RefundProposalExists, act("propose-refund", variables{"expected_version": 3, "reason": "again"}))
+	require.Len(w.t, w.same(read(offered, twin))["events"], 3)
+}

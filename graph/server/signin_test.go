@@ -1,0 +1,299 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/server"
+)
+
+// desk is an operator listener with mounts, as a browser or a script meets it. Proxies at 127.0.0.1 are trusted.
+type desk struct {
+	*graphtest.World
+	t      testing.TB
+	server *httptest.Server
+}
+
+func newDesk(t testing.TB, options ...func(*server.Config)) *desk {
+	t.Helper()
+	d := &desk{World: graphtest.New(t), t: t}
+	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := viewer.From(r.Context())
+		fmt.Fprintf(w, "%s %s by %s (%d)", r.Method, r.URL.Path, v.Name, v.Kind)
+	})
+	c := server.Config{
+		Graph: d.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.DiscardHandler), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Mounts: []server.Mount{{Path: "/echo", Title: "Echo", Handler: echo}, {Path: "/figures", Open: true, Handler: echo, Policy: "default-src 'none'"}},
+	}
+	for _, option := range options {
+		option(&c)
+	}
+	d.server = httptest.NewServer(server.New(c))
+	t.Cleanup(d.server.Close)
+	return d
+}
+
+// said is a response read to its end.
+type said struct {
+	*http.Response
+	text string
+}
+
+// send makes a request; headers are names and values in turn. Redirects are not followed.
+func (d *desk) send(method, path, body string, headers ...string) said {
+	d.t.Helper()
+	request, err := http.NewRequest(method, d.server.URL+path, strings.NewReader(body))
+	require.NoError(d.t, err)
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(d.t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(d.t, err)
+	return said{response, string(raw)}
+}
+
+// code is the fault of an answer.
+func (s said) code() fault.Code {
+	var a answer
+	_ = json.Unmarshal([]byte(s.text), &a) // an answer that is not JSON has no code
+	if len(a.Errors) == 0 {
+		return ""
+	}
+	return a.Errors[0].Extensions.Code
+}
+
+const form = "application/x-www-form-urlencoded"
+
+// signIn returns the cookie that a browser would send from then on.
+func (d *desk) signIn(name string) string {
+	d.t.Helper()
+	answer := d.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {name}}.Encode(),
+		"Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	require.Equal(d.t, http.StatusSeeOther, answer.StatusCode, answer.text)
+	cookies := answer.Cookies()
+	require.Len(d.t, cookies, 1)
+	kept := cookies[0]
+	require.True(d.t, kept.HttpOnly)
+	require.Equal(d.t, http.SameSiteStrictMode, kept.SameSite)
+	require.Equal(d.t, 12*3600, kept.MaxAge)
+	require.NotContains(d.t, kept.Value, operatorToken)
+	return kept.Name + "=" + kept.Value
+}
+
+func TestWhoIsLetIn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	cookie, agent := d.signIn("Ada"), d.Agent()
+	const browser = "text/html,application/xhtml+xml;q=0.9"
+	for name, c := range map[string]struct {
+		path    string
+		headers []string
+		status  int
+		shows   string
+	}{
+		"health":                     {"/healthz", nil, 200, "ok"},
+		"an open mount":              {"/figures", nil, 200, "GET /figures by  (0)"},
+		"below an open mount":        {"/figures/all", nil, 200, "GET /figures/all"},
+		"the style sheet":            {"/style.css", nil, 200, "body"},
+		"the sign-in page":           {"/sign-in", nil, 200, "<form"},
+		"the index":                  {"/", nil, 401, "unauthorized"},
+		"a mount":                    {"/echo", nil, 401, "unauthorized"},
+		"a mount in a browser":       {"/echo/a?b=c", []string{"Accept", browser}, 401, `value="/echo/a?b=c"`},
+		"the index in a browser":     {"/", []string{"Accept", browser}, 401, "<form"},
+		"a bearer":                   {"/echo/a", []string{"Authorization", "Bearer " + operatorToken}, 200, "GET /echo/a by operator (2)"},
+		"a bearer with a name":       {"/echo", []string{"Authorization", "Bearer " + operatorToken, "X-Stoa-Operator", "Ben"}, 200, "by Ben"},
+		"a bearer with a false name": {"/echo", []string{"Authorization", "Bearer " + operatorToken, "X-Stoa-Operator", strings.Repeat("n", 81)}, 400, "invalid_input"},
+		"a wrong bearer":             {"/echo", []string{"Authorization", "Bearer wrong", "Accept", browser}, 401, "unauthorized"},
+		"a wrong bearer and session": {"/echo", []string{"Authorization", "Bearer wrong", "Cookie", cookie}, 401, "unauthorized"},
+		"an agent":                   {"/echo", []string{"Authorization", "Bearer " + agent.Token}, 401, "unauthorized"},
+		"a session":                  {"/echo", []string{"Cookie", cookie}, 200, "GET /echo by Ada (2)"},
+		"a session with a name":      {"/echo", []string{"Cookie", cookie, "X-Stoa-Operator", "Ben"}, 200, "by Ben"},
+		"a session's index":          {"/", []string{"Cookie", cookie}, 200, `<a href="/echo">Echo</a>`},
+		"a forged session":           {"/echo", []string{"Cookie", cookie + "A"}, 401, "unauthorized"},
+		"the token as a session":     {"/echo", []string{"Cookie", "stoa_operator=" + operatorToken}, 401, "unauthorized"},
+		"no path":                    {"/nothing", []string{"Cookie", cookie}, 404, "not_found"},
+		"almost a mount":             {"/echoes", []string{"Cookie", cookie}, 404, "not_found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := d.send(http.MethodGet, c.path, "", c.headers...)
+			require.Equal(t, c.status, answer.StatusCode, answer.text)
+			require.Contains(t, answer.text, c.shows)
+			require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
+			require.Equal(t, strings.HasPrefix(answer.text, "{"), answer.Header.Get("Content-Type") == "application/json")
+		})
+	}
+}
+
+// What a page of another site, or of another port of this host, may bring a signed-in browser to send.
+func TestOtherSitesCannotUseASession(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	cookie := d.signIn("")
+	const suspend = `{"query": "mutation { deactivateLifecycle(reason: \"because\") { feeBps } }"}`
+	host := strings.TrimPrefix(d.server.URL, "http://")
+	for name, c := range map[string]struct {
+		headers []string
+		allowed bool
+	}{
+		"our own page":                 {[]string{"Sec-Fetch-Site", "same-origin"}, true},
+		"our own page, plainly":        {[]string{"Origin", "http://" + host}, true},
+		"another port":                 {[]string{"Sec-Fetch-Site", "same-site", "Origin", "http://127.0.0.1:1"}, false},
+		"another port, plainly":        {[]string{"Origin", "http://127.0.0.1:1"}, false},
+		"another site":                 {[]string{"Sec-Fetch-Site", "cross-site", "Origin", "http://evil.example"}, false},
+		"another site that claims us":  {[]string{"Sec-Fetch-Site", "cross-site", "Origin", "http://" + host}, false},
+		"typed":                        {[]string{"Sec-Fetch-Site", "none"}, false},
+		"a page without origin":        {[]string{"Origin", "null"}, false},
+		"neither":                      {nil, false},
+		"a form":                       {[]string{"Sec-Fetch-Site", "same-origin", "Content-Type", form}, false},
+		"plain text":                   {[]string{"Sec-Fetch-Site", "same-origin", "Content-Type", "text/plain"}, false},
+		"another method in the header": {[]string{"Sec-Fetch-Site", "cross-site", "X-HTTP-Method-Override", "GET"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := d.Count("SELECT count(*) FROM audit_entries")
+			answer := d.send(http.MethodPost, server.Path, suspend, append([]string{"Cookie", cookie, "Content-Type", "application/json"}, c.headers...)...)
+			require.Equal(t, c.allowed, answer.StatusCode == http.StatusOK, answer.text)
+			require.Equal(t, c.allowed, d.Count("SELECT count(*) FROM audit_entries") > before)
+			if strings.Contains(strings.Join(c.headers, " "), "Content-Type") {
+				return
+			}
+			for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+				mounted := d.send(method, "/echo", "", append([]string{"Cookie", cookie}, c.headers...)...)
+				require.Equal(t, c.allowed, mounted.StatusCode == http.StatusOK, mounted.text)
+				require.Equal(t, !c.allowed, mounted.code() == fault.Forbidden)
+			}
+			signedOut := d.send(http.MethodPost, "/sign-out", "", append([]string{"Cookie", cookie}, c.headers...)...)
+			require.Equal(t, c.allowed, signedOut.StatusCode == http.StatusSeeOther)
+			signedIn := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, append([]string{"Content-Type", form}, c.headers...)...)
+			require.Equal(t, c.allowed, signedIn.StatusCode == http.StatusSeeOther)
+		})
+	}
+	require.Equal(t, http.StatusMethodNotAllowed, d.send(http.MethodGet, server.Path+"?query={settings{feeBps}}", "", "Cookie", cookie).StatusCode)
+	require.Equal(t, http.StatusMethodNotAllowed, d.send(http.MethodGet, "/sign-out", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin").StatusCode)
+}
+
+func TestSigningIn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	post := func(values url.Values) said {
+		return d.send(http.MethodPost, "/sign-in", values.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	}
+	for next, goes := range map[string]string{
+		"": "/", "/echo": "/echo", "/echo/a?b=c": "/echo/a?b=c", "/": "/", "/nothing": "/", "//evil.example/echo": "/", "/\\evil.example": "/",
+		"http://evil.example/echo": "/", "javascript:alert(1)": "/", "%zz": "/",
+	} {
+		answer := post(url.Values{"token": {operatorToken}, "next": {next}})
+		require.Equal(t, http.StatusSeeOther, answer.StatusCode)
+		require.Equal(t, goes, answer.Header.Get("Location"), next)
+	}
+	wrong := post(url.Values{"token": {"wrong"}, "name": {`"><script>`}, "next": {"/echo"}})
+	require.Equal(t, http.StatusUnauthorized, wrong.StatusCode)
+	require.Contains(t, wrong.text, "not the operator&#39;s token")
+	require.NotContains(t, wrong.text, "<script>")
+	require.Empty(t, wrong.Cookies())
+	require.Equal(t, http.StatusBadRequest, post(url.Values{"token": {operatorToken}, "name": {"a\u202eb"}}).StatusCode)
+	require.Equal(t, http.StatusRequestEntityTooLarge, post(url.Values{"token": {strings.Repeat("x", 20<<10)}}).StatusCode)
+
+	out := d.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin")
+	require.Equal(t, "/sign-in", out.Header.Get("Location"))
+	require.Negative(t, out.Cookies()[0].MaxAge)
+}
+
+// Whoever guesses hears rate_limited after a while, whichever door it knocks at, and locks nobody out: neither the right token nor a
+// session nor another address.
+func TestGuessing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	cookie, agent := d.signIn(""), d.Agent()
+	const settings = `{"query": "{ settings { feeBps } }"}`
+	bearer := func(token string, more ...string) said {
+		return d.send(http.MethodGet, "/echo", "", append(more, "Authorization", "Bearer "+token)...)
+	}
+	ask := func(token string, more ...string) said {
+		return d.send(http.MethodPost, server.Path, settings, append(more, "Content-Type", "application/json", "Authorization", "Bearer "+token)...)
+	}
+	page := func(token string, more ...string) said {
+		return d.send(http.MethodPost, "/sign-in", "token="+token, append(more, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
+	}
+	doors := map[string]func(string, ...string) said{"a mount": bearer, "GraphQL": ask, "the sign-in page": page}
+	ended := "stoa_" + strings.Repeat("A", 49)
+	for _, client := range []string{"192.0.2.7", "2001:db8:1:2::1"} {
+		for i := range 10 {
+			for name, knock := range doors {
+				require.Equal(t, http.StatusUnauthorized, knock(fmt.Sprint("guess-", i), "X-Forwarded-For", client).StatusCode, name)
+			}
+		}
+	}
+	for name, knock := range doors {
+		for _, client := range []string{"192.0.2.7", "198.51.100.1, 192.0.2.7", "2001:db8:1:2::1", "2001:db8:1:2:ffff::1"} {
+			for _, guess := range []string{"guess", ended, operatorToken + "x", operatorToken[1:]} {
+				refused := knock(guess, "X-Forwarded-For", client)
+				require.Equal(t, http.StatusTooManyRequests, refused.StatusCode, name)
+				require.Equal(t, "60", refused.Header.Get("Retry-After"))
+				require.Empty(t, refused.Cookies())
+			}
+			passed := knock(operatorToken, "X-Forwarded-For", client)
+			require.Less(t, passed.StatusCode, 400, "the right token passes %s: %s", name, passed.text)
+		}
+		for _, other := range []string{"192.0.2.8", "2001:db8:1:3::1"} {
+			require.Equal(t, http.StatusUnauthorized, knock("guess", "X-Forwarded-For", other).StatusCode, "%s for another address", name)
+		}
+	}
+	require.Equal(t, fault.RateLimited, bearer("guess", "X-Forwarded-For", "192.0.2.7").code())
+	require.Contains(t, page("guess", "X-Forwarded-For", "192.0.2.7").text, "Too many wrong ones")
+	me := d.send(http.MethodPost, server.Path, `{"query": "{ me { bot { id } } }"}`, "Content-Type", "application/json",
+		"Authorization", "Bearer "+agent.Token, "X-Forwarded-For", "192.0.2.7")
+	require.Contains(t, me.text, agent.ID.String(), "an agent's token passes too")
+	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", cookie, "X-Forwarded-For", "192.0.2.7").StatusCode, "who is signed in stays so")
+}
+
+// A stranger's X-Forwarded-For does not give it another address: what is trusted is the proxy.
+func TestGuessingWithoutAProxy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, func(c *server.Config) { c.TrustedProxies = nil })
+	for i := range 30 {
+		require.Equal(t, fault.Unauthorized, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", fmt.Sprint("192.0.2.", i)).code())
+	}
+	require.Equal(t, fault.RateLimited, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", "192.0.2.99").code())
+	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken).StatusCode)
+	plain := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", "https")
+	require.False(t, plain.Cookies()[0].Secure, "nobody trusted said https")
+}
+
+// Over https the cookie is Secure and bound to the host, also where a proxy speaks https in front of the listener.
+func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const proto = "X-Forwarded-Proto"
+	made := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", proto, "https")
+	require.Equal(t, http.StatusSeeOther, made.StatusCode, made.text)
+	kept := made.Cookies()[0]
+	require.Equal(t, "__Host-stoa_operator", kept.Name)
+	require.True(t, kept.Secure && kept.HttpOnly)
+	require.Equal(t, http.SameSiteStrictMode, kept.SameSite)
+	require.Equal(t, "/", kept.Path)
+	require.Empty(t, kept.Domain)
+	session := kept.Name + "=" + kept.Value
+	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", session, proto, "https").StatusCode)
+	require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, "/echo", "", "Cookie", session).StatusCode, "it was sent over http")
+	forced := "stoa_operator=" + kept.Value
+	require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, "/echo", "", "Cookie", forced, proto, "https").StatusCode, "a page over http can make this one")
+	out := d.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin", proto, "https").Cookies()[0]
+	require.Equal(t, "__Host-stoa_operator", out.Name)
+	require.True(t, out.Secure && out.MaxAge < 0)
+}

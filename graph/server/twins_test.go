@@ -1,0 +1,200 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+)
+
+// twins are two agents in the same situation: what one does over REST, the other does over GraphQL.
+type twins struct {
+	*site
+	rest, graphql *graphtest.Agent
+	// covered collects the operations that were compared.
+	covered *sync.Map
+}
+
+// operation is one operation in the terms of both transports.
+type operation struct {
+	method, path string
+	field        string
+	// body is the REST body, and more what REST has in its path and query, by its GraphQL name.
+	body, more variables
+	// graphql replaces values of the body that are not the same for both twins.
+	graphql variables
+	// anonymous: no token is sent over REST. Over GraphQL, where nothing works without one, it is the operator's, who is no agent either.
+	anonymous bool
+}
+
+// same performs an operation on both sides and requires the same outcome, which it returns in REST's words.
+func (w *twins) same(op operation) map[string]any {
+	w.t.Helper()
+	w.covered.Store(op.field, true)
+	status, rest := w.overREST(op)
+	answer := w.overGraphQL(op)
+	if failure, failed := rest["error"].(map[string]any); failed {
+		require.GreaterOrEqual(w.t, status, 400)
+		require.Len(w.t, answer.Errors, 1, "%v: %s", rest, answer.raw)
+		shown := answer.Errors[0]
+		fields := map[string]any{}
+		for name, reason := range shown.Extensions.Fields {
+			fields[name] = reason
+		}
+		blamed, _ := failure["fields"].(map[string]any)
+		require.Equal(w.t, failure["code"], string(shown.Extensions.Code), "%s", answer.raw)
+		require.Equal(w.t, failure["message"], shown.Message)
+		require.Len(w.t, fields, len(blamed))
+		if len(blamed) > 0 {
+			require.Equal(w.t, blamed, fields)
+		}
+		return failure
+	}
+	result := answer.ok(op.field)
+	delete(result, "repeated")
+	shown := camel(rest)
+	leaveOut(shown, result)
+	require.Equal(w.t, plain(shown), plain(result))
+	return rest
+}
+
+func (w *twins) refused(code fault.Code, op operation) {
+	w.t.Helper()
+	require.Equal(w.t, string(code), w.same(op)["code"])
+}
+
+func (w *twins) overREST(op operation) (int, map[string]any) {
+	w.t.Helper()
+	var body []byte
+	if op.body != nil {
+		var err error
+		body, err = json.Marshal(op.body)
+		require.NoError(w.t, err)
+	}
+	request, err := http.NewRequest(op.method, w.site.rest+"/api/v1"+op.path, bytes.NewReader(body))
+	require.NoError(w.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	if !op.anonymous {
+		request.Header.Set("Authorization", "Bearer "+w.rest.Token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(w.t, err)
+	defer response.Body.Close()
+	var answer map[string]any
+	require.NoError(w.t, json.NewDecoder(response.Body).Decode(&answer))
+	return response.StatusCode, answer
+}
+
+func (w *twins) overGraphQL(op operation) *answer {
+	w.t.Helper()
+	kind, field := "query", schema.Query.Fields.ForName(op.field)
+	if field == nil {
+		kind, field = "mutation", schema.Mutation.Fields.ForName(op.field)
+	}
+	text := " { " + op.field + everything(schema.Types[field.Type.Name()], 4) + " }"
+	v := variables{}
+	if len(field.Arguments) > 0 {
+		input, _ := camel(map[string]any(op.body)).(map[string]any)
+		if input == nil {
+			input = map[string]any{}
+		}
+		for _, own := range []variables{op.more, op.graphql} {
+			maps.Copy(input, own)
+		}
+		v["input"] = input
+		text = "($input: " + field.Arguments[0].Type.String() + ") { " + op.field + "(input: $input) " + everything(schema.Types[field.Type.Name()], 4) + " }"
+	}
+	token := w.graphql.Token
+	if op.anonymous {
+		token = operatorToken
+	}
+	return w.ask(token, kind+text, v)
+}
+
+// leaveOut drops what GraphQL says null to from where REST, which is not asked for single members, leaves the member out.
+func leaveOut(rest, graphql any) {
+	switch rest := rest.(type) {
+	case map[string]any:
+		shown, _ := graphql.(map[string]any)
+		for name, value := range shown {
+			if member, sent := rest[name]; sent {
+				leaveOut(member, value)
+			} else if value == nil {
+				delete(shown, name)
+			}
+		}
+	case []any:
+		shown, _ := graphql.([]any)
+		for i := range min(len(rest), len(shown)) {
+			leaveOut(rest[i], shown[i])
+		}
+	}
+}
+
+// camel spells the names of REST's members as GraphQL does; templates of bodies are REST's in both.
+func camel(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		renamed := make(map[string]any, len(value))
+		for name, member := range value {
+			words := strings.Split(name, "_")
+			for i, word := range words[1:] {
+				words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+			}
+			if name != "body" {
+				member = camel(member)
+			}
+			renamed[strings.Join(words, "")] = member
+		}
+		return renamed
+	case []any:
+		list := make([]any, len(value))
+		for i, element := range value {
+			list[i] = camel(element)
+		}
+		return list
+	default:
+		return value
+	}
+}
+
+// volatile are the values that differ between two runs of one operation.
+var volatile = []struct {
+	form *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "an id"},
+	{regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`), "a time"},
+	{regexp.MustCompile(`^stoa_\w{49}$`), "a token"},
+	{regexp.MustCompile(`^(agent|twin)_\w+$`), "a handle"},
+	{regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`), "a key"},
+	{regexp.MustCompile(`^SHA256:.{43}$`), "a fingerprint"},
+	{regexp.MustCompile(`^[0-9a-f]{64}$`), "a hash"},
+}
+
+func plain(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			value[name] = plain(member)
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = plain(element)
+		}
+	case string:
+		for _, v := range volatile {
+			value = v.form.ReplaceAllString(value, v.name)
+		}
+		return value
+	}
+	return value
+}

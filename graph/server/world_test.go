@@ -1,0 +1,146 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/server"
+	"stoa/rest"
+)
+
+const operatorToken = "the-operator-token-of-these-tests-only"
+
+// site is both listeners over one world.
+type site struct {
+	*graphtest.World
+	rest, graphql string
+	log           *lines
+	draining      atomic.Bool
+	t             testing.TB
+}
+
+// lines is what the endpoint logged.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func newSite(t testing.TB, options ...graphtest.Option) *site {
+	t.Helper()
+	s := &site{World: graphtest.New(t, options...), log: new(lines), t: t}
+	public := httptest.NewServer(rest.New(rest.Config{Graph: s.Graph, Draining: &s.draining, Logger: slog.New(slog.DiscardHandler)}))
+	t.Cleanup(public.Close)
+	operators := httptest.NewServer(server.New(server.Config{
+		Graph: s.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+	}))
+	t.Cleanup(operators.Close)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(s.log.String())
+		}
+	})
+	s.rest, s.graphql = public.URL, operators.URL
+	return s
+}
+
+// answer is a response read to its end.
+type answer struct {
+	status int
+	header http.Header
+	raw    []byte
+	Data   map[string]any `json:"data"`
+	Errors []failure      `json:"errors"`
+	t      testing.TB
+}
+
+type failure struct {
+	Message    string `json:"message"`
+	Path       []any  `json:"path"`
+	Extensions struct {
+		Code       fault.Code        `json:"code"`
+		Fields     map[string]string `json:"fields"`
+		RetryAfter int               `json:"retryAfter"`
+	} `json:"extensions"`
+}
+
+type variables map[string]any
+
+// ask sends a document; a token of "" makes an anonymous request.
+func (s *site) ask(token, query string, v variables, headers ...string) *answer {
+	s.t.Helper()
+	raw, err := json.Marshal(map[string]any{"query": query, "variables": v})
+	require.NoError(s.t, err)
+	return s.post(token, string(raw), headers...)
+}
+
+// post sends a body as it is.
+func (s *site) post(token, body string, headers ...string) *answer {
+	s.t.Helper()
+	request, err := http.NewRequest(http.MethodPost, s.graphql+server.Path, bytes.NewReader([]byte(body)))
+	require.NoError(s.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	return s.do(request)
+}
+
+func (s *site) do(request *http.Request) *answer {
+	s.t.Helper()
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(s.t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(s.t, err)
+	a := &answer{status: response.StatusCode, header: response.Header, raw: raw, t: s.t}
+	require.NoError(s.t, json.Unmarshal(raw, a), "%s", raw)
+	require.Equal(s.t, "application/json", a.header.Get("Content-Type"))
+	require.NotEmpty(s.t, a.header.Get("X-Request-Id"))
+	return a
+}
+
+// ok requires an answer without errors and returns one root field of it.
+func (a *answer) ok(field string) map[string]any {
+	a.t.Helper()
+	require.Equal(a.t, http.StatusOK, a.status, "%s", a.raw)
+	require.Empty(a.t, a.Errors, "%s", a.raw)
+	value, ok := a.Data[field].(map[string]any)
+	require.True(a.t, ok, "%s", a.raw)
+	return value
+}
+
+// fault requires that one error came of the request, with this code, and returns it.
+func (a *answer) fault(status int, code fault.Code) failure {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, "%s", a.raw)
+	require.Len(a.t, a.Errors, 1, "%s", a.raw)
+	require.Equal(a.t, code, a.Errors[0].Extensions.Code, "%s", a.raw)
+	require.NotEmpty(a.t, a.Errors[0].Message)
+	return a.Errors[0]
+}
