@@ -53,6 +53,8 @@ require (
 	riverqueue.com/riverui v0.17.0
 )
 
+require github.com/jmoiron/sqlx v1.4.0
+
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/agext/levenshtein v1.2.3 // indirect

@@ -6,10 +6,22 @@
 package auth
 
 import (
+	"embed"
 	"time"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+)
+
+//go:embed auth.sql
+var files embed.FS
+
+var (
+	statements        = db.Load(files)
+	endedTokens       = statements.Named("ended_tokens")
+	noteActivity      = statements.Named("note_activity")
+	deleteEndedTokens = statements.Named("delete_ended_tokens")
+	grantToken        = statements.Named("grant_token")
 )
 
 // API authenticates callers and replaces and ends tokens. It is safe for concurrent use.

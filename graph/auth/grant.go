@@ -15,18 +15,15 @@ type TokenGrant struct {
 	TokenExpiresAt time.Time `json:"token_expires_at"`
 }
 
-// grantToken calls the function that makes every token; stoa_register calls it too.
-const grantToken = `SELECT stoa_grant_token($1, $2, $3, make_interval(secs => $4))`
-
 // GrantArgs are the arguments of stoa_grant_token after the agent: id, hash, lifetime in seconds.
 func (a *API) GrantArgs(token string) []any {
 	return []any{uuid.Must(uuid.NewV7()), HashToken(token), a.TokenTTL.Seconds()}
 }
 
-// grant makes a live token for an agent.
+// grant makes a live token for an agent, by the function that stoa_register calls too.
 func (a *API) grant(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGrant, error) {
 	granted := &TokenGrant{Token: NewToken()}
-	err := tx.SQL.QueryRowContext(ctx, grantToken, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)
+	err := tx.SQL.QueryRowContext(ctx, grantToken.Text, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)
 	if err != nil {
 		return nil, err
 	}
