@@ -1,9 +1,9 @@
 package graph_test
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -18,12 +18,12 @@ func TestStatementsFitTheSchema(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close()
 	for _, s := range db.Loaded() {
-		types := ""
-		if len(s.Types) > 0 {
-			types = "(" + strings.Join(s.Types, ", ") + ")"
-		}
-		_, err := conn.ExecContext(t.Context(), "PREPARE "+s.Name+types+" AS "+s.Text)
+		_, err := conn.ExecContext(t.Context(), "PREPARE "+s.Name+" AS "+s.Text)
 		require.NoError(t, err, "%s: %s", s.Name, s.Text)
+		var types pq.StringArray
+		require.NoError(t, conn.QueryRowContext(t.Context(),
+			"SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = $1", s.Name).Scan(&types))
+		require.Equal(t, s.Types, append([]string(nil), types...), "the heading of %s", s.Name)
 		_, err = conn.ExecContext(t.Context(), "DEALLOCATE "+s.Name)
 		require.NoError(t, err)
 	}

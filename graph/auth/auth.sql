@@ -2,7 +2,7 @@
 -- Runs twice a second in each process that has sockets, for all of theirs. So each token is looked up by its id, whatever the planner
 -- thinks of the array's length, the time is computed once, and agents are looked up among the hidden ones, in a small index, to whom
 -- the suspended and deleted ones belong.
-SELECT held.id FROM unnest(:ids) AS held (id) WHERE (
+SELECT held.id FROM unnest(:ids::uuid[]) AS held (id) WHERE (
   SELECT true FROM tokens t
   WHERE t.id = held.id AND t.revoked_at IS NULL AND t.expires_at > (SELECT stoa_now()) AND (
     SELECT true FROM bots h WHERE h.id = t.bot_id AND NOT stoa_public(h) AND (h.suspended_at IS NOT NULL OR h.state = 'deleted')
@@ -12,7 +12,7 @@ SELECT held.id FROM unnest(:ids) AS held (id) WHERE (
 -- name: note_activity(ids uuid[])
 UPDATE bots SET last_active_at = stoa_now() WHERE id = ANY (:ids) AND last_active_at < stoa_now() - interval '1 minute';
 
--- name: delete_ended_tokens(batch integer)
+-- name: delete_ended_tokens(batch bigint)
 -- A revoked token is kept until it would have expired: by then it cannot be told from an unknown one.
 DELETE FROM tokens WHERE id = ANY (ARRAY(
   SELECT id FROM tokens WHERE expires_at < stoa_now() - interval '7 days' LIMIT :batch FOR UPDATE SKIP LOCKED));
