@@ -280,9 +280,8 @@ func (_q *AccountQuery) Clone() *AccountQuery {
 		predicates: append([]predicate.Account{}, _q.predicates...),
 		withBot:    _q.withBot.Clone(),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -560,12 +559,6 @@ func (_q *AccountQuery) ForShare(opts ...sql.LockOption) *AccountQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AccountQuery) Modify(modifiers ...func(s *sql.Selector)) *AccountSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // AccountGroupBy is the group-by builder for Account entities.
 type AccountGroupBy struct {
 	selector
@@ -654,10 +647,4 @@ func (_s *AccountSelect) sqlScan(ctx context.Context, root *AccountQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AccountSelect) Modify(modifiers ...func(s *sql.Selector)) *AccountSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -280,9 +280,8 @@ func (_q *AttachmentQuery) Clone() *AttachmentQuery {
 		predicates: append([]predicate.Attachment{}, _q.predicates...),
 		withOwner:  _q.withOwner.Clone(),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -560,12 +559,6 @@ func (_q *AttachmentQuery) ForShare(opts ...sql.LockOption) *AttachmentQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AttachmentQuery) Modify(modifiers ...func(s *sql.Selector)) *AttachmentSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // AttachmentGroupBy is the group-by builder for Attachment entities.
 type AttachmentGroupBy struct {
 	selector
@@ -654,10 +647,4 @@ func (_s *AttachmentSelect) sqlScan(ctx context.Context, root *AttachmentQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AttachmentSelect) Modify(modifiers ...func(s *sql.Selector)) *AttachmentSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

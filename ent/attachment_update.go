@@ -19,9 +19,8 @@ import (
 // AttachmentUpdate is the builder for updating Attachment entities.
 type AttachmentUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *AttachmentMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *AttachmentMutation
 }
 
 // Where appends a list predicates to the AttachmentUpdate builder.
@@ -510,12 +509,6 @@ func (_u *AttachmentUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *AttachmentUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *AttachmentUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *AttachmentUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -663,7 +656,6 @@ func (_u *AttachmentUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.LeaseUntilCleared() {
 		_spec.ClearField(attachment.FieldLeaseUntil, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{attachment.Label}
@@ -679,10 +671,9 @@ func (_u *AttachmentUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 // AttachmentUpdateOne is the builder for updating a single Attachment entity.
 type AttachmentUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *AttachmentMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *AttachmentMutation
 }
 
 // SetStatus sets the "status" field.
@@ -1178,12 +1169,6 @@ func (_u *AttachmentUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *AttachmentUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *AttachmentUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *AttachmentUpdateOne) sqlSave(ctx context.Context) (_node *Attachment, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -1348,7 +1333,6 @@ func (_u *AttachmentUpdateOne) sqlSave(ctx context.Context) (_node *Attachment, 
 	if _u.mutation.LeaseUntilCleared() {
 		_spec.ClearField(attachment.FieldLeaseUntil, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Attachment{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

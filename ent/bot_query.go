@@ -255,9 +255,8 @@ func (_q *BotQuery) Clone() *BotQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.Bot{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -481,12 +480,6 @@ func (_q *BotQuery) ForShare(opts ...sql.LockOption) *BotQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *BotQuery) Modify(modifiers ...func(s *sql.Selector)) *BotSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // BotGroupBy is the group-by builder for Bot entities.
 type BotGroupBy struct {
 	selector
@@ -575,10 +568,4 @@ func (_s *BotSelect) sqlScan(ctx context.Context, root *BotQuery, v any) error {
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *BotSelect) Modify(modifiers ...func(s *sql.Selector)) *BotSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -19,9 +19,8 @@ import (
 // BotUpdate is the builder for updating Bot entities.
 type BotUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *BotMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *BotMutation
 }
 
 // Where appends a list predicates to the BotUpdate builder.
@@ -264,12 +263,6 @@ func (_u *BotUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *BotUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *BotUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *BotUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -330,7 +323,6 @@ func (_u *BotUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.LastActiveAt(); ok {
 		_spec.SetField(bot.FieldLastActiveAt, field.TypeTime, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{bot.Label}
@@ -346,10 +338,9 @@ func (_u *BotUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // BotUpdateOne is the builder for updating a single Bot entity.
 type BotUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *BotMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *BotMutation
 }
 
 // SetUpdatedAt sets the "updated_at" field.
@@ -599,12 +590,6 @@ func (_u *BotUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *BotUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *BotUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *BotUpdateOne) sqlSave(ctx context.Context) (_node *Bot, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -682,7 +667,6 @@ func (_u *BotUpdateOne) sqlSave(ctx context.Context) (_node *Bot, err error) {
 	if value, ok := _u.mutation.LastActiveAt(); ok {
 		_spec.SetField(bot.FieldLastActiveAt, field.TypeTime, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Bot{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -9,8 +9,6 @@ import (
 	"stoa/ent/document"
 	"time"
 
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
@@ -21,7 +19,6 @@ type DocumentCreate struct {
 	config
 	mutation *DocumentMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -189,7 +186,6 @@ func (_c *DocumentCreate) createSpec() (*Document, *sqlgraph.CreateSpec) {
 		_node = &Document{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(document.Table, sqlgraph.NewFieldSpec(document.FieldID, field.TypeUUID))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = &id
@@ -229,207 +225,11 @@ func (_c *DocumentCreate) createSpec() (*Document, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Document.Create().
-//		SetCreatedAt(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.DocumentUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *DocumentCreate) OnConflict(opts ...sql.ConflictOption) *DocumentUpsertOne {
-	_c.conflict = opts
-	return &DocumentUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Document.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *DocumentCreate) OnConflictColumns(columns ...string) *DocumentUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &DocumentUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// DocumentUpsertOne is the builder for "upsert"-ing
-	//  one Document node.
-	DocumentUpsertOne struct {
-		create *DocumentCreate
-	}
-
-	// DocumentUpsert is the "OnConflict" setter.
-	DocumentUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetWithdrawnAt sets the "withdrawn_at" field.
-func (u *DocumentUpsert) SetWithdrawnAt(v time.Time) *DocumentUpsert {
-	u.Set(document.FieldWithdrawnAt, v)
-	return u
-}
-
-// UpdateWithdrawnAt sets the "withdrawn_at" field to the value that was provided on create.
-func (u *DocumentUpsert) UpdateWithdrawnAt() *DocumentUpsert {
-	u.SetExcluded(document.FieldWithdrawnAt)
-	return u
-}
-
-// ClearWithdrawnAt clears the value of the "withdrawn_at" field.
-func (u *DocumentUpsert) ClearWithdrawnAt() *DocumentUpsert {
-	u.SetNull(document.FieldWithdrawnAt)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.Document.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(document.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *DocumentUpsertOne) UpdateNewValues() *DocumentUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(document.FieldID)
-		}
-		if _, exists := u.create.mutation.CreatedAt(); exists {
-			s.SetIgnore(document.FieldCreatedAt)
-		}
-		if _, exists := u.create.mutation.Key(); exists {
-			s.SetIgnore(document.FieldKey)
-		}
-		if _, exists := u.create.mutation.Title(); exists {
-			s.SetIgnore(document.FieldTitle)
-		}
-		if _, exists := u.create.mutation.Version(); exists {
-			s.SetIgnore(document.FieldVersion)
-		}
-		if _, exists := u.create.mutation.URL(); exists {
-			s.SetIgnore(document.FieldURL)
-		}
-		if _, exists := u.create.mutation.Text(); exists {
-			s.SetIgnore(document.FieldText)
-		}
-		if _, exists := u.create.mutation.Sha256(); exists {
-			s.SetIgnore(document.FieldSha256)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Document.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *DocumentUpsertOne) Ignore() *DocumentUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *DocumentUpsertOne) DoNothing() *DocumentUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the DocumentCreate.OnConflict
-// documentation for more info.
-func (u *DocumentUpsertOne) Update(set func(*DocumentUpsert)) *DocumentUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&DocumentUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetWithdrawnAt sets the "withdrawn_at" field.
-func (u *DocumentUpsertOne) SetWithdrawnAt(v time.Time) *DocumentUpsertOne {
-	return u.Update(func(s *DocumentUpsert) {
-		s.SetWithdrawnAt(v)
-	})
-}
-
-// UpdateWithdrawnAt sets the "withdrawn_at" field to the value that was provided on create.
-func (u *DocumentUpsertOne) UpdateWithdrawnAt() *DocumentUpsertOne {
-	return u.Update(func(s *DocumentUpsert) {
-		s.UpdateWithdrawnAt()
-	})
-}
-
-// ClearWithdrawnAt clears the value of the "withdrawn_at" field.
-func (u *DocumentUpsertOne) ClearWithdrawnAt() *DocumentUpsertOne {
-	return u.Update(func(s *DocumentUpsert) {
-		s.ClearWithdrawnAt()
-	})
-}
-
-// Exec executes the query.
-func (u *DocumentUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for DocumentCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *DocumentUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *DocumentUpsertOne) ID(ctx context.Context) (id uuid.UUID, err error) {
-	if u.create.driver.Dialect() == dialect.MySQL {
-		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
-		// fields from the database since MySQL does not support the RETURNING clause.
-		return id, errors.New("ent: DocumentUpsertOne.ID is not supported by MySQL driver. Use DocumentUpsertOne.Exec instead")
-	}
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *DocumentUpsertOne) IDX(ctx context.Context) uuid.UUID {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // DocumentCreateBulk is the builder for creating many Document entities in bulk.
 type DocumentCreateBulk struct {
 	config
 	err      error
 	builders []*DocumentCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the Document entities in the database.
@@ -459,7 +259,6 @@ func (_c *DocumentCreateBulk) Save(ctx context.Context) ([]*Document, error) {
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -506,162 +305,6 @@ func (_c *DocumentCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *DocumentCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Document.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.DocumentUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *DocumentCreateBulk) OnConflict(opts ...sql.ConflictOption) *DocumentUpsertBulk {
-	_c.conflict = opts
-	return &DocumentUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Document.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *DocumentCreateBulk) OnConflictColumns(columns ...string) *DocumentUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &DocumentUpsertBulk{
-		create: _c,
-	}
-}
-
-// DocumentUpsertBulk is the builder for "upsert"-ing
-// a bulk of Document nodes.
-type DocumentUpsertBulk struct {
-	create *DocumentCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.Document.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(document.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *DocumentUpsertBulk) UpdateNewValues() *DocumentUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(document.FieldID)
-			}
-			if _, exists := b.mutation.CreatedAt(); exists {
-				s.SetIgnore(document.FieldCreatedAt)
-			}
-			if _, exists := b.mutation.Key(); exists {
-				s.SetIgnore(document.FieldKey)
-			}
-			if _, exists := b.mutation.Title(); exists {
-				s.SetIgnore(document.FieldTitle)
-			}
-			if _, exists := b.mutation.Version(); exists {
-				s.SetIgnore(document.FieldVersion)
-			}
-			if _, exists := b.mutation.URL(); exists {
-				s.SetIgnore(document.FieldURL)
-			}
-			if _, exists := b.mutation.Text(); exists {
-				s.SetIgnore(document.FieldText)
-			}
-			if _, exists := b.mutation.Sha256(); exists {
-				s.SetIgnore(document.FieldSha256)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Document.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *DocumentUpsertBulk) Ignore() *DocumentUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *DocumentUpsertBulk) DoNothing() *DocumentUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the DocumentCreateBulk.OnConflict
-// documentation for more info.
-func (u *DocumentUpsertBulk) Update(set func(*DocumentUpsert)) *DocumentUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&DocumentUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetWithdrawnAt sets the "withdrawn_at" field.
-func (u *DocumentUpsertBulk) SetWithdrawnAt(v time.Time) *DocumentUpsertBulk {
-	return u.Update(func(s *DocumentUpsert) {
-		s.SetWithdrawnAt(v)
-	})
-}
-
-// UpdateWithdrawnAt sets the "withdrawn_at" field to the value that was provided on create.
-func (u *DocumentUpsertBulk) UpdateWithdrawnAt() *DocumentUpsertBulk {
-	return u.Update(func(s *DocumentUpsert) {
-		s.UpdateWithdrawnAt()
-	})
-}
-
-// ClearWithdrawnAt clears the value of the "withdrawn_at" field.
-func (u *DocumentUpsertBulk) ClearWithdrawnAt() *DocumentUpsertBulk {
-	return u.Update(func(s *DocumentUpsert) {
-		s.ClearWithdrawnAt()
-	})
-}
-
-// Exec executes the query.
-func (u *DocumentUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the DocumentCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for DocumentCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *DocumentUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

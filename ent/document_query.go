@@ -255,9 +255,8 @@ func (_q *DocumentQuery) Clone() *DocumentQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.Document{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -481,12 +480,6 @@ func (_q *DocumentQuery) ForShare(opts ...sql.LockOption) *DocumentQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *DocumentQuery) Modify(modifiers ...func(s *sql.Selector)) *DocumentSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // DocumentGroupBy is the group-by builder for Document entities.
 type DocumentGroupBy struct {
 	selector
@@ -575,10 +568,4 @@ func (_s *DocumentSelect) sqlScan(ctx context.Context, root *DocumentQuery, v an
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *DocumentSelect) Modify(modifiers ...func(s *sql.Selector)) *DocumentSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -18,9 +18,8 @@ import (
 // DocumentUpdate is the builder for updating Document entities.
 type DocumentUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *DocumentMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *DocumentMutation
 }
 
 // Where appends a list predicates to the DocumentUpdate builder.
@@ -81,12 +80,6 @@ func (_u *DocumentUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *DocumentUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *DocumentUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *DocumentUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(document.Table, document.Columns, sqlgraph.NewFieldSpec(document.FieldID, field.TypeUUID))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -102,7 +95,6 @@ func (_u *DocumentUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.WithdrawnAtCleared() {
 		_spec.ClearField(document.FieldWithdrawnAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{document.Label}
@@ -118,10 +110,9 @@ func (_u *DocumentUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // DocumentUpdateOne is the builder for updating a single Document entity.
 type DocumentUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *DocumentMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *DocumentMutation
 }
 
 // SetWithdrawnAt sets the "withdrawn_at" field.
@@ -189,12 +180,6 @@ func (_u *DocumentUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *DocumentUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *DocumentUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *DocumentUpdateOne) sqlSave(ctx context.Context) (_node *Document, err error) {
 	_spec := sqlgraph.NewUpdateSpec(document.Table, document.Columns, sqlgraph.NewFieldSpec(document.FieldID, field.TypeUUID))
 	id, ok := _u.mutation.ID()
@@ -227,7 +212,6 @@ func (_u *DocumentUpdateOne) sqlSave(ctx context.Context) (_node *Document, err 
 	if _u.mutation.WithdrawnAtCleared() {
 		_spec.ClearField(document.FieldWithdrawnAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Document{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

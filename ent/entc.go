@@ -23,7 +23,7 @@ func main() {
 		log.Fatalf("entgql: %v", err)
 	}
 	config := &gen.Config{
-		Features: []gen.Feature{gen.FeatureLock, gen.FeatureUpsert, gen.FeatureExecQuery, gen.FeatureModifier},
+		Features: []gen.Feature{gen.FeatureLock},
 	}
 	if err := entc.Generate("./schema", config, entc.Extensions(extension)); err != nil {
 		log.Fatalf("ent: %v", err)

@@ -280,9 +280,8 @@ func (_q *FeedbackQuery) Clone() *FeedbackQuery {
 		predicates: append([]predicate.Feedback{}, _q.predicates...),
 		withBot:    _q.withBot.Clone(),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -560,12 +559,6 @@ func (_q *FeedbackQuery) ForShare(opts ...sql.LockOption) *FeedbackQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *FeedbackQuery) Modify(modifiers ...func(s *sql.Selector)) *FeedbackSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // FeedbackGroupBy is the group-by builder for Feedback entities.
 type FeedbackGroupBy struct {
 	selector
@@ -654,10 +647,4 @@ func (_s *FeedbackSelect) sqlScan(ctx context.Context, root *FeedbackQuery, v an
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *FeedbackSelect) Modify(modifiers ...func(s *sql.Selector)) *FeedbackSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -255,9 +255,8 @@ func (_q *LedgerEntryQuery) Clone() *LedgerEntryQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.LedgerEntry{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -481,12 +480,6 @@ func (_q *LedgerEntryQuery) ForShare(opts ...sql.LockOption) *LedgerEntryQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *LedgerEntryQuery) Modify(modifiers ...func(s *sql.Selector)) *LedgerEntrySelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // LedgerEntryGroupBy is the group-by builder for LedgerEntry entities.
 type LedgerEntryGroupBy struct {
 	selector
@@ -575,10 +568,4 @@ func (_s *LedgerEntrySelect) sqlScan(ctx context.Context, root *LedgerEntryQuery
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *LedgerEntrySelect) Modify(modifiers ...func(s *sql.Selector)) *LedgerEntrySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

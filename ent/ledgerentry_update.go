@@ -17,9 +17,8 @@ import (
 // LedgerEntryUpdate is the builder for updating LedgerEntry entities.
 type LedgerEntryUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *LedgerEntryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *LedgerEntryMutation
 }
 
 // Where appends a list predicates to the LedgerEntryUpdate builder.
@@ -60,12 +59,6 @@ func (_u *LedgerEntryUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *LedgerEntryUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *LedgerEntryUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *LedgerEntryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(ledgerentry.Table, ledgerentry.Columns, sqlgraph.NewFieldSpec(ledgerentry.FieldID, field.TypeUUID))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -87,7 +80,6 @@ func (_u *LedgerEntryUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if _u.mutation.OrderIDCleared() {
 		_spec.ClearField(ledgerentry.FieldOrderID, field.TypeUUID)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{ledgerentry.Label}
@@ -103,10 +95,9 @@ func (_u *LedgerEntryUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // LedgerEntryUpdateOne is the builder for updating a single LedgerEntry entity.
 type LedgerEntryUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *LedgerEntryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *LedgerEntryMutation
 }
 
 // Mutation returns the LedgerEntryMutation object of the builder.
@@ -154,12 +145,6 @@ func (_u *LedgerEntryUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *LedgerEntryUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *LedgerEntryUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *LedgerEntryUpdateOne) sqlSave(ctx context.Context) (_node *LedgerEntry, err error) {
 	_spec := sqlgraph.NewUpdateSpec(ledgerentry.Table, ledgerentry.Columns, sqlgraph.NewFieldSpec(ledgerentry.FieldID, field.TypeUUID))
 	id, ok := _u.mutation.ID()
@@ -198,7 +183,6 @@ func (_u *LedgerEntryUpdateOne) sqlSave(ctx context.Context) (_node *LedgerEntry
 	if _u.mutation.OrderIDCleared() {
 		_spec.ClearField(ledgerentry.FieldOrderID, field.TypeUUID)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &LedgerEntry{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -9,8 +9,6 @@ import (
 	"stoa/ent/message"
 	"time"
 
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
@@ -21,7 +19,6 @@ type MessageCreate struct {
 	config
 	mutation *MessageMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -220,7 +217,6 @@ func (_c *MessageCreate) createSpec() (*Message, *sqlgraph.CreateSpec) {
 		_node = &Message{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(message.Table, sqlgraph.NewFieldSpec(message.FieldID, field.TypeUUID))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = &id
@@ -276,183 +272,11 @@ func (_c *MessageCreate) createSpec() (*Message, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Message.Create().
-//		SetCreatedAt(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.MessageUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *MessageCreate) OnConflict(opts ...sql.ConflictOption) *MessageUpsertOne {
-	_c.conflict = opts
-	return &MessageUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Message.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *MessageCreate) OnConflictColumns(columns ...string) *MessageUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &MessageUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// MessageUpsertOne is the builder for "upsert"-ing
-	//  one Message node.
-	MessageUpsertOne struct {
-		create *MessageCreate
-	}
-
-	// MessageUpsert is the "OnConflict" setter.
-	MessageUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.Message.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(message.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *MessageUpsertOne) UpdateNewValues() *MessageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(message.FieldID)
-		}
-		if _, exists := u.create.mutation.CreatedAt(); exists {
-			s.SetIgnore(message.FieldCreatedAt)
-		}
-		if _, exists := u.create.mutation.ContactID(); exists {
-			s.SetIgnore(message.FieldContactID)
-		}
-		if _, exists := u.create.mutation.SenderID(); exists {
-			s.SetIgnore(message.FieldSenderID)
-		}
-		if _, exists := u.create.mutation.RecipientID(); exists {
-			s.SetIgnore(message.FieldRecipientID)
-		}
-		if _, exists := u.create.mutation.ClientMessageID(); exists {
-			s.SetIgnore(message.FieldClientMessageID)
-		}
-		if _, exists := u.create.mutation.EncryptionVersion(); exists {
-			s.SetIgnore(message.FieldEncryptionVersion)
-		}
-		if _, exists := u.create.mutation.Nonce(); exists {
-			s.SetIgnore(message.FieldNonce)
-		}
-		if _, exists := u.create.mutation.Ciphertext(); exists {
-			s.SetIgnore(message.FieldCiphertext)
-		}
-		if _, exists := u.create.mutation.SenderPublicKey(); exists {
-			s.SetIgnore(message.FieldSenderPublicKey)
-		}
-		if _, exists := u.create.mutation.RecipientPublicKey(); exists {
-			s.SetIgnore(message.FieldRecipientPublicKey)
-		}
-		if _, exists := u.create.mutation.SizeBytes(); exists {
-			s.SetIgnore(message.FieldSizeBytes)
-		}
-		if _, exists := u.create.mutation.ExpiresAt(); exists {
-			s.SetIgnore(message.FieldExpiresAt)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Message.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *MessageUpsertOne) Ignore() *MessageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *MessageUpsertOne) DoNothing() *MessageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the MessageCreate.OnConflict
-// documentation for more info.
-func (u *MessageUpsertOne) Update(set func(*MessageUpsert)) *MessageUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&MessageUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *MessageUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for MessageCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *MessageUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *MessageUpsertOne) ID(ctx context.Context) (id uuid.UUID, err error) {
-	if u.create.driver.Dialect() == dialect.MySQL {
-		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
-		// fields from the database since MySQL does not support the RETURNING clause.
-		return id, errors.New("ent: MessageUpsertOne.ID is not supported by MySQL driver. Use MessageUpsertOne.Exec instead")
-	}
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *MessageUpsertOne) IDX(ctx context.Context) uuid.UUID {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // MessageCreateBulk is the builder for creating many Message entities in bulk.
 type MessageCreateBulk struct {
 	config
 	err      error
 	builders []*MessageCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the Message entities in the database.
@@ -482,7 +306,6 @@ func (_c *MessageCreateBulk) Save(ctx context.Context) ([]*Message, error) {
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -529,156 +352,6 @@ func (_c *MessageCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *MessageCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Message.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.MessageUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *MessageCreateBulk) OnConflict(opts ...sql.ConflictOption) *MessageUpsertBulk {
-	_c.conflict = opts
-	return &MessageUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Message.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *MessageCreateBulk) OnConflictColumns(columns ...string) *MessageUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &MessageUpsertBulk{
-		create: _c,
-	}
-}
-
-// MessageUpsertBulk is the builder for "upsert"-ing
-// a bulk of Message nodes.
-type MessageUpsertBulk struct {
-	create *MessageCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.Message.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(message.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *MessageUpsertBulk) UpdateNewValues() *MessageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(message.FieldID)
-			}
-			if _, exists := b.mutation.CreatedAt(); exists {
-				s.SetIgnore(message.FieldCreatedAt)
-			}
-			if _, exists := b.mutation.ContactID(); exists {
-				s.SetIgnore(message.FieldContactID)
-			}
-			if _, exists := b.mutation.SenderID(); exists {
-				s.SetIgnore(message.FieldSenderID)
-			}
-			if _, exists := b.mutation.RecipientID(); exists {
-				s.SetIgnore(message.FieldRecipientID)
-			}
-			if _, exists := b.mutation.ClientMessageID(); exists {
-				s.SetIgnore(message.FieldClientMessageID)
-			}
-			if _, exists := b.mutation.EncryptionVersion(); exists {
-				s.SetIgnore(message.FieldEncryptionVersion)
-			}
-			if _, exists := b.mutation.Nonce(); exists {
-				s.SetIgnore(message.FieldNonce)
-			}
-			if _, exists := b.mutation.Ciphertext(); exists {
-				s.SetIgnore(message.FieldCiphertext)
-			}
-			if _, exists := b.mutation.SenderPublicKey(); exists {
-				s.SetIgnore(message.FieldSenderPublicKey)
-			}
-			if _, exists := b.mutation.RecipientPublicKey(); exists {
-				s.SetIgnore(message.FieldRecipientPublicKey)
-			}
-			if _, exists := b.mutation.SizeBytes(); exists {
-				s.SetIgnore(message.FieldSizeBytes)
-			}
-			if _, exists := b.mutation.ExpiresAt(); exists {
-				s.SetIgnore(message.FieldExpiresAt)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Message.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *MessageUpsertBulk) Ignore() *MessageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *MessageUpsertBulk) DoNothing() *MessageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the MessageCreateBulk.OnConflict
-// documentation for more info.
-func (u *MessageUpsertBulk) Update(set func(*MessageUpsert)) *MessageUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&MessageUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *MessageUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the MessageCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for MessageCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *MessageUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

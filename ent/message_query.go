@@ -255,9 +255,8 @@ func (_q *MessageQuery) Clone() *MessageQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.Message{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -481,12 +480,6 @@ func (_q *MessageQuery) ForShare(opts ...sql.LockOption) *MessageQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *MessageQuery) Modify(modifiers ...func(s *sql.Selector)) *MessageSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // MessageGroupBy is the group-by builder for Message entities.
 type MessageGroupBy struct {
 	selector
@@ -575,10 +568,4 @@ func (_s *MessageSelect) sqlScan(ctx context.Context, root *MessageQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *MessageSelect) Modify(modifiers ...func(s *sql.Selector)) *MessageSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

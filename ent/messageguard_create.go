@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"stoa/ent/messageguard"
 
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
@@ -20,7 +18,6 @@ type MessageGuardCreate struct {
 	config
 	mutation *MessageGuardMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetContactID sets the "contact_id" field.
@@ -147,7 +144,6 @@ func (_c *MessageGuardCreate) createSpec() (*MessageGuard, *sqlgraph.CreateSpec)
 		_node = &MessageGuard{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(messageguard.Table, sqlgraph.NewFieldSpec(messageguard.FieldID, field.TypeUUID))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = &id
@@ -171,159 +167,11 @@ func (_c *MessageGuardCreate) createSpec() (*MessageGuard, *sqlgraph.CreateSpec)
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.MessageGuard.Create().
-//		SetContactID(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.MessageGuardUpsert) {
-//			SetContactID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *MessageGuardCreate) OnConflict(opts ...sql.ConflictOption) *MessageGuardUpsertOne {
-	_c.conflict = opts
-	return &MessageGuardUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.MessageGuard.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *MessageGuardCreate) OnConflictColumns(columns ...string) *MessageGuardUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &MessageGuardUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// MessageGuardUpsertOne is the builder for "upsert"-ing
-	//  one MessageGuard node.
-	MessageGuardUpsertOne struct {
-		create *MessageGuardCreate
-	}
-
-	// MessageGuardUpsert is the "OnConflict" setter.
-	MessageGuardUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.MessageGuard.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(messageguard.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *MessageGuardUpsertOne) UpdateNewValues() *MessageGuardUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(messageguard.FieldID)
-		}
-		if _, exists := u.create.mutation.ContactID(); exists {
-			s.SetIgnore(messageguard.FieldContactID)
-		}
-		if _, exists := u.create.mutation.SenderID(); exists {
-			s.SetIgnore(messageguard.FieldSenderID)
-		}
-		if _, exists := u.create.mutation.ClientMessageID(); exists {
-			s.SetIgnore(messageguard.FieldClientMessageID)
-		}
-		if _, exists := u.create.mutation.Nonce(); exists {
-			s.SetIgnore(messageguard.FieldNonce)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.MessageGuard.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *MessageGuardUpsertOne) Ignore() *MessageGuardUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *MessageGuardUpsertOne) DoNothing() *MessageGuardUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the MessageGuardCreate.OnConflict
-// documentation for more info.
-func (u *MessageGuardUpsertOne) Update(set func(*MessageGuardUpsert)) *MessageGuardUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&MessageGuardUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *MessageGuardUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for MessageGuardCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *MessageGuardUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *MessageGuardUpsertOne) ID(ctx context.Context) (id uuid.UUID, err error) {
-	if u.create.driver.Dialect() == dialect.MySQL {
-		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
-		// fields from the database since MySQL does not support the RETURNING clause.
-		return id, errors.New("ent: MessageGuardUpsertOne.ID is not supported by MySQL driver. Use MessageGuardUpsertOne.Exec instead")
-	}
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *MessageGuardUpsertOne) IDX(ctx context.Context) uuid.UUID {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // MessageGuardCreateBulk is the builder for creating many MessageGuard entities in bulk.
 type MessageGuardCreateBulk struct {
 	config
 	err      error
 	builders []*MessageGuardCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the MessageGuard entities in the database.
@@ -353,7 +201,6 @@ func (_c *MessageGuardCreateBulk) Save(ctx context.Context) ([]*MessageGuard, er
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -400,132 +247,6 @@ func (_c *MessageGuardCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *MessageGuardCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.MessageGuard.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.MessageGuardUpsert) {
-//			SetContactID(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *MessageGuardCreateBulk) OnConflict(opts ...sql.ConflictOption) *MessageGuardUpsertBulk {
-	_c.conflict = opts
-	return &MessageGuardUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.MessageGuard.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *MessageGuardCreateBulk) OnConflictColumns(columns ...string) *MessageGuardUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &MessageGuardUpsertBulk{
-		create: _c,
-	}
-}
-
-// MessageGuardUpsertBulk is the builder for "upsert"-ing
-// a bulk of MessageGuard nodes.
-type MessageGuardUpsertBulk struct {
-	create *MessageGuardCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.MessageGuard.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(messageguard.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *MessageGuardUpsertBulk) UpdateNewValues() *MessageGuardUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(messageguard.FieldID)
-			}
-			if _, exists := b.mutation.ContactID(); exists {
-				s.SetIgnore(messageguard.FieldContactID)
-			}
-			if _, exists := b.mutation.SenderID(); exists {
-				s.SetIgnore(messageguard.FieldSenderID)
-			}
-			if _, exists := b.mutation.ClientMessageID(); exists {
-				s.SetIgnore(messageguard.FieldClientMessageID)
-			}
-			if _, exists := b.mutation.Nonce(); exists {
-				s.SetIgnore(messageguard.FieldNonce)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.MessageGuard.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *MessageGuardUpsertBulk) Ignore() *MessageGuardUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *MessageGuardUpsertBulk) DoNothing() *MessageGuardUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the MessageGuardCreateBulk.OnConflict
-// documentation for more info.
-func (u *MessageGuardUpsertBulk) Update(set func(*MessageGuardUpsert)) *MessageGuardUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&MessageGuardUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *MessageGuardUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the MessageGuardCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for MessageGuardCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *MessageGuardUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -255,9 +255,8 @@ func (_q *MessageGuardQuery) Clone() *MessageGuardQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.MessageGuard{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -481,12 +480,6 @@ func (_q *MessageGuardQuery) ForShare(opts ...sql.LockOption) *MessageGuardQuery
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *MessageGuardQuery) Modify(modifiers ...func(s *sql.Selector)) *MessageGuardSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // MessageGuardGroupBy is the group-by builder for MessageGuard entities.
 type MessageGuardGroupBy struct {
 	selector
@@ -575,10 +568,4 @@ func (_s *MessageGuardSelect) sqlScan(ctx context.Context, root *MessageGuardQue
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *MessageGuardSelect) Modify(modifiers ...func(s *sql.Selector)) *MessageGuardSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -17,9 +17,8 @@ import (
 // MessageGuardUpdate is the builder for updating MessageGuard entities.
 type MessageGuardUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *MessageGuardMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *MessageGuardMutation
 }
 
 // Where appends a list predicates to the MessageGuardUpdate builder.
@@ -60,12 +59,6 @@ func (_u *MessageGuardUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MessageGuardUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MessageGuardUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *MessageGuardUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(messageguard.Table, messageguard.Columns, sqlgraph.NewFieldSpec(messageguard.FieldID, field.TypeUUID))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -75,7 +68,6 @@ func (_u *MessageGuardUpdate) sqlSave(ctx context.Context) (_node int, err error
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{messageguard.Label}
@@ -91,10 +83,9 @@ func (_u *MessageGuardUpdate) sqlSave(ctx context.Context) (_node int, err error
 // MessageGuardUpdateOne is the builder for updating a single MessageGuard entity.
 type MessageGuardUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *MessageGuardMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *MessageGuardMutation
 }
 
 // Mutation returns the MessageGuardMutation object of the builder.
@@ -142,12 +133,6 @@ func (_u *MessageGuardUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *MessageGuardUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *MessageGuardUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *MessageGuardUpdateOne) sqlSave(ctx context.Context) (_node *MessageGuard, err error) {
 	_spec := sqlgraph.NewUpdateSpec(messageguard.Table, messageguard.Columns, sqlgraph.NewFieldSpec(messageguard.FieldID, field.TypeUUID))
 	id, ok := _u.mutation.ID()
@@ -174,7 +159,6 @@ func (_u *MessageGuardUpdateOne) sqlSave(ctx context.Context) (_node *MessageGua
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &MessageGuard{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -255,9 +255,8 @@ func (_q *OperationQuery) Clone() *OperationQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.Operation{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -481,12 +480,6 @@ func (_q *OperationQuery) ForShare(opts ...sql.LockOption) *OperationQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *OperationQuery) Modify(modifiers ...func(s *sql.Selector)) *OperationSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // OperationGroupBy is the group-by builder for Operation entities.
 type OperationGroupBy struct {
 	selector
@@ -575,10 +568,4 @@ func (_s *OperationSelect) sqlScan(ctx context.Context, root *OperationQuery, v 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *OperationSelect) Modify(modifiers ...func(s *sql.Selector)) *OperationSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -17,9 +17,8 @@ import (
 // OperationUpdate is the builder for updating Operation entities.
 type OperationUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *OperationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *OperationMutation
 }
 
 // Where appends a list predicates to the OperationUpdate builder.
@@ -60,12 +59,6 @@ func (_u *OperationUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *OperationUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *OperationUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *OperationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(operation.Table, operation.Columns, sqlgraph.NewFieldSpec(operation.FieldID, field.TypeUUID))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -75,7 +68,6 @@ func (_u *OperationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{operation.Label}
@@ -91,10 +83,9 @@ func (_u *OperationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // OperationUpdateOne is the builder for updating a single Operation entity.
 type OperationUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *OperationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *OperationMutation
 }
 
 // Mutation returns the OperationMutation object of the builder.
@@ -142,12 +133,6 @@ func (_u *OperationUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *OperationUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *OperationUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *OperationUpdateOne) sqlSave(ctx context.Context) (_node *Operation, err error) {
 	_spec := sqlgraph.NewUpdateSpec(operation.Table, operation.Columns, sqlgraph.NewFieldSpec(operation.FieldID, field.TypeUUID))
 	id, ok := _u.mutation.ID()
@@ -174,7 +159,6 @@ func (_u *OperationUpdateOne) sqlSave(ctx context.Context) (_node *Operation, er
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Operation{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -9,8 +9,6 @@ import (
 	"stoa/ent/orderevent"
 	"time"
 
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
@@ -21,7 +19,6 @@ type OrderEventCreate struct {
 	config
 	mutation *OrderEventMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -180,7 +177,6 @@ func (_c *OrderEventCreate) createSpec() (*OrderEvent, *sqlgraph.CreateSpec) {
 		_node = &OrderEvent{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(orderevent.Table, sqlgraph.NewFieldSpec(orderevent.FieldID, field.TypeUUID))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = &id
@@ -216,168 +212,11 @@ func (_c *OrderEventCreate) createSpec() (*OrderEvent, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.OrderEvent.Create().
-//		SetCreatedAt(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.OrderEventUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *OrderEventCreate) OnConflict(opts ...sql.ConflictOption) *OrderEventUpsertOne {
-	_c.conflict = opts
-	return &OrderEventUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.OrderEvent.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *OrderEventCreate) OnConflictColumns(columns ...string) *OrderEventUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &OrderEventUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// OrderEventUpsertOne is the builder for "upsert"-ing
-	//  one OrderEvent node.
-	OrderEventUpsertOne struct {
-		create *OrderEventCreate
-	}
-
-	// OrderEventUpsert is the "OnConflict" setter.
-	OrderEventUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.OrderEvent.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(orderevent.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *OrderEventUpsertOne) UpdateNewValues() *OrderEventUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(orderevent.FieldID)
-		}
-		if _, exists := u.create.mutation.CreatedAt(); exists {
-			s.SetIgnore(orderevent.FieldCreatedAt)
-		}
-		if _, exists := u.create.mutation.OrderID(); exists {
-			s.SetIgnore(orderevent.FieldOrderID)
-		}
-		if _, exists := u.create.mutation.Action(); exists {
-			s.SetIgnore(orderevent.FieldAction)
-		}
-		if _, exists := u.create.mutation.ParticipantID(); exists {
-			s.SetIgnore(orderevent.FieldParticipantID)
-		}
-		if _, exists := u.create.mutation.State(); exists {
-			s.SetIgnore(orderevent.FieldState)
-		}
-		if _, exists := u.create.mutation.Version(); exists {
-			s.SetIgnore(orderevent.FieldVersion)
-		}
-		if _, exists := u.create.mutation.Reason(); exists {
-			s.SetIgnore(orderevent.FieldReason)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.OrderEvent.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *OrderEventUpsertOne) Ignore() *OrderEventUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *OrderEventUpsertOne) DoNothing() *OrderEventUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the OrderEventCreate.OnConflict
-// documentation for more info.
-func (u *OrderEventUpsertOne) Update(set func(*OrderEventUpsert)) *OrderEventUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&OrderEventUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *OrderEventUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for OrderEventCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *OrderEventUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *OrderEventUpsertOne) ID(ctx context.Context) (id uuid.UUID, err error) {
-	if u.create.driver.Dialect() == dialect.MySQL {
-		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
-		// fields from the database since MySQL does not support the RETURNING clause.
-		return id, errors.New("ent: OrderEventUpsertOne.ID is not supported by MySQL driver. Use OrderEventUpsertOne.Exec instead")
-	}
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *OrderEventUpsertOne) IDX(ctx context.Context) uuid.UUID {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // OrderEventCreateBulk is the builder for creating many OrderEvent entities in bulk.
 type OrderEventCreateBulk struct {
 	config
 	err      error
 	builders []*OrderEventCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the OrderEvent entities in the database.
@@ -407,7 +246,6 @@ func (_c *OrderEventCreateBulk) Save(ctx context.Context) ([]*OrderEvent, error)
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -454,141 +292,6 @@ func (_c *OrderEventCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *OrderEventCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.OrderEvent.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.OrderEventUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *OrderEventCreateBulk) OnConflict(opts ...sql.ConflictOption) *OrderEventUpsertBulk {
-	_c.conflict = opts
-	return &OrderEventUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.OrderEvent.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *OrderEventCreateBulk) OnConflictColumns(columns ...string) *OrderEventUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &OrderEventUpsertBulk{
-		create: _c,
-	}
-}
-
-// OrderEventUpsertBulk is the builder for "upsert"-ing
-// a bulk of OrderEvent nodes.
-type OrderEventUpsertBulk struct {
-	create *OrderEventCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.OrderEvent.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(orderevent.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *OrderEventUpsertBulk) UpdateNewValues() *OrderEventUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(orderevent.FieldID)
-			}
-			if _, exists := b.mutation.CreatedAt(); exists {
-				s.SetIgnore(orderevent.FieldCreatedAt)
-			}
-			if _, exists := b.mutation.OrderID(); exists {
-				s.SetIgnore(orderevent.FieldOrderID)
-			}
-			if _, exists := b.mutation.Action(); exists {
-				s.SetIgnore(orderevent.FieldAction)
-			}
-			if _, exists := b.mutation.ParticipantID(); exists {
-				s.SetIgnore(orderevent.FieldParticipantID)
-			}
-			if _, exists := b.mutation.State(); exists {
-				s.SetIgnore(orderevent.FieldState)
-			}
-			if _, exists := b.mutation.Version(); exists {
-				s.SetIgnore(orderevent.FieldVersion)
-			}
-			if _, exists := b.mutation.Reason(); exists {
-				s.SetIgnore(orderevent.FieldReason)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.OrderEvent.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *OrderEventUpsertBulk) Ignore() *OrderEventUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *OrderEventUpsertBulk) DoNothing() *OrderEventUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the OrderEventCreateBulk.OnConflict
-// documentation for more info.
-func (u *OrderEventUpsertBulk) Update(set func(*OrderEventUpsert)) *OrderEventUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&OrderEventUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// Exec executes the query.
-func (u *OrderEventUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the OrderEventCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for OrderEventCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *OrderEventUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

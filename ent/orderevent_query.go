@@ -255,9 +255,8 @@ func (_q *OrderEventQuery) Clone() *OrderEventQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.OrderEvent{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -481,12 +480,6 @@ func (_q *OrderEventQuery) ForShare(opts ...sql.LockOption) *OrderEventQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *OrderEventQuery) Modify(modifiers ...func(s *sql.Selector)) *OrderEventSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // OrderEventGroupBy is the group-by builder for OrderEvent entities.
 type OrderEventGroupBy struct {
 	selector
@@ -575,10 +568,4 @@ func (_s *OrderEventSelect) sqlScan(ctx context.Context, root *OrderEventQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *OrderEventSelect) Modify(modifiers ...func(s *sql.Selector)) *OrderEventSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

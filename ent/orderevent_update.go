@@ -17,9 +17,8 @@ import (
 // OrderEventUpdate is the builder for updating OrderEvent entities.
 type OrderEventUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *OrderEventMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *OrderEventMutation
 }
 
 // Where appends a list predicates to the OrderEventUpdate builder.
@@ -60,12 +59,6 @@ func (_u *OrderEventUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *OrderEventUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *OrderEventUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *OrderEventUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(orderevent.Table, orderevent.Columns, sqlgraph.NewFieldSpec(orderevent.FieldID, field.TypeUUID))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -78,7 +71,6 @@ func (_u *OrderEventUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.ReasonCleared() {
 		_spec.ClearField(orderevent.FieldReason, field.TypeString)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{orderevent.Label}
@@ -94,10 +86,9 @@ func (_u *OrderEventUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 // OrderEventUpdateOne is the builder for updating a single OrderEvent entity.
 type OrderEventUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *OrderEventMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *OrderEventMutation
 }
 
 // Mutation returns the OrderEventMutation object of the builder.
@@ -145,12 +136,6 @@ func (_u *OrderEventUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *OrderEventUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *OrderEventUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *OrderEventUpdateOne) sqlSave(ctx context.Context) (_node *OrderEvent, err error) {
 	_spec := sqlgraph.NewUpdateSpec(orderevent.Table, orderevent.Columns, sqlgraph.NewFieldSpec(orderevent.FieldID, field.TypeUUID))
 	id, ok := _u.mutation.ID()
@@ -180,7 +165,6 @@ func (_u *OrderEventUpdateOne) sqlSave(ctx context.Context) (_node *OrderEvent, 
 	if _u.mutation.ReasonCleared() {
 		_spec.ClearField(orderevent.FieldReason, field.TypeString)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &OrderEvent{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -280,9 +280,8 @@ func (_q *PostQuery) Clone() *PostQuery {
 		predicates: append([]predicate.Post{}, _q.predicates...),
 		withAuthor: _q.withAuthor.Clone(),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -560,12 +559,6 @@ func (_q *PostQuery) ForShare(opts ...sql.LockOption) *PostQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *PostQuery) Modify(modifiers ...func(s *sql.Selector)) *PostSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // PostGroupBy is the group-by builder for Post entities.
 type PostGroupBy struct {
 	selector
@@ -654,10 +647,4 @@ func (_s *PostSelect) sqlScan(ctx context.Context, root *PostQuery, v any) error
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *PostSelect) Modify(modifiers ...func(s *sql.Selector)) *PostSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -11,8 +11,6 @@ import (
 	"stoa/ent/task"
 	"time"
 
-	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
@@ -23,7 +21,6 @@ type ResponseCreate struct {
 	config
 	mutation *ResponseMutation
 	hooks    []Hook
-	conflict []sql.ConflictOption
 }
 
 // SetCreatedAt sets the "created_at" field.
@@ -201,7 +198,6 @@ func (_c *ResponseCreate) createSpec() (*Response, *sqlgraph.CreateSpec) {
 		_node = &Response{config: _c.config}
 		_spec = sqlgraph.NewCreateSpec(response.Table, sqlgraph.NewFieldSpec(response.FieldID, field.TypeUUID))
 	)
-	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
 		_node.ID = id
 		_spec.ID.Value = &id
@@ -259,188 +255,11 @@ func (_c *ResponseCreate) createSpec() (*Response, *sqlgraph.CreateSpec) {
 	return _node, _spec
 }
 
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Response.Create().
-//		SetCreatedAt(v).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.ResponseUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *ResponseCreate) OnConflict(opts ...sql.ConflictOption) *ResponseUpsertOne {
-	_c.conflict = opts
-	return &ResponseUpsertOne{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Response.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *ResponseCreate) OnConflictColumns(columns ...string) *ResponseUpsertOne {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &ResponseUpsertOne{
-		create: _c,
-	}
-}
-
-type (
-	// ResponseUpsertOne is the builder for "upsert"-ing
-	//  one Response node.
-	ResponseUpsertOne struct {
-		create *ResponseCreate
-	}
-
-	// ResponseUpsert is the "OnConflict" setter.
-	ResponseUpsert struct {
-		*sql.UpdateSet
-	}
-)
-
-// SetState sets the "state" field.
-func (u *ResponseUpsert) SetState(v response.State) *ResponseUpsert {
-	u.Set(response.FieldState, v)
-	return u
-}
-
-// UpdateState sets the "state" field to the value that was provided on create.
-func (u *ResponseUpsert) UpdateState() *ResponseUpsert {
-	u.SetExcluded(response.FieldState)
-	return u
-}
-
-// UpdateNewValues updates the mutable fields using the new values that were set on create except the ID field.
-// Using this option is equivalent to using:
-//
-//	client.Response.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(response.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *ResponseUpsertOne) UpdateNewValues() *ResponseUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		if _, exists := u.create.mutation.ID(); exists {
-			s.SetIgnore(response.FieldID)
-		}
-		if _, exists := u.create.mutation.CreatedAt(); exists {
-			s.SetIgnore(response.FieldCreatedAt)
-		}
-		if _, exists := u.create.mutation.TaskID(); exists {
-			s.SetIgnore(response.FieldTaskID)
-		}
-		if _, exists := u.create.mutation.BotID(); exists {
-			s.SetIgnore(response.FieldBotID)
-		}
-		if _, exists := u.create.mutation.Text(); exists {
-			s.SetIgnore(response.FieldText)
-		}
-		if _, exists := u.create.mutation.AmountMinor(); exists {
-			s.SetIgnore(response.FieldAmountMinor)
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Response.Create().
-//	    OnConflict(sql.ResolveWithIgnore()).
-//	    Exec(ctx)
-func (u *ResponseUpsertOne) Ignore() *ResponseUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *ResponseUpsertOne) DoNothing() *ResponseUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the ResponseCreate.OnConflict
-// documentation for more info.
-func (u *ResponseUpsertOne) Update(set func(*ResponseUpsert)) *ResponseUpsertOne {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&ResponseUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetState sets the "state" field.
-func (u *ResponseUpsertOne) SetState(v response.State) *ResponseUpsertOne {
-	return u.Update(func(s *ResponseUpsert) {
-		s.SetState(v)
-	})
-}
-
-// UpdateState sets the "state" field to the value that was provided on create.
-func (u *ResponseUpsertOne) UpdateState() *ResponseUpsertOne {
-	return u.Update(func(s *ResponseUpsert) {
-		s.UpdateState()
-	})
-}
-
-// Exec executes the query.
-func (u *ResponseUpsertOne) Exec(ctx context.Context) error {
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for ResponseCreate.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *ResponseUpsertOne) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// Exec executes the UPSERT query and returns the inserted/updated ID.
-func (u *ResponseUpsertOne) ID(ctx context.Context) (id uuid.UUID, err error) {
-	if u.create.driver.Dialect() == dialect.MySQL {
-		// In case of "ON CONFLICT", there is no way to get back non-numeric ID
-		// fields from the database since MySQL does not support the RETURNING clause.
-		return id, errors.New("ent: ResponseUpsertOne.ID is not supported by MySQL driver. Use ResponseUpsertOne.Exec instead")
-	}
-	node, err := u.create.Save(ctx)
-	if err != nil {
-		return id, err
-	}
-	return node.ID, nil
-}
-
-// IDX is like ID, but panics if an error occurs.
-func (u *ResponseUpsertOne) IDX(ctx context.Context) uuid.UUID {
-	id, err := u.ID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // ResponseCreateBulk is the builder for creating many Response entities in bulk.
 type ResponseCreateBulk struct {
 	config
 	err      error
 	builders []*ResponseCreate
-	conflict []sql.ConflictOption
 }
 
 // Save creates the Response entities in the database.
@@ -470,7 +289,6 @@ func (_c *ResponseCreateBulk) Save(ctx context.Context) ([]*Response, error) {
 					_, err = mutators[i+1].Mutate(root, _c.builders[i+1].mutation)
 				} else {
 					spec := &sqlgraph.BatchCreateSpec{Nodes: specs}
-					spec.OnConflict = _c.conflict
 					// Invoke the actual operation on the latest mutation in the chain.
 					if err = sqlgraph.BatchCreate(ctx, _c.driver, spec); err != nil {
 						if sqlgraph.IsConstraintError(err) {
@@ -517,149 +335,6 @@ func (_c *ResponseCreateBulk) Exec(ctx context.Context) error {
 // ExecX is like Exec, but panics if an error occurs.
 func (_c *ResponseCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
-}
-
-// OnConflict allows configuring the `ON CONFLICT` / `ON DUPLICATE KEY` clause
-// of the `INSERT` statement. For example:
-//
-//	client.Response.CreateBulk(builders...).
-//		OnConflict(
-//			// Update the row with the new values
-//			// the was proposed for insertion.
-//			sql.ResolveWithNewValues(),
-//		).
-//		// Override some of the fields with custom
-//		// update values.
-//		Update(func(u *ent.ResponseUpsert) {
-//			SetCreatedAt(v+v).
-//		}).
-//		Exec(ctx)
-func (_c *ResponseCreateBulk) OnConflict(opts ...sql.ConflictOption) *ResponseUpsertBulk {
-	_c.conflict = opts
-	return &ResponseUpsertBulk{
-		create: _c,
-	}
-}
-
-// OnConflictColumns calls `OnConflict` and configures the columns
-// as conflict target. Using this option is equivalent to using:
-//
-//	client.Response.Create().
-//		OnConflict(sql.ConflictColumns(columns...)).
-//		Exec(ctx)
-func (_c *ResponseCreateBulk) OnConflictColumns(columns ...string) *ResponseUpsertBulk {
-	_c.conflict = append(_c.conflict, sql.ConflictColumns(columns...))
-	return &ResponseUpsertBulk{
-		create: _c,
-	}
-}
-
-// ResponseUpsertBulk is the builder for "upsert"-ing
-// a bulk of Response nodes.
-type ResponseUpsertBulk struct {
-	create *ResponseCreateBulk
-}
-
-// UpdateNewValues updates the mutable fields using the new values that
-// were set on create. Using this option is equivalent to using:
-//
-//	client.Response.Create().
-//		OnConflict(
-//			sql.ResolveWithNewValues(),
-//			sql.ResolveWith(func(u *sql.UpdateSet) {
-//				u.SetIgnore(response.FieldID)
-//			}),
-//		).
-//		Exec(ctx)
-func (u *ResponseUpsertBulk) UpdateNewValues() *ResponseUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithNewValues())
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(s *sql.UpdateSet) {
-		for _, b := range u.create.builders {
-			if _, exists := b.mutation.ID(); exists {
-				s.SetIgnore(response.FieldID)
-			}
-			if _, exists := b.mutation.CreatedAt(); exists {
-				s.SetIgnore(response.FieldCreatedAt)
-			}
-			if _, exists := b.mutation.TaskID(); exists {
-				s.SetIgnore(response.FieldTaskID)
-			}
-			if _, exists := b.mutation.BotID(); exists {
-				s.SetIgnore(response.FieldBotID)
-			}
-			if _, exists := b.mutation.Text(); exists {
-				s.SetIgnore(response.FieldText)
-			}
-			if _, exists := b.mutation.AmountMinor(); exists {
-				s.SetIgnore(response.FieldAmountMinor)
-			}
-		}
-	}))
-	return u
-}
-
-// Ignore sets each column to itself in case of conflict.
-// Using this option is equivalent to using:
-//
-//	client.Response.Create().
-//		OnConflict(sql.ResolveWithIgnore()).
-//		Exec(ctx)
-func (u *ResponseUpsertBulk) Ignore() *ResponseUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWithIgnore())
-	return u
-}
-
-// DoNothing configures the conflict_action to `DO NOTHING`.
-// Supported only by SQLite and PostgreSQL.
-func (u *ResponseUpsertBulk) DoNothing() *ResponseUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.DoNothing())
-	return u
-}
-
-// Update allows overriding fields `UPDATE` values. See the ResponseCreateBulk.OnConflict
-// documentation for more info.
-func (u *ResponseUpsertBulk) Update(set func(*ResponseUpsert)) *ResponseUpsertBulk {
-	u.create.conflict = append(u.create.conflict, sql.ResolveWith(func(update *sql.UpdateSet) {
-		set(&ResponseUpsert{UpdateSet: update})
-	}))
-	return u
-}
-
-// SetState sets the "state" field.
-func (u *ResponseUpsertBulk) SetState(v response.State) *ResponseUpsertBulk {
-	return u.Update(func(s *ResponseUpsert) {
-		s.SetState(v)
-	})
-}
-
-// UpdateState sets the "state" field to the value that was provided on create.
-func (u *ResponseUpsertBulk) UpdateState() *ResponseUpsertBulk {
-	return u.Update(func(s *ResponseUpsert) {
-		s.UpdateState()
-	})
-}
-
-// Exec executes the query.
-func (u *ResponseUpsertBulk) Exec(ctx context.Context) error {
-	if u.create.err != nil {
-		return u.create.err
-	}
-	for i, b := range u.create.builders {
-		if len(b.conflict) != 0 {
-			return fmt.Errorf("ent: OnConflict was set for builder %d. Set it on the ResponseCreateBulk instead", i)
-		}
-	}
-	if len(u.create.conflict) == 0 {
-		return errors.New("ent: missing options for ResponseCreateBulk.OnConflict")
-	}
-	return u.create.Exec(ctx)
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (u *ResponseUpsertBulk) ExecX(ctx context.Context) {
-	if err := u.create.Exec(ctx); err != nil {
 		panic(err)
 	}
 }

@@ -305,9 +305,8 @@ func (_q *ResponseQuery) Clone() *ResponseQuery {
 		withTask:   _q.withTask.Clone(),
 		withBot:    _q.withBot.Clone(),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -635,12 +634,6 @@ func (_q *ResponseQuery) ForShare(opts ...sql.LockOption) *ResponseQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *ResponseQuery) Modify(modifiers ...func(s *sql.Selector)) *ResponseSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // ResponseGroupBy is the group-by builder for Response entities.
 type ResponseGroupBy struct {
 	selector
@@ -729,10 +722,4 @@ func (_s *ResponseSelect) sqlScan(ctx context.Context, root *ResponseQuery, v an
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *ResponseSelect) Modify(modifiers ...func(s *sql.Selector)) *ResponseSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -17,9 +17,8 @@ import (
 // ResponseUpdate is the builder for updating Response entities.
 type ResponseUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ResponseMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ResponseMutation
 }
 
 // Where appends a list predicates to the ResponseUpdate builder.
@@ -90,12 +89,6 @@ func (_u *ResponseUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ResponseUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ResponseUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ResponseUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -111,7 +104,6 @@ func (_u *ResponseUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(response.FieldState, field.TypeEnum, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{response.Label}
@@ -127,10 +119,9 @@ func (_u *ResponseUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // ResponseUpdateOne is the builder for updating a single Response entity.
 type ResponseUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ResponseMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ResponseMutation
 }
 
 // SetState sets the "state" field.
@@ -208,12 +199,6 @@ func (_u *ResponseUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ResponseUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ResponseUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ResponseUpdateOne) sqlSave(ctx context.Context) (_node *Response, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -246,7 +231,6 @@ func (_u *ResponseUpdateOne) sqlSave(ctx context.Context) (_node *Response, err 
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(response.FieldState, field.TypeEnum, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Response{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

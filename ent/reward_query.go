@@ -280,9 +280,8 @@ func (_q *RewardQuery) Clone() *RewardQuery {
 		predicates: append([]predicate.Reward{}, _q.predicates...),
 		withBot:    _q.withBot.Clone(),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -560,12 +559,6 @@ func (_q *RewardQuery) ForShare(opts ...sql.LockOption) *RewardQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *RewardQuery) Modify(modifiers ...func(s *sql.Selector)) *RewardSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // RewardGroupBy is the group-by builder for Reward entities.
 type RewardGroupBy struct {
 	selector
@@ -654,10 +647,4 @@ func (_s *RewardSelect) sqlScan(ctx context.Context, root *RewardQuery, v any) e
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *RewardSelect) Modify(modifiers ...func(s *sql.Selector)) *RewardSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

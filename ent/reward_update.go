@@ -17,9 +17,8 @@ import (
 // RewardUpdate is the builder for updating Reward entities.
 type RewardUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *RewardMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *RewardMutation
 }
 
 // Where appends a list predicates to the RewardUpdate builder.
@@ -68,12 +67,6 @@ func (_u *RewardUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RewardUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RewardUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RewardUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -86,7 +79,6 @@ func (_u *RewardUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{reward.Label}
@@ -102,10 +94,9 @@ func (_u *RewardUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // RewardUpdateOne is the builder for updating a single Reward entity.
 type RewardUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *RewardMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *RewardMutation
 }
 
 // Mutation returns the RewardMutation object of the builder.
@@ -161,12 +152,6 @@ func (_u *RewardUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RewardUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RewardUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RewardUpdateOne) sqlSave(ctx context.Context) (_node *Reward, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -196,7 +181,6 @@ func (_u *RewardUpdateOne) sqlSave(ctx context.Context) (_node *Reward, err erro
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Reward{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

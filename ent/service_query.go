@@ -280,9 +280,8 @@ func (_q *ServiceQuery) Clone() *ServiceQuery {
 		predicates: append([]predicate.Service{}, _q.predicates...),
 		withBot:    _q.withBot.Clone(),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -560,12 +559,6 @@ func (_q *ServiceQuery) ForShare(opts ...sql.LockOption) *ServiceQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *ServiceQuery) Modify(modifiers ...func(s *sql.Selector)) *ServiceSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // ServiceGroupBy is the group-by builder for Service entities.
 type ServiceGroupBy struct {
 	selector
@@ -654,10 +647,4 @@ func (_s *ServiceSelect) sqlScan(ctx context.Context, root *ServiceQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *ServiceSelect) Modify(modifiers ...func(s *sql.Selector)) *ServiceSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -18,9 +18,8 @@ import (
 // ServiceUpdate is the builder for updating Service entities.
 type ServiceUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ServiceMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ServiceMutation
 }
 
 // Where appends a list predicates to the ServiceUpdate builder.
@@ -131,12 +130,6 @@ func (_u *ServiceUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ServiceUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ServiceUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ServiceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -164,7 +157,6 @@ func (_u *ServiceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.DeletedAtCleared() {
 		_spec.ClearField(service.FieldDeletedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{service.Label}
@@ -180,10 +172,9 @@ func (_u *ServiceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // ServiceUpdateOne is the builder for updating a single Service entity.
 type ServiceUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ServiceMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ServiceMutation
 }
 
 // SetUpdatedAt sets the "updated_at" field.
@@ -301,12 +292,6 @@ func (_u *ServiceUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ServiceUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ServiceUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ServiceUpdateOne) sqlSave(ctx context.Context) (_node *Service, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -351,7 +336,6 @@ func (_u *ServiceUpdateOne) sqlSave(ctx context.Context) (_node *Service, err er
 	if _u.mutation.DeletedAtCleared() {
 		_spec.ClearField(service.FieldDeletedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Service{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

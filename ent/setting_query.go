@@ -254,9 +254,8 @@ func (_q *SettingQuery) Clone() *SettingQuery {
 		inters:     append([]Interceptor{}, _q.inters...),
 		predicates: append([]predicate.Setting{}, _q.predicates...),
 		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
+		sql:  _q.sql.Clone(),
+		path: _q.path,
 	}
 }
 
@@ -480,12 +479,6 @@ func (_q *SettingQuery) ForShare(opts ...sql.LockOption) *SettingQuery {
 	return _q
 }
 
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SettingQuery) Modify(modifiers ...func(s *sql.Selector)) *SettingSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
 // SettingGroupBy is the group-by builder for Setting entities.
 type SettingGroupBy struct {
 	selector
@@ -574,10 +567,4 @@ func (_s *SettingSelect) sqlScan(ctx context.Context, root *SettingQuery, v any)
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SettingSelect) Modify(modifiers ...func(s *sql.Selector)) *SettingSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

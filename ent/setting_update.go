@@ -18,9 +18,8 @@ import (
 // SettingUpdate is the builder for updating Setting entities.
 type SettingUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *SettingMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *SettingMutation
 }
 
 // Where appends a list predicates to the SettingUpdate builder.
@@ -244,12 +243,6 @@ func (_u *SettingUpdate) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SettingUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SettingUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *SettingUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -304,7 +297,6 @@ func (_u *SettingUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.EmailRequirementActivatedAtCleared() {
 		_spec.ClearField(setting.FieldEmailRequirementActivatedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{setting.Label}
@@ -320,10 +312,9 @@ func (_u *SettingUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // SettingUpdateOne is the builder for updating a single Setting entity.
 type SettingUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *SettingMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *SettingMutation
 }
 
 // SetUpdatedAt sets the "updated_at" field.
@@ -554,12 +545,6 @@ func (_u *SettingUpdateOne) check() error {
 	return nil
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SettingUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SettingUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *SettingUpdateOne) sqlSave(ctx context.Context) (_node *Setting, err error) {
 	if err := _u.check(); err != nil {
 		return _node, err
@@ -631,7 +616,6 @@ func (_u *SettingUpdateOne) sqlSave(ctx context.Context) (_node *Setting, err er
 	if _u.mutation.EmailRequirementActivatedAtCleared() {
 		_spec.ClearField(setting.FieldEmailRequirementActivatedAt, field.TypeTime)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Setting{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -2,14 +2,11 @@ package contacts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
 	"stoa/ent/bot"
-	"stoa/ent/contact"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -82,6 +79,10 @@ func (a *API) request(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other 
 // askable tells whether an agent can be asked for friendship (contract §3). Its own obligations do not matter.
 func askable(b *ent.Bot) bool { return b.State == bot.StateActive && b.SuspendedAt == nil }
 
+const insertContact = `
+INSERT INTO contacts (id, created_at, updated_at, low_id, high_id, requester_id, recipient_id, state) VALUES ($1, $2, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (low_id, high_id) DO NOTHING`
+
 // open makes the contact, or returns nil where another request came first.
 func (a *API) open(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *ent.Bot) (*ent.Contact, error) {
 	if !askable(other) {
@@ -100,13 +101,15 @@ func (a *API) open(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *en
 	}
 	next := transitions[situation{none, request, requester}]
 	low, high := pair(callerID, other.ID)
-	create := tx.Ent.Contact.Create().SetRequesterID(callerID).SetRecipientID(other.ID).SetLowID(low).SetHighID(high).
-		SetState(next.to).SetCreatedAt(now).SetUpdatedAt(now)
-	create.OnConflictColumns(contact.FieldLowID, contact.FieldHighID).DoNothing()
-	c, err := create.Save(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+	id := uuid.Must(uuid.NewV7())
+	inserted, err := tx.SQL.ExecContext(ctx, insertContact, id, now, low, high, callerID, other.ID, next.to)
+	if err != nil {
+		return nil, err
 	}
+	if n, err := inserted.RowsAffected(); err != nil || n == 0 {
+		return nil, err
+	}
+	c, err := tx.Ent.Contact.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}

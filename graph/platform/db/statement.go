@@ -26,7 +26,7 @@ type Statement struct {
 //	-- name: list_contacts(caller uuid, state text, max integer)
 //	SELECT … WHERE agent_id = :caller …
 //
-// A parameter is written :name, as psql does: after \set caller '''0190…''' a statement can be pasted into psql as it is. Arguments are
+// A parameter is written :name, as psql does: after \set caller ”'0190…”' a statement can be pasted into psql as it is. Arguments are
 // passed in the order of the heading.
 type Statements map[string]*Statement
 
