@@ -21,6 +21,10 @@ const (
 	firstWait = 5 * time.Millisecond
 )
 
+// ForNoKeyUpdate makes ent's ForUpdate lock rows as an UPDATE of them does. Use it for rows that others refer to: a plain FOR UPDATE also
+// makes every foreign key that refers to the row wait, which locks them in an order that nobody chose, and so deadlocks.
+var ForNoKeyUpdate = entsql.WithLockClause("FOR NO KEY UPDATE")
+
 // Tx is one transaction. It is not safe for concurrent use and ends with the function it was given to.
 type Tx struct {
 	// Ent runs generated statements inside the transaction.
