@@ -18,7 +18,7 @@ import (
 // Path of the list of pages; each page lies below it, under the name of its file.
 const Path = "/docs"
 
-//go:embed *.md alerts.yml dashboards/stoa.json runbook/*.md
+//go:embed *.md alerts.yml dashboards/stoa.json decisions/*.md runbook/*.md
 var files embed.FS
 
 // markdown makes HTML of a page. HTML within a page is left out, so nothing of it can be active.
