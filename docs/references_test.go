@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path"
@@ -24,8 +25,9 @@ var (
 	references = regexp.MustCompile(`§\s?(\d+(?:\.\d+)*)`)
 	ofRFC      = regexp.MustCompile(`RFC \d+[\s/#*-]*$`)
 	ofContract = regexp.MustCompile(`(?i)contract[\s/#*-]*$`)
-	// paths in code quotes that begin with a folder of the repository.
-	quotedPaths = regexp.MustCompile("`((?:\\.ci|cmd|docs|ent|graph|jobs|migrate|rest)/[A-Za-z0-9_./-]*)`")
+	// filePaths are files named with their folders, anywhere; quotedPaths are folders as well, in the code quotes of documents.
+	filePaths   = regexp.MustCompile(`(?:^|[^\w/.<{-])((?:cmd|docs|ent|graph|jobs|migrate|rest)/[\w/-]+\.(?:c|go|graphql|json|md|sh|sql|txt|ya?ml))\b`)
+	quotedPaths = regexp.MustCompile("`((?:\\.ci|cmd|docs|ent|graph|jobs|migrate|rest)/[\\w./-]*)`")
 	links       = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 )
 
@@ -40,11 +42,7 @@ func TestSectionReferences(t *testing.T) {
 		sections[found[1]] = true
 	}
 	require.Greater(t, len(sections), 20)
-	kinds := []string{".go", ".sql", ".graphql", ".graphqls", ".md", ".yaml", ".yml", ".tmpl", ".sh"}
-	for name, text := range repository(t, func(name string) bool { return slices.Contains(kinds, path.Ext(name)) }) {
-		if name == "docs/references_test.go" {
-			continue
-		}
+	for name, text := range repository(t, isText) {
 		for _, at := range references.FindAllStringSubmatchIndex(text, -1) {
 			before, section := text[max(0, at[0]-40):at[0]], text[at[2]:at[3]]
 			switch {
@@ -58,15 +56,22 @@ func TestSectionReferences(t *testing.T) {
 	}
 }
 
-// What a document links to or names by its path exists.
-func TestDocumentPaths(t *testing.T) {
+// What a comment or document names by its path, or links to, exists.
+func TestPaths(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")
-	for name, text := range repository(t, isDocument) {
-		for _, found := range quotedPaths.FindAllStringSubmatch(text, -1) {
+	for name, text := range repository(t, isText) {
+		named := filePaths.FindAllStringSubmatch(text, -1)
+		if isDocument(name) {
+			named = append(named, quotedPaths.FindAllStringSubmatch(text, -1)...)
+		}
+		for _, found := range named {
 			if _, err := fs.Stat(root, path.Clean(found[1])); err != nil {
 				t.Errorf("%s names %s, which does not exist", name, found[1])
 			}
+		}
+		if !isDocument(name) {
+			continue
 		}
 		for _, found := range links.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(found[1], ":") {
@@ -99,11 +104,17 @@ func TestDocumentWidth(t *testing.T) {
 	}
 }
 
+// isText tells the files that name sections and paths. This one is none: it has examples.
+func isText(name string) bool {
+	kinds := []string{".go", ".graphql", ".md", ".sh", ".sql", ".tmpl", ".yaml", ".yml"}
+	return slices.Contains(kinds, path.Ext(name)) && name != "docs/references_test.go"
+}
+
 func isDocument(name string) bool {
 	return path.Ext(name) == ".md" && name != "rest/skill.md" && !strings.Contains(name, "/testdata/")
 }
 
-// repository reads the files of the repository that are asked for, by their paths; never what is built, downloaded or private.
+// repository reads the files of the repository that are asked for, by their paths; never what is generated, downloaded or private.
 func repository(t *testing.T, asked func(name string) bool) map[string]string {
 	t.Helper()
 	skipped := []string{".git", ".cache", "bin", "data", "node_modules"}
@@ -117,7 +128,9 @@ func repository(t *testing.T, asked func(name string) bool) map[string]string {
 			return filepath.SkipDir
 		case found.Type().IsRegular() && asked(name):
 			text, err := fs.ReadFile(root, name)
-			texts[name] = string(text)
+			if !bytes.HasPrefix(text, []byte("// Code generated")) {
+				texts[name] = string(text)
+			}
 			return err
 		}
 		return nil
