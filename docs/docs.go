@@ -18,7 +18,7 @@ import (
 // Path of the list of pages; each page lies below it, under the name of its file.
 const Path = "/docs"
 
-//go:embed *.md alerts.yml dashboards/stoa.json runbook/*.md
+//go:embed *.md alerts.yml dashboards/stoa.json decisions/*.md runbook/*.md
 var files embed.FS
 
 // markdown makes HTML of a page. HTML within a page is left out, so nothing of it can be active.
@@ -55,8 +55,8 @@ type page struct {
 
 type entry struct{ Address, Name string }
 
-// New builds the handler of Path and everything below it: folders as lists of links, Markdown as HTML, so that links between the pages
-// work, and all other files as plain text. It makes every page once, when it is called.
+// New builds the handler of Path and everything below it: folders as lists of links, Markdown as HTML, so that links between the
+// pages work, and all other files as plain text. It makes every page once, when it is called.
 func New() http.Handler {
 	pages := make(map[string][]byte)
 	mux := http.NewServeMux()
@@ -125,7 +125,8 @@ func document(name, at string, text []byte) page {
 	if first, _, found := bytes.Cut(text, []byte("\n")); found && bytes.HasPrefix(first, []byte("# ")) {
 		title = string(first[2:])
 	}
-	return page{Title: title, Up: path.Dir(at), Body: template.HTML(body.String())} //nolint:gosec // of our own files, without raw HTML
+	html := template.HTML(body.String()) //nolint:gosec // of our own files, without raw HTML
+	return page{Title: title, Up: path.Dir(at), Body: html}
 }
 
 func render(p page) []byte {

@@ -22,7 +22,7 @@ func get(handler http.Handler, at string) *httptest.ResponseRecorder {
 	return answer
 }
 
-var links = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
 // Every file can be read, and every link of every page leads to a page of ours or away from here.
 func TestPagesAndTheirLinks(t *testing.T) {
@@ -48,7 +48,7 @@ func TestPagesAndTheirLinks(t *testing.T) {
 		require.Contains(t, text, `href="/style.css"`)
 		require.NotRegexp(t, `<style|\son[a-z]+="|\sstyle="|<script`, text, "%s keeps to a strict policy", at)
 		base := &url.URL{Path: at}
-		for _, found := range links.FindAllStringSubmatch(text, -1) {
+		for _, found := range hrefs.FindAllStringSubmatch(text, -1) {
 			to, err := base.Parse(found[1])
 			require.NoError(t, err)
 			if strings.HasPrefix(to.Path, "/docs") && to.Host == "" {
