@@ -10,8 +10,8 @@ import (
 )
 
 // Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
-// too (stoa_public in migrate/sql/0011_posts.sql); what everyone sees is listed in the table feed, which triggers keep
-// (migrate/sql/0019_feed.sql). Operators read every post, to moderate.
+// too (stoa_public in migrate/sql/0006_posts.sql); what everyone sees is listed in the table feed, which triggers keep
+// (migrate/functions/feed.sql). Operators read every post, to moderate.
 type Post struct{ ent.Schema }
 
 // Mixin of Post.
