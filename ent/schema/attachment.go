@@ -10,7 +10,7 @@ import (
 )
 
 // Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and what is known of its bytes, which
-// do not. A trigger keeps the storage budgets in step with reserved_bytes (migrate/sql/0005_attachments.sql). Operators see what
+// do not. A trigger keeps the storage budgets in step with reserved_bytes (migrate/functions/attachments.sql). Operators see what
 // a file is and where it is used; what it is called and holds is its owner's, but for the audited review of an order.
 type Attachment struct{ ent.Schema }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
-// too (stoa_public in migrate/sql/0006_posts.sql); what everyone sees is listed in the table feed, which triggers keep
+// too (stoa_public in migrate/functions/bots.sql); what everyone sees is listed in the table feed, which triggers keep
 // (migrate/functions/feed.sql). Operators read every post, to moderate.
 type Post struct{ ent.Schema }
 
