@@ -21,9 +21,9 @@ const document = "../../docs/orders.md"
 var ends = []order.State{order.StateClosed, order.StateCancelled, order.StateRejected}
 
 // bodies names what an action's body holds beside operation_id and expected_version.
-var bodies = map[extra]string{
-	aNothing: "", aConfirmation: "`confirmed_total_minor` (from the customer)",
-	aResult: "`result_text`, `result_attachment_ids` or both", aReason: "`reason`",
+var bodies = map[payload]string{
+	noPayload: "", confirmationPayload: "`confirmed_total_minor` (from the customer)",
+	resultPayload: "`result_text`, `result_attachment_ids` or both", reasonPayload: "`reason`",
 }
 
 // diagram is the table of transitions as a state diagram.
@@ -96,13 +96,13 @@ func TestTableIsSound(t *testing.T) {
 		for _, state := range append(slices.Clone(r.from), r.to) {
 			require.NoError(t, order.StateValidator(state))
 		}
-		for state := range r.unlike {
+		for state := range r.stateFaults {
 			require.NotContains(t, r.from, state)
 		}
 		for _, state := range r.from {
 			require.NotContains(t, ends, state)
 		}
-		require.Equal(t, slices.Contains(holding, r.from[0]) && !slices.Contains(holding, r.to), r.money.kind == release.kind || r.money.kind == giveBack.kind,
+		require.Equal(t, slices.Contains(holding, r.from[0]) && !slices.Contains(holding, r.to), r.money.kind == release.kind || r.money.kind == refund.kind,
 			"%s: money leaves the reserve exactly where an order stops holding any", r.action)
 		require.Equal(t, !slices.Contains(holding, r.from[0]) && slices.Contains(holding, r.to), r.money.kind == hold.kind, "%s", r.action)
 	}

@@ -1,7 +1,4 @@
 package orders
 
-// ListStatements are those of the list of orders, for tests that look at their plans.
-var (
-	ListAll     = listAll
-	ListInState = listInState
-)
+// ListOrders is the statement of the list, for the test that looks at its plans.
+var ListOrders = listOrders

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/ent/order"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
@@ -49,22 +48,24 @@ func (a *API) FundOrder(ctx context.Context, p Purchase, agree func(ctx context.
 		return nil, err
 	}
 	id := newID()
-	fund := func(ctx context.Context, in scope) (*OrderResult, error) {
-		if made, err := op.repeated(ctx, in); made != nil || err != nil {
-			return made, err
-		}
-		d, err := agree(ctx, in.tx, id)
-		if err != nil {
-			return nil, err
-		}
-		return a.open(ctx, in, d.order(id, p.TaskID), step{action: selected, by: op.agent, at: d.At}, op, hold)
-	}
-	return a.locked(ctx, work{act: fund, lock: takeTurn, args: []any{op.agent, op.id}})
+	return a.run(ctx, idempotent{
+		attempt: func(ctx context.Context, on runner) (*OrderResult, error) {
+			if made, err := op.find(ctx, on); made != nil || err != nil {
+				return made, err
+			}
+			d, err := agree(ctx, on.tx, id)
+			if err != nil {
+				return nil, err
+			}
+			return a.commit(ctx, on, openOrder, false, d.snapshot(id, p.TaskID), step{action: selected, by: op.agent, at: d.At}, op, hold)
+		},
+		lock: lockOperation, args: []any{op.agent, op.id}, locked: true,
+	})
 }
 
-// order is what comes of a deal.
-func (d *Deal) order(id, taskID uuid.UUID) *situation {
-	return &situation{customer: d.Customer, contractor: d.Contractor, now: d.At, order: ent.Order{
+// snapshot is the order that a deal makes.
+func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
+	return &snapshot{Customer: d.Customer, Contractor: d.Contractor, Now: d.At, row: row{
 		ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: order.StateFunded, Version: 1, FundedAt: &d.At, TaskID: &taskID,
 		CustomerID: d.Customer.ID, ContractorID: d.Contractor.ID, AuthorID: d.Customer.ID,
 		Title: d.Title, Description: d.Description, Deadline: d.Deadline,
