@@ -59,8 +59,8 @@ func listing() string {
 	return b.String()
 }
 
-// page31 is the document.
-func page31() string {
+// ordersPage is the document.
+func ordersPage() string {
 	return `# Orders
 
 What may happen to an order, generated from the table in ` + "`graph/orders/state.go`" + `.
@@ -75,18 +75,18 @@ left to right, the money.
 }
 
 // The document says what the table says.
-func TestDocumentIsTheTable(t *testing.T) {
+func TestDocumentMatchesTable(t *testing.T) {
 	t.Parallel()
 	if *rewrite {
-		require.NoError(t, os.WriteFile(document, []byte(page31()), 0o644))
+		require.NoError(t, os.WriteFile(document, []byte(ordersPage()), 0o644))
 	}
 	got, err := os.ReadFile(document)
 	require.NoError(t, err)
-	require.Equal(t, page31(), string(got), "run: go test ./graph/orders -run Document -write")
+	require.Equal(t, ordersPage(), string(got), "run: go test ./graph/orders -run Document -write")
 }
 
 // What the rest of the package takes for granted about the table.
-func TestTableIsSound(t *testing.T) {
+func TestStateTableIsConsistent(t *testing.T) {
 	t.Parallel()
 	seen := map[Action]bool{}
 	for _, r := range transitions {
