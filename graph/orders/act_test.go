@@ -16,7 +16,7 @@ import (
 // bodies that an action refuses by their form alone, whatever the order is.
 func TestActNamesEveryWrongField(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	card := s.offer(true)
 	id := uuid.NewString()
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestActNamesEveryWrongField(t *testing.T) {
 
 func TestActOnUnknownOrder(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	card := s.offer(true)
 	in := command(card, orders.Cancel)
 	_, err := s.Orders.OrderAct(t.Context(), in)
@@ -141,7 +141,7 @@ func (s *pair) preventAccept(what string) {
 
 func TestOfferThatCannotBeAcceptedCanStillEnd(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
+	w := shared()
 	for _, what := range []string{"block", "trash", "late"} {
 		s := pairIn(t, w)
 		first, second := s.offer(true), s.offer(true)
@@ -153,7 +153,7 @@ func TestOfferThatCannotBeAcceptedCanStillEnd(t *testing.T) {
 
 func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	in := command(s.offer(true), orders.Accept)
 	in.ConfirmedTotalMinor = graphtest.Ptr(total + 1)
 	_, err := s.Orders.OrderAct(s.contractor.Ctx, in)
@@ -167,7 +167,7 @@ func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
 
 func TestDeliverNeedsOneOfItsFields(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	working := func() *orders.Card {
 		return s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start)
 	}

@@ -97,7 +97,7 @@ func TestTwentyIdenticalRequestsAtOnce(t *testing.T) {
 // Of different actions on the same version at once one is taken; the order has another version then.
 func TestOneOfTwoActionsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	funded := func() *orders.Card { return s.act(s.contractor, s.offer(true), orders.Accept) }
 	delivered := func() *orders.Card {
 		return s.act(s.contractor, s.act(s.contractor, funded(), orders.Start), orders.Deliver)
@@ -136,7 +136,7 @@ func TestOneOfTwoActionsAtOnce(t *testing.T) {
 // One id cannot serve two requests, not even at once.
 func TestOneIDForTwoRequestsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	for range 5 {
 		one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
 		other.OperationID = one.OperationID
@@ -158,7 +158,7 @@ func TestOneIDForTwoRequestsAtOnce(t *testing.T) {
 
 func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	requests := make([]func() (*orders.OrderResult, error), 12)
 	for i := range requests {
 		in := s.terms(false)
@@ -183,7 +183,7 @@ func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
 // Orders both ways between two agents, accepted, closed and blocked at once, neither deadlock nor lose money.
 func TestOrdersBothWaysAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	back := &pair{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
 	delivered := func(s *pair) *orders.Card {
 		card := s.act(s.contractor, s.offer(true), orders.Accept)

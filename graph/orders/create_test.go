@@ -177,7 +177,7 @@ func (s *pair) requireNoNewObligations(offered *orders.Card) {
 
 func TestContractorMayConfirmThePriceToo(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	in := s.terms(false)
 	in.ConfirmedTotalMinor = graphtest.Ptr(total - 1)
 	_, err := s.Orders.CreateOrder(s.contractor.Ctx, in)

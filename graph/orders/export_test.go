@@ -1,4 +1,7 @@
 package orders
 
-// ListOrders is the statement of the list, for the test that looks at its plans.
-var ListOrders = listOrders
+// The statements of the list, for the test that looks at their plans.
+var (
+	ListOrders        = listOrders
+	ListOrdersInState = listOrdersInState
+)

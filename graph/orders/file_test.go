@@ -42,7 +42,7 @@ func (s *pair) files(of *graphtest.Agent, many int) []uuid.UUID {
 
 func TestFilesOfAnOrder(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	inputs, results := s.files(s.customer, 10), s.files(s.contractor, 2)
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = idStrings(inputs)

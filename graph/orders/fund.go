@@ -20,7 +20,8 @@ type Purchase struct {
 	// OperationID makes the request idempotent; it is of the same space as those of offers and actions.
 	OperationID uuid.UUID
 	TaskID      uuid.UUID
-	// Body is the input as it was sent, its ids in canonical form, with omitzero members; another one under the same id is another request.
+	// Body is the input as it was sent, its ids in canonical form, with omitzero members; another one under the same id is
+	// another request.
 	Body any
 }
 
@@ -38,7 +39,9 @@ type Deal struct {
 // it, who becomes author and customer. agree runs inside the transaction, once it is known that nothing is stored under the
 // operation: it locks and judges what the deal rests on, and writes what follows from it. Its locks come before those of wallets.
 // Faults in this order: unauthorized, idempotency_conflict, those of agree, insufficient_funds, ledger_conflict.
-func (a *API) FundOrder(ctx context.Context, p Purchase, agree func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*Deal, error)) (*OrderResult, error) {
+func (a *API) FundOrder(
+	ctx context.Context, p Purchase, agree func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*Deal, error),
+) (*OrderResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +60,8 @@ func (a *API) FundOrder(ctx context.Context, p Purchase, agree func(ctx context.
 			if err != nil {
 				return nil, err
 			}
-			return a.commit(ctx, on, openOrder, false, d.snapshot(id, p.TaskID), step{action: selected, by: op.agent, at: d.At}, op, hold)
+			first := step{action: selected, by: op.agent, at: d.At}
+			return a.commit(ctx, on, openOrder, false, d.snapshot(id, p.TaskID), first, op, hold)
 		},
 		lock: lockOperation, args: []any{op.agent, op.id}, locked: true,
 	})

@@ -17,18 +17,20 @@ import (
 	"stoa/graph/wallet"
 )
 
-// idempotent is an operation that takes effect once (§1.7). An attempt reads a snapshot, decides in Go, and writes by one statement,
-// which writes nothing where the snapshot does not hold any more: the order's version, and for a new obligation the friendship, both
-// agents' states, the deadline and the fee rate. The first attempt takes no lock before it writes and needs no transaction.
+// idempotent is an operation that takes effect once (§1.7).
 //
-// Two of its outcomes are not final. They lead to an attempt in a transaction that takes the locks before it reads, and so behind every
-// identical request under way, whose stored result it finds:
-//   - errStale: the snapshot did not hold.
-//   - unsettled: a refusal because of an agent's state, the time, the fee rate, or a version that the order has not reached yet. These
-//     change while the version stays as it is, so an identical request under way may have been decided upon before they did.
+// An attempt reads a snapshot, decides in Go, and writes by one statement. The statement checks the snapshot again and writes
+// nothing if it no longer holds: the order's version and, for a new obligation, the friendship, both agents' states, the deadline
+// and the fee rate. The first attempt uses no transaction and takes no lock before it writes.
 //
-// Every other refusal is final. What never changes and what comes with the version refuses an identical request as well, or that one
-// is stored already, and its result was read with the snapshot. A friendship cannot end while a request under way rests on it.
+// There is a second attempt, in a transaction that takes the locks before it reads, after two outcomes of the first:
+//   - errStale: the snapshot no longer held.
+//   - unsettled: a refusal because of an agent's state, the time, the fee rate, or a version that the order has not reached yet.
+//
+// The lock waits for every identical request under way, which may have been decided upon while the agent was still active or the
+// deadline still ahead; the second attempt finds its stored result. Every other refusal is final, because an identical request
+// under way cannot succeed either: what never changes or comes with the version refuses that one, too, and a friendship cannot end
+// while that one holds its lock.
 type idempotent struct {
 	attempt func(ctx context.Context, on runner) (*OrderResult, error)
 	// lock waits for every identical request under way and keeps what decides from changing until the transaction ends.
@@ -53,8 +55,8 @@ type unsettled struct{ error }
 // Unwrap returns the refusal.
 func (u unsettled) Unwrap() error { return u.error }
 
-// lockedAttempts bounds how often an attempt under locks may be stale, which only what is not locked can cause: an agent's state, the
-// fee rate, and a request that takes the same operation id for another order.
+// lockedAttempts bounds how often an attempt under locks may be stale, which only what is not locked can cause: an agent's
+// state, the fee rate, and a request that takes the same operation id for another order.
 const lockedAttempts = 3
 
 func (a *API) run(ctx context.Context, op idempotent) (*OrderResult, error) {
@@ -157,10 +159,10 @@ func (op operation) find(ctx context.Context, q db.Querier) (*OrderResult, error
 	return op.repeat(*kept)
 }
 
-// commit writes all that a step leaves behind by one statement, openOrder or stepOrder: the order, its history, the stored answer,
-// the announcements to both participants, who are told nothing but state and version, and the money. obliges makes the statement
-// check what a new obligation rests on. Faults: insufficient_funds, ledger_conflict; errStale where the snapshot does not hold any
-// more, or where a request under way took the operation id.
+// commit writes all that a step leaves behind by one statement, openOrder or stepOrder: the order, its history, the stored
+// answer, the announcements to both participants, who are told nothing but state and version, and the money. obliges makes the
+// statement check what a new obligation rests on. Faults: insufficient_funds, ledger_conflict; errStale where the snapshot does
+// not hold any more, or where a request under way took the operation id.
 func (a *API) commit(
 	ctx context.Context, on runner, statement *db.Statement, obliges bool, s *snapshot, done step, op operation, money posting,
 ) (*OrderResult, error) {

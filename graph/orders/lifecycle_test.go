@@ -17,7 +17,7 @@ import (
 // What an order remembers of its life, whoever made the offer.
 func TestOrderRecordsItsSteps(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	for _, byCustomer := range []bool{true, false} {
 		accepter := s.customer
 		if byCustomer {
@@ -57,7 +57,7 @@ func TestOrderRecordsItsSteps(t *testing.T) {
 
 func TestDisputeAndRefundAreRecorded(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	card := s.act(s.contractor, s.offer(true), orders.Accept)
 	card = s.act(s.customer, card, orders.Dispute)
 	require.Equal(t, &orders.DisputeCard{OpenedBy: s.customer.ID, Reason: "It does not scan.", CreatedAt: card.UpdatedAt}, card.Dispute)
@@ -80,7 +80,7 @@ func TestDisputeAndRefundAreRecorded(t *testing.T) {
 
 func TestRejectAndCancelMoveNoMoney(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	for _, card := range []*orders.Card{s.act(s.contractor, s.offer(true), orders.Reject), s.act(s.customer, s.offer(true), orders.Cancel)} {
 		require.Nil(t, card.Outcome)
 		require.Nil(t, card.ClosedAt)
@@ -93,7 +93,7 @@ func TestRejectAndCancelMoveNoMoney(t *testing.T) {
 // The offer exactly as its two participants see it.
 func TestCardOfAnOffer(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	made := s.offer(true)
 	brief := func(a *graphtest.Agent) *bots.Brief {
 		own, err := s.Bots.Me(a.Ctx)
@@ -127,7 +127,7 @@ func TestCardOfAnOffer(t *testing.T) {
 // The template of an action holds what its body needs, null where only the caller knows it.
 func TestTemplatesOfActions(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	fields := func(card *orders.Card) map[string]map[string]any {
 		all := make(map[string]map[string]any)
 		for _, a := range card.Actions {

@@ -23,7 +23,7 @@ func ids(list *orders.List) []uuid.UUID {
 
 func TestMyOrdersNewestFirst(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	third := s.Agent()
 	s.Befriend(third, s.customer)
 	back := &pair{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
@@ -68,7 +68,7 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 
 func TestMyOrdersRefusals(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	for _, bad := range []page.Param{{""}, {"0"}, {"1001"}, {"01"}, {"x"}, {"1", "1"}} {
 		_, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{Page: bad})
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidPagination).Fields, "page")
@@ -87,7 +87,7 @@ func TestMyOrdersRefusals(t *testing.T) {
 
 func TestOrderIsForItsParticipants(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	card := s.offer(true)
 	for _, id := range []string{"", "x", "{" + card.ID.String() + "}"} {
 		_, err := s.Orders.Order(s.customer.Ctx, orders.OrderInput{OrderID: id})

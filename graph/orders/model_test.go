@@ -115,7 +115,7 @@ func (m *model) expect(d *modelOrder, action orders.Action, caller int, confirme
 	return code, to
 }
 
-// apply books what an action did.
+// apply moves the money of an action.
 func (m *model) apply(d *modelOrder, action orders.Action, caller int, to row) {
 	if action == orders.ProposeRefund {
 		d.place.proposer = d.role(caller)
@@ -346,7 +346,7 @@ func (m *model) requireEqual(t *rapid.T) {
 }
 
 // Whatever three agents try, and whatever happens around them, every answer is the plain model's, no money is lost or made, and
-// the books reconcile.
+// the ledger is sound.
 func TestOrdersFollowModel(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -75,7 +76,8 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	detail := &Detail{Order: newCard(s, v.BotID), Events: make([]*Event, len(steps))}
 	for i, e := range steps {
 		detail.Events[i] = &Event{
-			Action: e.Action, ParticipantID: e.ParticipantID, State: e.State, Version: e.Version, CreatedAt: e.CreatedAt, Reason: e.Reason,
+			Action: e.Action, ParticipantID: e.ParticipantID, State: e.State, Version: e.Version,
+			CreatedAt: e.CreatedAt, Reason: e.Reason,
 		}
 	}
 	return detail, nil
@@ -124,7 +126,11 @@ func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[snapshot](ctx, a.DB.SQL, listOrders, v.BotID, state, number.Offset(), number.Limit())
+	statement, args := listOrders, []any{v.BotID, number.Offset(), number.Limit()}
+	if state != nil {
+		statement, args = listOrdersInState, slices.Insert(args, 1, any(*state))
+	}
+	found, err := db.All[snapshot](ctx, a.DB.SQL, statement, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func TestRepeatsGetStoredBody(t *testing.T) {
 // text, another order, another operation.
 func TestChangedRepeatsConflict(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = []string{}
 	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
@@ -129,7 +129,7 @@ func TestChangedRepeatsConflict(t *testing.T) {
 // A UUID in either case is the same UUID, so a repeat that spells its ids otherwise is a repeat.
 func TestIDsInUpperCaseAreARepeat(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	upper := func(id *string) *string { return graphtest.Ptr(strings.ToUpper(*id)) }
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = []string{s.File(s.customer, attachments.Order).String(), s.File(s.customer, attachments.Order).String()}
@@ -163,7 +163,7 @@ func TestIDsInUpperCaseAreARepeat(t *testing.T) {
 
 func TestOperationIDsBelongToTheAgent(t *testing.T) {
 	t.Parallel()
-	s := newPair(t)
+	s := sharedPair(t)
 	mine, theirs := s.terms(true), s.terms(false)
 	theirs.OperationID = mine.OperationID
 	one, err := s.Orders.CreateOrder(s.customer.Ctx, mine)

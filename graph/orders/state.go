@@ -82,7 +82,8 @@ var transitions = []transition{
 		action: ApproveRefund, who: otherOfProposal, from: []order.State{order.StateDisputed}, to: order.StateClosed,
 		needs: []*guard{proposal}, money: refund, apply: setClosed(order.OutcomeRefunded),
 		stateFaults: map[order.State]fault.Code{
-			order.StateFunded: fault.RefundNotProposed, order.StateInProgress: fault.RefundNotProposed, order.StateDelivered: fault.RefundNotProposed,
+			order.StateFunded: fault.RefundNotProposed, order.StateInProgress: fault.RefundNotProposed,
+			order.StateDelivered: fault.RefundNotProposed,
 		},
 	},
 }
@@ -96,8 +97,8 @@ type party struct {
 
 // The parties of the table.
 var (
-	author     = party{"author of the offer", func(o *row, caller uuid.UUID) bool { return o.AuthorID == caller }, fault.Forbidden}
-	recipient  = party{"recipient of the offer", func(o *row, caller uuid.UUID) bool { return o.AuthorID != caller }, fault.CounterpartyRequired}
+	author     = party{"author of the offer", (*row).isAuthor, fault.Forbidden}
+	recipient  = party{"recipient of the offer", (*row).isRecipient, fault.CounterpartyRequired}
 	customer   = party{"customer", func(o *row, caller uuid.UUID) bool { return o.CustomerID == caller }, fault.Forbidden}
 	contractor = party{"contractor", func(o *row, caller uuid.UUID) bool { return o.ContractorID == caller }, fault.Forbidden}
 	either     = party{"either participant", func(*row, uuid.UUID) bool { return true }, fault.Forbidden}
@@ -106,6 +107,10 @@ var (
 		return o.RefundProposedBy == nil || *o.RefundProposedBy != caller
 	}, fault.CounterpartyRequired}
 )
+
+func (o *row) isAuthor(caller uuid.UUID) bool { return o.AuthorID == caller }
+
+func (o *row) isRecipient(caller uuid.UUID) bool { return o.AuthorID != caller }
 
 // guard is what must hold besides role and state.
 type guard struct {

@@ -31,7 +31,8 @@ const (
 // Checks lists the invariants in the order in which discrepancies are reported.
 func Checks() []Check {
 	return []Check{
-		LedgerBalance, TransactionBalance, AvailableBalance, ReservedBalance, EntryCount, EntryNumbers, OrderReserve, LedgerTriggers,
+		LedgerBalance, TransactionBalance, AvailableBalance, ReservedBalance,
+		EntryCount, EntryNumbers, OrderReserve, LedgerTriggers,
 	}
 }
 
@@ -87,6 +88,8 @@ func (f *findings) finish(triggers []*Discrepancy) {
 func (f *findings) take() []Discrepancy {
 	all, checks := f.all, Checks()
 	f.all = nil
-	slices.SortStableFunc(all, func(a, b Discrepancy) int { return slices.Index(checks, a.Check) - slices.Index(checks, b.Check) })
+	slices.SortStableFunc(all, func(a, b Discrepancy) int {
+		return slices.Index(checks, a.Check) - slices.Index(checks, b.Check)
+	})
 	return all
 }

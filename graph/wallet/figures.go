@@ -18,8 +18,8 @@ type checkResult struct {
 	Running   bool              `db:"running"`
 }
 
-// LedgerFigures are what the last checks of both scopes found, whichever process ran them, and what one that still runs has found so
-// far; for /metrics. It checks no caller.
+// LedgerFigures are what the last checks of both scopes found, whichever process ran them, and what one that still runs has
+// found so far; for /metrics. It checks no caller.
 func (a *API) LedgerFigures(ctx context.Context) ([]metrics.Value, error) {
 	results, err := db.All[checkResult](ctx, a.DB.SQL, readResults)
 	if err != nil {
@@ -49,7 +49,8 @@ func (a *API) LedgerFigures(ctx context.Context) ([]metrics.Value, error) {
 		return nil, nil
 	}
 	for _, check := range Checks() {
-		all = append(all, metrics.Value{Row: metrics.LedgerDiscrepancies, Value: float64(counted[check]), Labels: []string{string(check)}})
+		found := metrics.Value{Row: metrics.LedgerDiscrepancies, Value: float64(counted[check]), Labels: []string{string(check)}}
+		all = append(all, found)
 	}
 	return all, nil
 }

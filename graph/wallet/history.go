@@ -102,7 +102,8 @@ func (all *entries) next() []any {
 // Next implements auth.RowSink.
 func (all *entries) Next(to []any) { copy(to, all.next()) }
 
-// PiggybackWalletHistory attaches the entries to the authentication of whoever is about to call WalletHistory with the same input.
+// PiggybackWalletHistory attaches the entries to the authentication of whoever is about to call WalletHistory with the same
+// input.
 func (a *API) PiggybackWalletHistory(ctx context.Context, in HistoryInput) context.Context {
 	stretch, err := in.Check()
 	if err != nil {

@@ -123,8 +123,8 @@ func Issue(ctx context.Context, tx *db.Tx, kind Kind, botID uuid.UUID, amountMin
 }
 
 // Opening are the arguments of stoa_open_wallet behind the agent, for the statement that registers it: the function makes the
-// agent's wallet with the starting grant in it, out of issuance (§2.5). The database refuses a second wallet and a second grant of
-// one agent, which Refusal makes ledger_conflict.
+// agent's wallet with the starting grant in it, out of issuance (§2.5). The database refuses a second wallet and a second grant
+// of one agent, which Refusal makes ledger_conflict.
 func Opening() []any {
 	ids := make(pq.StringArray, 4) // of the wallet, the transaction and its two entries
 	for i := range ids {
@@ -147,8 +147,8 @@ func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
 	return err
 }
 
-// Argument is the transaction as JSON, with new ids, for statements that hand it to stoa_post; nil, which moves no money, where it
-// has no postings.
+// Argument is the transaction as JSON, with new ids, for statements that hand it to stoa_post; nil, which moves no money, where
+// it has no postings.
 func (t Transaction) Argument() (any, error) {
 	if len(t.Postings) == 0 {
 		return nil, nil
@@ -174,7 +174,10 @@ const (
 // every other error.
 func Refusal(err error) error {
 	refused := new(pq.Error)
-	if !errors.As(err, &refused) || !slices.ContainsFunc(writers, func(w string) bool { return strings.Contains(refused.Where, w) }) {
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	if !slices.ContainsFunc(writers, func(w string) bool { return strings.Contains(refused.Where, w) }) {
 		return nil
 	}
 	switch {

@@ -15,11 +15,11 @@ import (
 // Scope says how much a check looks at.
 type Scope string
 
-// The scopes of checks. Together they find every discrepancy: what came since the last check of new entries, and every changed balance,
-// within the hour; what is wrong among old entries or orders, within a day.
+// The scopes of checks. Together they find every discrepancy: what came since the last check of new entries, and every changed
+// balance, within the hour; what is wrong among old entries or orders, within a day.
 const (
-	// NewEntries: every wallet, with its entries since its checkpoint, and the transactions, orders and order events that came since
-	// the last such check.
+	// NewEntries: every wallet, with its entries since its checkpoint, and the transactions, orders and order events that came
+	// since the last such check.
 	NewEntries Scope = "new"
 	// WholeLedger: every entry and every order.
 	WholeLedger Scope = "whole"
@@ -66,9 +66,9 @@ type progress struct {
 	found *findings
 }
 
-// ContinueCheck checks the next slice and saves how far it came, in one transaction of usually less than a second; after a crash the
-// next call goes on from there. over tells that the check has ended or is not due. Discrepancies are returned once, when their slice
-// is committed. A job calls it until it is over; any number of processes may do so at once.
+// ContinueCheck checks the next slice and saves how far it came, in one transaction of usually less than a second; after a
+// crash the next call goes on from there. over tells that the check has ended or is not due. Discrepancies are returned once,
+// when their slice is committed. A job calls it until it is over; any number of processes may do so at once.
 func (a *API) ContinueCheck(ctx context.Context, scope Scope) (found []Discrepancy, over bool, err error) {
 	ctx = db.WithStatementTimeout(ctx, sliceTimeout)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -134,7 +134,8 @@ func (p *progress) save(ctx context.Context, tx *db.Tx, scope Scope) error {
 	return err
 }
 
-// end saves what the check has found. If it has found anything, the next check begins where this one did, so that it finds it again.
+// end saves what the check has found. If it has found anything, the next check begins where this one did, so that it finds it
+// again.
 func (p *progress) end(ctx context.Context, tx *db.Tx, scope Scope) error {
 	off, err := db.All[Discrepancy](ctx, tx.SQL, disabledTriggers)
 	if err != nil {

@@ -16,8 +16,8 @@ const sliceTimeout = 5 * time.Minute
 // lastID is not before any id.
 var lastID = uuid.Max
 
-// phase is one walk over a table in slices (reconcile.sql). A slice is one statement, and so one snapshot: a wallet is compared with
-// entries and orders of the same moment, whatever is written meanwhile.
+// phase is one walk over a table in slices (reconcile.sql). A slice is one statement, and so one snapshot: a wallet is compared
+// with entries and orders of the same moment, whatever is written meanwhile.
 type phase struct {
 	end, discrepancies *db.Statement
 	// fromNew: the walk begins at what is new (ledger_checks.since) instead of at the first row.
@@ -61,8 +61,8 @@ func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until
 	return until, found, err
 }
 
-// Reconcile reads the whole ledger in slices and reports where an invariant does not hold, at most 100 discrepancies a check; a sound
-// database gives none. It changes nothing and locks nothing, and begins anew at each call. It is for operators; jobs call
+// Reconcile reads the whole ledger in slices and reports where an invariant does not hold, at most 100 discrepancies a check; a
+// sound database gives none. It changes nothing and locks nothing, and begins anew at each call. It is for operators; jobs call
 // ContinueCheck.
 func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
 	ctx = db.WithStatementTimeout(ctx, sliceTimeout)

@@ -1,6 +1,6 @@
--- The check of the ledger (§2.5). It walks over tables in slices of ids: a statement …_end returns the id at which the slice after
--- :after ends, no row where nothing more comes; the other statement of a walk returns what is wrong in the slice after :after up to
--- :until. An order holds its customer's money while it is funded, in progress, delivered or disputed.
+-- The check of the ledger (§2.5). It walks over tables in slices of ids: a statement …_end returns the id at which the slice
+-- after :after ends, no row where nothing more comes; the other statement of a walk returns what is wrong in the slice after
+-- :after up to :until. An order holds its customer's money while it is funded, in progress, delivered or disputed.
 
 -- The whole ledger.
 
