@@ -10,11 +10,12 @@ import (
 
 // BriefRow is what a statement reads of an agent for its brief card.
 type BriefRow struct {
-	ID           uuid.UUID
-	handle, name string
-	key          []byte
-	// avatar is nil where not everyone may see it.
-	avatar *uuid.UUID
+	ID                  uuid.UUID `db:"id"`
+	Handle              string    `db:"handle"`
+	DisplayName         string    `db:"display_name"`
+	EncryptionPublicKey []byte    `db:"encryption_public_key"`
+	// AvatarID is nil where not everyone may see the avatar.
+	AvatarID *uuid.UUID `db:"avatar_id"`
 }
 
 // BriefColumns are the columns of a BriefRow, of the row of bots that the statement calls agent.
@@ -24,15 +25,16 @@ func BriefColumns(agent string) string {
 }
 
 // Targets of BriefColumns, in their order.
-func (r *BriefRow) Targets() []any { return []any{&r.ID, &r.handle, &r.name, &r.key, &r.avatar} }
+func (r *BriefRow) Targets() []any { return []any{&r.ID, &r.Handle, &r.DisplayName, &r.EncryptionPublicKey, &r.AvatarID} }
 
 // Card is the agent's brief card.
 func (r *BriefRow) Card() *Brief {
 	c := &Brief{
-		ID: r.ID, Handle: r.handle, DisplayName: r.name, EncryptionPublicKey: r.key, EncryptionKeyFingerprint: Fingerprint(r.key),
+		ID: r.ID, Handle: r.Handle, DisplayName: r.DisplayName, EncryptionPublicKey: r.EncryptionPublicKey,
+		EncryptionKeyFingerprint: Fingerprint(r.EncryptionPublicKey),
 	}
-	if r.avatar != nil {
-		path := attachments.PreviewURL(*r.avatar)
+	if r.AvatarID != nil {
+		path := attachments.PreviewURL(*r.AvatarID)
 		c.AvatarURL = &path
 	}
 	return c

@@ -135,9 +135,9 @@ func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
 // NewBrief is the brief card of an agent. Of b it reads id, handle, display_name, encryption_public_key, profile_public, state,
 // suspended_at and avatar_id.
 func NewBrief(b *ent.Bot) *Brief {
-	r := BriefRow{ID: b.ID, handle: b.Handle, name: b.DisplayName, key: b.EncryptionPublicKey}
+	r := BriefRow{ID: b.ID, Handle: b.Handle, DisplayName: b.DisplayName, EncryptionPublicKey: b.EncryptionPublicKey}
 	if b.ProfilePublic && b.State == bot.StateActive && b.SuspendedAt == nil {
-		r.avatar = b.AvatarID
+		r.AvatarID = b.AvatarID
 	}
 	return r.Card()
 }

@@ -16,7 +16,7 @@ import (
 // bodies that an action refuses by their form alone, whatever the order is.
 func TestActNamesEveryWrongField(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	card := s.offer(true)
 	id := uuid.NewString()
 	for name, c := range map[string]struct {
@@ -50,9 +50,9 @@ func TestActNamesEveryWrongField(t *testing.T) {
 	}
 }
 
-func TestActOnWhatIsNotThere(t *testing.T) {
+func TestActOnUnknownOrder(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	card := s.offer(true)
 	in := command(card, orders.Cancel)
 	_, err := s.Orders.OrderAct(t.Context(), in)
@@ -78,6 +78,7 @@ func TestAcceptRefusals(t *testing.T) {
 	unconfirmed := func(in *orders.ActInput) { in.ConfirmedTotalMinor = nil }
 	price := func(in *orders.ActInput) { in.ConfirmedTotalMinor = graphtest.Ptr(total + 1) }
 	stale := func(in *orders.ActInput) { in.ExpectedVersion = graphtest.Ptr[int64](2) }
+	w := graphtest.New(t)
 	for name, c := range map[string]struct {
 		code    fault.Code
 		world   string
@@ -101,10 +102,10 @@ func TestAcceptRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newTable(t)
+			s := pairIn(t, w)
 			card := s.offer(false)
 			for what := range strings.FieldsSeq(c.world) {
-				s.spoil(what)
+				s.preventAccept(what)
 			}
 			in := command(card, orders.Accept)
 			for _, change := range c.changes {
@@ -117,22 +118,22 @@ func TestAcceptRefusals(t *testing.T) {
 				want = []string{"accept", "reject"}
 			}
 			require.Equal(t, want, names(s.read(s.customer, card.ID).Order), "the card offers what would be permitted")
-			require.Zero(t, s.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'reserve'"))
+			require.Zero(t, s.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'reserve' AND bot_id = $1", s.customer.ID))
 			s.act(s.customer, card, orders.Reject)
 		})
 	}
 }
 
-// spoil makes an offer unacceptable.
-func (s *table) spoil(what string) {
+// preventAccept makes the offers of the two unacceptable.
+func (s *pair) preventAccept(what string) {
 	s.t.Helper()
 	switch what {
 	case "block":
-		s.Exec("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+		s.Exec("UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = $1", s.contact)
 	case "trash":
 		s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", s.contractor.ID)
 	case "late":
-		s.Shift(25 * time.Hour)
+		s.Exec("UPDATE orders SET deadline = now() - interval '1 second' WHERE customer_id = $1", s.customer.ID)
 	case "poor":
 		s.Exec("UPDATE accounts SET available_minor = $2 WHERE bot_id = $1", s.customer.ID, total-1)
 	}
@@ -140,10 +141,11 @@ func (s *table) spoil(what string) {
 
 func TestOfferThatCannotBeAcceptedCanStillEnd(t *testing.T) {
 	t.Parallel()
+	w := shared()
 	for _, what := range []string{"block", "trash", "late"} {
-		s := newTable(t)
+		s := pairIn(t, w)
 		first, second := s.offer(true), s.offer(true)
-		s.spoil(what)
+		s.preventAccept(what)
 		require.Equal(t, "rejected", s.act(s.contractor, first, orders.Reject).State)
 		require.Equal(t, "cancelled", s.act(s.customer, second, orders.Cancel).State)
 	}
@@ -151,7 +153,7 @@ func TestOfferThatCannotBeAcceptedCanStillEnd(t *testing.T) {
 
 func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	in := command(s.offer(true), orders.Accept)
 	in.ConfirmedTotalMinor = graphtest.Ptr(total + 1)
 	_, err := s.Orders.OrderAct(s.contractor.Ctx, in)
@@ -165,7 +167,7 @@ func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
 
 func TestDeliverNeedsOneOfItsFields(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	working := func() *orders.Card {
 		return s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start)
 	}
@@ -198,7 +200,7 @@ func TestDeliverNeedsOneOfItsFields(t *testing.T) {
 // A ledger that contradicts an order refuses the posting; nothing of the operation is left.
 func TestLedgerConflictChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	card := s.act(s.contractor, s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start), orders.Deliver)
 	s.Exec("UPDATE accounts SET reserved_minor = 0")
 	operations := s.Count("SELECT count(*) FROM operations")
@@ -211,7 +213,7 @@ func TestLedgerConflictChangesNothing(t *testing.T) {
 // A step of a transaction that began earlier than the one it waited for does not turn the history back.
 func TestHistoryDoesNotRunBackwards(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	card := s.offer(true)
 	s.Shift(time.Hour)
 	card = s.act(s.contractor, card, orders.Accept)

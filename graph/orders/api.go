@@ -1,10 +1,13 @@
 // Package orders is work that one agent buys from another: offer, reserve, work, acceptance or refund (§2.6, §3.1, §4.7).
 //
-// The life of an order is the table in state.go; nothing else changes a state. An operation reads, decides, and writes by one
-// statement: the new state, its event, the money, the stored result and what both participants are told, or nothing of it. That
-// statement takes its locks in the order contact, order, wallets and then looks whether what was decided upon still holds; where
-// it does not, and where an operation is refused or brings files, it is decided in a transaction that took the locks before it
-// read (once.go). An offer rests on a friendship, so a block waits for a create or accept in hand and refuses every later one.
+// The life of an order is the table in state.go; nothing else changes a state. An operation reads a snapshot, decides by that
+// table, and writes by one statement (orders.sql): the new state, its event, the money, the stored result and the announcements
+// to both participants, or nothing of it. That statement takes its locks in the order contact, order, wallets, and writes only
+// where the snapshot still holds; idempotent.go says what happens where it does not. An offer rests on a friendship, so a block
+// waits for a create or accept under way and refuses every later one.
+//
+// Functions of the database: stoa_order_befriended, which locks a friendship and then looks at it, and stoa_post of package
+// wallet.
 //
 // Operations are idempotent (§4.7): a result is stored under the agent and its operation_id together with a hash of the request.
 // Of identical requests at once one acts and the others get its stored result; a changed one is idempotency_conflict.
@@ -12,8 +15,28 @@
 package orders
 
 import (
+	"embed"
+
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
+)
+
+//go:embed orders.sql
+var files embed.FS
+
+var (
+	statements        = db.Load(files)
+	readOrder         = statements.Named("read_order")
+	listOrders        = statements.Named("list_orders")
+	listOrdersInState = statements.Named("list_orders_in_state")
+	findOperation     = statements.Named("find_operation")
+	selectForCreate   = statements.Named("select_for_create")
+	selectForAct      = statements.Named("select_for_act")
+	lockOperation     = statements.Named("lock_operation")
+	lockForCreate     = statements.Named("lock_for_create")
+	lockOrder         = statements.Named("lock_order")
+	openOrder         = statements.Named("open_order")
+	stepOrder         = statements.Named("step_order")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

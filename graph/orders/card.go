@@ -69,13 +69,13 @@ type RefundProposal struct {
 	CreatedAt  time.Time `json:"created_at"`
 }
 
-func newCard(s *situation, caller uuid.UUID) *Card {
-	o := &s.order
+func newCard(s *snapshot, caller uuid.UUID) *Card {
+	o := &s.row
 	card := &Card{
 		ID: o.ID, State: string(o.State), Version: o.Version, Title: o.Title, Description: o.Description, Deadline: o.Deadline,
 		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor, TotalMinor: o.TotalMinor, FeeMode: feeMode, FeeBps: o.FeeBps,
 		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID,
-		Customer: s.customer.Card(), Contractor: s.contractor.Card(), Role: "customer",
+		Customer: s.Customer.Card(), Contractor: s.Contractor.Card(), Role: "customer",
 		ConfirmedTotalMinor: o.ConfirmedTotalMinor, ResultText: o.ResultText, TaskID: o.TaskID,
 		InputAttachments: s.inputs, ResultAttachments: s.results,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,
@@ -98,17 +98,17 @@ func newCard(s *situation, caller uuid.UUID) *Card {
 }
 
 // nextActions lists what the caller may do now, each with what its body must hold.
-func nextActions(s *situation, caller uuid.UUID) []wire.Action {
+func nextActions(s *snapshot, caller uuid.UUID) []wire.Action {
 	var next []wire.Action
 	for i := range transitions {
 		t := &transitions[i]
 		if !t.permits(s, caller) {
 			continue
 		}
-		body := map[string]any{"operation_id": nil, "expected_version": s.order.Version}
-		t.takes.template(body, s, caller)
+		body := map[string]any{"operation_id": nil, "expected_version": s.Version}
+		t.takes.template(body, &s.row, caller)
 		next = append(next, wire.Action{
-			Name: string(t.action), Method: http.MethodPost, Path: "/api/v1/orders/" + s.order.ID.String() + "/" + string(t.action), Body: body,
+			Name: string(t.action), Method: http.MethodPost, Path: "/api/v1/orders/" + s.ID.String() + "/" + string(t.action), Body: body,
 		})
 	}
 	return next

@@ -26,8 +26,8 @@ func (a answer) code() fault.Code {
 	return fault.From(a.err).Code
 }
 
-// together runs requests at once and returns their answers in order.
-func together(requests ...func() (*orders.OrderResult, error)) []answer {
+// concurrently runs requests at once and returns their answers in order.
+func concurrently(requests ...func() (*orders.OrderResult, error)) []answer {
 	var (
 		group   sync.WaitGroup
 		start   = make(chan struct{})
@@ -44,13 +44,13 @@ func together(requests ...func() (*orders.OrderResult, error)) []answer {
 	return answers
 }
 
-// acting is the request of an action.
-func (s *table) acting(by *graphtest.Agent, in orders.ActInput) func() (*orders.OrderResult, error) {
+// actRequest is the request of an action.
+func (s *pair) actRequest(by *graphtest.Agent, in orders.ActInput) func() (*orders.OrderResult, error) {
 	return func() (*orders.OrderResult, error) { return s.Orders.OrderAct(by.Ctx, in) }
 }
 
-// oneActed requires that of identical requests one acted and the others got its body.
-func oneActed(t *testing.T, answers []answer) {
+// requireOneActed requires that of identical requests one acted and the others got its body.
+func requireOneActed(t *testing.T, answers []answer) {
 	t.Helper()
 	acted := 0
 	for _, a := range answers {
@@ -65,14 +65,14 @@ func oneActed(t *testing.T, answers []answer) {
 
 func TestTwentyIdenticalRequestsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	requests := make([]func() (*orders.OrderResult, error), 20)
 	terms := s.terms(true)
 	for i := range requests {
 		requests[i] = func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
 	}
-	made := together(requests...)
-	oneActed(t, made)
+	made := concurrently(requests...)
+	requireOneActed(t, made)
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders"))
 
 	card := made[0].result.Order
@@ -82,22 +82,22 @@ func TestTwentyIdenticalRequestsAtOnce(t *testing.T) {
 	}{{s.contractor, orders.Accept}, {s.contractor, orders.Start}, {s.contractor, orders.Deliver}, {s.customer, orders.Complete}} {
 		in := command(card, step.action)
 		for i := range requests {
-			requests[i] = s.acting(step.by, in)
+			requests[i] = s.actRequest(step.by, in)
 		}
-		done := together(requests...)
-		oneActed(t, done)
+		done := concurrently(requests...)
+		requireOneActed(t, done)
 		card = done[0].result.Order
 	}
 	require.Equal(t, [2]int64{500_000 - total, 0}, s.balances(s.customer))
 	require.Equal(t, [2]int64{500_000 + amount, 0}, s.balances(s.contractor))
 	require.EqualValues(t, 5, s.Count("SELECT count(*) FROM operations"))
-	s.reconciled()
+	s.requireSoundLedger()
 }
 
 // Of different actions on the same version at once one is taken; the order has another version then.
 func TestOneOfTwoActionsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	funded := func() *orders.Card { return s.act(s.contractor, s.offer(true), orders.Accept) }
 	delivered := func() *orders.Card {
 		return s.act(s.contractor, s.act(s.contractor, funded(), orders.Start), orders.Deliver)
@@ -118,7 +118,7 @@ func TestOneOfTwoActionsAtOnce(t *testing.T) {
 	} {
 		for range 5 {
 			card := c.reach()
-			answers := together(s.acting(c.by[0], command(card, c.one)), s.acting(c.by[1], command(card, c.other)))
+			answers := concurrently(s.actRequest(c.by[0], command(card, c.one)), s.actRequest(c.by[1], command(card, c.other)))
 			state := s.read(s.customer, card.ID).Order.State
 			if answers[0].err == nil {
 				require.Equal(t, fault.VersionConflict, answers[1].code(), "%v", answers[1].err)
@@ -130,19 +130,19 @@ func TestOneOfTwoActionsAtOnce(t *testing.T) {
 			}
 		}
 	}
-	s.reconciled()
+	s.requireSoundLedger()
 }
 
 // One id cannot serve two requests, not even at once.
 func TestOneIDForTwoRequestsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	for range 5 {
 		one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
 		other.OperationID = one.OperationID
 		terms := s.terms(true)
 		terms.OperationID = one.OperationID
-		answers := together(s.acting(s.customer, one), s.acting(s.customer, other),
+		answers := concurrently(s.actRequest(s.customer, one), s.actRequest(s.customer, other),
 			func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
 		acted := 0
 		for _, a := range answers {
@@ -158,17 +158,17 @@ func TestOneIDForTwoRequestsAtOnce(t *testing.T) {
 
 func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	requests := make([]func() (*orders.OrderResult, error), 12)
 	for i := range requests {
 		in := s.terms(false)
 		in.AmountMinor = graphtest.Ptr[int64](90_909) // 100,000 with the fee: five fit
 		made, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
 		require.NoError(t, err)
-		requests[i] = s.acting(s.customer, command(made.Order, orders.Accept))
+		requests[i] = s.actRequest(s.customer, command(made.Order, orders.Accept))
 	}
 	funded := 0
-	for _, a := range together(requests...) {
+	for _, a := range concurrently(requests...) {
 		if a.err == nil {
 			funded++
 			continue
@@ -177,34 +177,34 @@ func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
 	}
 	require.Equal(t, 5, funded)
 	require.Equal(t, [2]int64{0, 500_000}, s.balances(s.customer))
-	s.reconciled()
+	s.requireSoundLedger()
 }
 
 // Orders both ways between two agents, accepted, closed and blocked at once, neither deadlock nor lose money.
-func TestTradeBothWaysAtOnce(t *testing.T) {
+func TestOrdersBothWaysAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
-	back := &table{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
-	delivered := func(s *table) *orders.Card {
+	s := sharedPair(t)
+	back := &pair{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
+	delivered := func(s *pair) *orders.Card {
 		card := s.act(s.contractor, s.offer(true), orders.Accept)
 		return s.act(s.contractor, s.act(s.contractor, card, orders.Start), orders.Deliver)
 	}
 	var requests []func() (*orders.OrderResult, error)
 	for range 6 {
-		for _, way := range []*table{s, back} {
+		for _, way := range []*pair{s, back} {
 			requests = append(requests,
-				way.acting(way.contractor, command(way.offer(true), orders.Accept)),
-				way.acting(way.customer, command(delivered(way), orders.Complete)))
+				way.actRequest(way.contractor, command(way.offer(true), orders.Accept)),
+				way.actRequest(way.customer, command(delivered(way), orders.Complete)))
 		}
 	}
 	requests = append(requests, func() (*orders.OrderResult, error) {
 		_, err := s.Contacts.BlockContact(s.customer.Ctx, contacts.ActInput{ContactID: s.contact.String()})
 		return nil, err
 	})
-	for _, a := range together(requests...) {
+	for _, a := range concurrently(requests...) {
 		if a.err != nil {
 			require.Equal(t, fault.FriendshipRequired, a.code(), "%v", a.err)
 		}
 	}
-	s.reconciled()
+	s.requireSoundLedger()
 }

@@ -16,7 +16,7 @@ import (
 
 func TestCreateNamesEveryWrongField(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	id := uuid.NewString()
 	for name, c := range map[string]struct {
 		field  string
@@ -63,7 +63,7 @@ func TestCreateNamesEveryWrongField(t *testing.T) {
 
 func TestCreateKeepsTermsAsSent(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	in := s.terms(true)
 	in.Title, in.Description = graphtest.Ptr("  Ж sonnet \t"), graphtest.Ptr(" two\n\tlines ")
 	in.Deadline = graphtest.Ptr("2999-12-31T23:59:59.1234567+01:00")
@@ -84,7 +84,7 @@ func TestCreateKeepsTermsAsSent(t *testing.T) {
 // Each refusal of a well-formed offer, and which comes first where several hold.
 func TestCreateRefusals(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	stranger, gone, trashed := s.Agent(), s.Agent(), s.Agent()
 	s.Befriend(s.customer, gone)
 	s.Befriend(s.customer, trashed)
@@ -143,35 +143,41 @@ func TestInactiveParticipants(t *testing.T) {
 		"suspended":  "UPDATE bots SET suspended_at = now() WHERE id = $1",
 		"restricted": "UPDATE settings SET email_requirement_activated_at = now() - interval '15 days' WHERE $1::uuid IS NOT NULL",
 	} {
-		for _, role := range []string{"customer", "contractor"} {
-			t.Run(name+" "+role, func(t *testing.T) {
-				t.Parallel()
-				s := newTable(t)
-				offered, held := s.offer(true), s.act(s.contractor, s.offer(true), orders.Accept)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			pairs := map[string]*pair{"customer": pairIn(t, w), "contractor": pairIn(t, w)}
+			offered, funded := make(map[string]*orders.Card), make(map[string]*orders.Card)
+			for role, s := range pairs {
+				offered[role], funded[role] = s.offer(true), s.act(s.contractor, s.offer(true), orders.Accept)
+			}
+			for role, s := range pairs {
 				s.Exec(change, s.agent(role).ID)
-				for _, byCustomer := range []bool{true, false} {
-					by := map[bool]*graphtest.Agent{true: s.customer, false: s.contractor}[byCustomer]
-					_, err := s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer))
-					graphtest.RequireFault(t, err, fault.ParticipantInactive)
-				}
-				_, err := s.Orders.OrderAct(s.contractor.Ctx, command(offered, orders.Accept))
-				graphtest.RequireFault(t, err, fault.ParticipantInactive)
-				require.Equal(t, []string{"reject"}, names(s.read(s.contractor, offered.ID).Order))
-
-				s.act(s.contractor, offered, orders.Reject)
-				held = s.act(s.contractor, held, orders.Start)
-				held = s.act(s.contractor, held, orders.Deliver)
-				held = s.act(s.customer, held, orders.ProposeRefund)
-				s.act(s.contractor, held, orders.ApproveRefund)
-				s.reconciled()
-			})
-		}
+				s.requireNoNewObligations(offered[role])
+				s.act(s.contractor, offered[role], orders.Reject)
+				card := s.act(s.contractor, s.act(s.contractor, funded[role], orders.Start), orders.Deliver)
+				s.act(s.contractor, s.act(s.customer, card, orders.ProposeRefund), orders.ApproveRefund)
+				s.requireSoundLedger()
+			}
+		})
 	}
+}
+
+// requireNoNewObligations requires that neither an offer nor an accept is possible.
+func (s *pair) requireNoNewObligations(offered *orders.Card) {
+	s.t.Helper()
+	for by, byCustomer := range map[*graphtest.Agent]bool{s.customer: true, s.contractor: false} {
+		_, err := s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer))
+		graphtest.RequireFault(s.t, err, fault.ParticipantInactive)
+	}
+	_, err := s.Orders.OrderAct(s.contractor.Ctx, command(offered, orders.Accept))
+	graphtest.RequireFault(s.t, err, fault.ParticipantInactive)
+	require.Equal(s.t, []string{"reject"}, names(s.read(s.contractor, offered.ID).Order))
 }
 
 func TestContractorMayConfirmThePriceToo(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	in := s.terms(false)
 	in.ConfirmedTotalMinor = graphtest.Ptr(total - 1)
 	_, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
@@ -182,9 +188,9 @@ func TestContractorMayConfirmThePriceToo(t *testing.T) {
 	require.Nil(t, made.Order.ConfirmedTotalMinor, "what is kept is the customer's confirmation")
 }
 
-func TestFeeRateIsTheOperators(t *testing.T) {
+func TestFeeRateIsFixedByTheOffer(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	s.Exec("UPDATE settings SET fee_bps = 250")
 	_, err := s.Orders.CreateOrder(s.customer.Ctx, s.terms(true))
 	graphtest.RequireFault(t, err, fault.PriceChanged)

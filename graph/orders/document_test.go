@@ -21,9 +21,9 @@ const document = "../../docs/orders.md"
 var ends = []order.State{order.StateClosed, order.StateCancelled, order.StateRejected}
 
 // bodies names what an action's body holds beside operation_id and expected_version.
-var bodies = map[extra]string{
-	aNothing: "", aConfirmation: "`confirmed_total_minor` (from the customer)",
-	aResult: "`result_text`, `result_attachment_ids` or both", aReason: "`reason`",
+var bodies = map[payload]string{
+	noPayload: "", confirmationPayload: "`confirmed_total_minor` (from the customer)",
+	resultPayload: "`result_text`, `result_attachment_ids` or both", reasonPayload: "`reason`",
 }
 
 // diagram is the table of transitions as a state diagram.
@@ -59,8 +59,8 @@ func listing() string {
 	return b.String()
 }
 
-// page31 is the document.
-func page31() string {
+// ordersPage is the document.
+func ordersPage() string {
 	return `# Orders
 
 What may happen to an order, generated from the table in ` + "`graph/orders/state.go`" + `.
@@ -75,18 +75,18 @@ left to right, the money.
 }
 
 // The document says what the table says.
-func TestDocumentIsTheTable(t *testing.T) {
+func TestDocumentMatchesTable(t *testing.T) {
 	t.Parallel()
 	if *rewrite {
-		require.NoError(t, os.WriteFile(document, []byte(page31()), 0o644))
+		require.NoError(t, os.WriteFile(document, []byte(ordersPage()), 0o644))
 	}
 	got, err := os.ReadFile(document)
 	require.NoError(t, err)
-	require.Equal(t, page31(), string(got), "run: go test ./graph/orders -run Document -write")
+	require.Equal(t, ordersPage(), string(got), "run: go test ./graph/orders -run Document -write")
 }
 
 // What the rest of the package takes for granted about the table.
-func TestTableIsSound(t *testing.T) {
+func TestStateTableIsConsistent(t *testing.T) {
 	t.Parallel()
 	seen := map[Action]bool{}
 	for _, r := range transitions {
@@ -96,13 +96,13 @@ func TestTableIsSound(t *testing.T) {
 		for _, state := range append(slices.Clone(r.from), r.to) {
 			require.NoError(t, order.StateValidator(state))
 		}
-		for state := range r.unlike {
+		for state := range r.stateFaults {
 			require.NotContains(t, r.from, state)
 		}
 		for _, state := range r.from {
 			require.NotContains(t, ends, state)
 		}
-		require.Equal(t, slices.Contains(holding, r.from[0]) && !slices.Contains(holding, r.to), r.money.kind == release.kind || r.money.kind == giveBack.kind,
+		require.Equal(t, slices.Contains(holding, r.from[0]) && !slices.Contains(holding, r.to), r.money.kind == release.kind || r.money.kind == refund.kind,
 			"%s: money leaves the reserve exactly where an order stops holding any", r.action)
 		require.Equal(t, !slices.Contains(holding, r.from[0]) && slices.Contains(holding, r.to), r.money.kind == hold.kind, "%s", r.action)
 	}

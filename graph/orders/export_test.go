@@ -1,7 +1,7 @@
 package orders
 
-// ListStatements are those of the list of orders, for tests that look at their plans.
+// The statements of the list, for the test that looks at their plans.
 var (
-	ListAll     = listAll
-	ListInState = listInState
+	ListOrders        = listOrders
+	ListOrdersInState = listOrdersInState
 )

@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// strung are ids in the form a client sends.
-func strung(ids []uuid.UUID) []string {
+// idStrings are ids in the form a client sends.
+func idStrings(ids []uuid.UUID) []string {
 	list := make([]string, len(ids))
 	for i, id := range ids {
 		list[i] = id.String()
@@ -21,8 +21,8 @@ func strung(ids []uuid.UUID) []string {
 	return list
 }
 
-// shown are the ids of files on a card.
-func shown(files []orders.Attachment) []uuid.UUID {
+// fileIDs are the ids of files on a card.
+func fileIDs(files []orders.Attachment) []uuid.UUID {
 	ids := make([]uuid.UUID, len(files))
 	for i, f := range files {
 		ids[i] = f.ID
@@ -31,7 +31,7 @@ func shown(files []orders.Attachment) []uuid.UUID {
 }
 
 // files makes some ready files of an agent's.
-func (s *table) files(of *graphtest.Agent, many int) []uuid.UUID {
+func (s *pair) files(of *graphtest.Agent, many int) []uuid.UUID {
 	s.t.Helper()
 	ids := make([]uuid.UUID, many)
 	for i := range ids {
@@ -42,26 +42,26 @@ func (s *table) files(of *graphtest.Agent, many int) []uuid.UUID {
 
 func TestFilesOfAnOrder(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	inputs, results := s.files(s.customer, 10), s.files(s.contractor, 2)
 	terms := s.terms(true)
-	terms.InputAttachmentIDs = strung(inputs)
+	terms.InputAttachmentIDs = idStrings(inputs)
 	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
 	require.NoError(t, err)
-	require.Equal(t, inputs, shown(made.Order.InputAttachments), "in the order sent")
+	require.Equal(t, inputs, fileIDs(made.Order.InputAttachments), "in the order sent")
 	require.Empty(t, made.Order.ResultAttachments)
 	require.Equal(t, graphtest.Ptr("secret name.png"), s.read(s.contractor, made.Order.ID).Order.InputAttachments[0].FileName, "whole, for both")
 
 	card := s.act(s.contractor, s.act(s.contractor, made.Order, orders.Accept), orders.Start)
-	require.Equal(t, inputs, shown(card.InputAttachments))
+	require.Equal(t, inputs, fileIDs(card.InputAttachments))
 	deliver := command(card, orders.Deliver)
-	deliver.ResultText, deliver.ResultAttachmentIDs = nil, strung(results)
+	deliver.ResultText, deliver.ResultAttachmentIDs = nil, idStrings(results)
 	done, err := s.Orders.OrderAct(s.contractor.Ctx, deliver)
 	require.NoError(t, err)
-	require.Equal(t, results, shown(done.Order.ResultAttachments))
+	require.Equal(t, results, fileIDs(done.Order.ResultAttachments))
 	card = s.act(s.customer, done.Order, orders.Complete)
-	require.Equal(t, inputs, shown(card.InputAttachments))
-	require.Equal(t, results, shown(card.ResultAttachments))
+	require.Equal(t, inputs, fileIDs(card.InputAttachments))
+	require.Equal(t, results, fileIDs(card.ResultAttachments))
 	s.offer(true)
 	list, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{})
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestFilesOfAnOrder(t *testing.T) {
 
 	for _, again := range []func() (*orders.OrderResult, error){
 		func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) },
-		s.acting(s.contractor, deliver),
+		s.actRequest(s.contractor, deliver),
 	} {
 		repeat, err := again()
 		require.NoError(t, err)
@@ -78,12 +78,12 @@ func TestFilesOfAnOrder(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeUsed(t *testing.T) {
+func TestUnusableFiles(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	used := s.files(s.customer, 1)
 	first := s.terms(true)
-	first.InputAttachmentIDs = strung(used)
+	first.InputAttachmentIDs = idStrings(used)
 	_, err := s.Orders.CreateOrder(s.customer.Ctx, first)
 	require.NoError(t, err)
 	pending, gone := s.files(s.customer, 1), s.files(s.customer, 1)
@@ -108,7 +108,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		"usable, at a wrong price": {fault.PriceChanged, own, func(in *orders.CreateInput) { *in.ConfirmedTotalMinor++ }},
 	} {
 		in := s.terms(true)
-		in.InputAttachmentIDs = strung(c.ids)
+		in.InputAttachmentIDs = idStrings(c.ids)
 		if c.change != nil {
 			c.change(&in)
 		}
@@ -121,41 +121,41 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	card := s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start)
 	for code, ids := range map[fault.Code][]uuid.UUID{fault.InvalidAttachment: own, fault.AttachmentAlreadyBound: s.bound(s.contractor)} {
 		in := command(card, orders.Deliver)
-		in.ResultAttachmentIDs = strung(ids)
+		in.ResultAttachmentIDs = idStrings(ids)
 		_, err := s.Orders.OrderAct(s.contractor.Ctx, in)
 		graphtest.RequireFault(t, err, code)
 	}
 }
 
 // bound is a file of an agent's that another order of the contractor's uses.
-func (s *table) bound(of *graphtest.Agent) []uuid.UUID {
+func (s *pair) bound(of *graphtest.Agent) []uuid.UUID {
 	s.t.Helper()
 	ids := s.files(of, 1)
 	in := s.terms(false)
-	in.InputAttachmentIDs = strung(ids)
+	in.InputAttachmentIDs = idStrings(ids)
 	_, err := s.Orders.CreateOrder(of.Ctx, in)
 	require.NoError(s.t, err)
 	return ids
 }
 
 // Whoever waited for a delivery shows its files.
-func TestFilesThatCameWhileWaiting(t *testing.T) {
+func TestFilesBoundWhileWaitingAreShown(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	card := s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start)
 	results := s.files(s.contractor, 2)
 	deliver := command(card, orders.Deliver)
-	deliver.ResultAttachmentIDs = strung(results)
-	commit := s.holding("LOCK TABLE order_events IN EXCLUSIVE MODE")
-	delivered := later(s.acting(s.contractor, deliver))
-	s.awaitWaiting(1)
+	deliver.ResultAttachmentIDs = idStrings(results)
+	commit := s.holdLocks("LOCK TABLE order_events IN EXCLUSIVE MODE")
+	delivered := async(s.actRequest(s.contractor, deliver))
+	s.awaitLockWaits(1)
 	next := *card
 	next.Version++
-	completed := later(s.acting(s.customer, command(&next, orders.Complete)))
-	s.awaitWaiting(2)
+	completed := async(s.actRequest(s.customer, command(&next, orders.Complete)))
+	s.awaitLockWaits(2)
 	commit()
 	require.NoError(t, (<-delivered).err)
 	done := <-completed
 	require.NoError(t, done.err)
-	require.Equal(t, results, shown(done.result.Order.ResultAttachments))
+	require.Equal(t, results, fileIDs(done.result.Order.ResultAttachments))
 }

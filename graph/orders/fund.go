@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/ent/order"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
@@ -21,7 +20,8 @@ type Purchase struct {
 	// OperationID makes the request idempotent; it is of the same space as those of offers and actions.
 	OperationID uuid.UUID
 	TaskID      uuid.UUID
-	// Body is the input as it was sent, its ids in canonical form, with omitzero members; another one under the same id is another request.
+	// Body is the input as it was sent, its ids in canonical form, with omitzero members; another one under the same id is
+	// another request.
 	Body any
 }
 
@@ -39,7 +39,9 @@ type Deal struct {
 // it, who becomes author and customer. agree runs inside the transaction, once it is known that nothing is stored under the
 // operation: it locks and judges what the deal rests on, and writes what follows from it. Its locks come before those of wallets.
 // Faults in this order: unauthorized, idempotency_conflict, those of agree, insufficient_funds, ledger_conflict.
-func (a *API) FundOrder(ctx context.Context, p Purchase, agree func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*Deal, error)) (*OrderResult, error) {
+func (a *API) FundOrder(
+	ctx context.Context, p Purchase, agree func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*Deal, error),
+) (*OrderResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
@@ -49,22 +51,25 @@ func (a *API) FundOrder(ctx context.Context, p Purchase, agree func(ctx context.
 		return nil, err
 	}
 	id := newID()
-	fund := func(ctx context.Context, in scope) (*OrderResult, error) {
-		if made, err := op.repeated(ctx, in); made != nil || err != nil {
-			return made, err
-		}
-		d, err := agree(ctx, in.tx, id)
-		if err != nil {
-			return nil, err
-		}
-		return a.open(ctx, in, d.order(id, p.TaskID), step{action: selected, by: op.agent, at: d.At}, op, hold)
-	}
-	return a.locked(ctx, work{act: fund, lock: takeTurn, args: []any{op.agent, op.id}})
+	return a.run(ctx, idempotent{
+		attempt: func(ctx context.Context, on runner) (*OrderResult, error) {
+			if made, err := op.find(ctx, on); made != nil || err != nil {
+				return made, err
+			}
+			d, err := agree(ctx, on.tx, id)
+			if err != nil {
+				return nil, err
+			}
+			first := step{action: selected, by: op.agent, at: d.At}
+			return a.commit(ctx, on, openOrder, false, d.snapshot(id, p.TaskID), first, op, hold)
+		},
+		lock: lockOperation, args: []any{op.agent, op.id}, locked: true,
+	})
 }
 
-// order is what comes of a deal.
-func (d *Deal) order(id, taskID uuid.UUID) *situation {
-	return &situation{customer: d.Customer, contractor: d.Contractor, now: d.At, order: ent.Order{
+// snapshot is the order that a deal makes.
+func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
+	return &snapshot{Customer: d.Customer, Contractor: d.Contractor, Now: d.At, row: row{
 		ID: id, CreatedAt: d.At, UpdatedAt: d.At, State: order.StateFunded, Version: 1, FundedAt: &d.At, TaskID: &taskID,
 		CustomerID: d.Customer.ID, ContractorID: d.Contractor.ID, AuthorID: d.Customer.ID,
 		Title: d.Title, Description: d.Description, Deadline: d.Deadline,

@@ -11,6 +11,15 @@ import (
 	"stoa/graph/platform/text"
 )
 
+// Lengths in characters and sizes of sets (§8).
+const (
+	maxTitle       = 160
+	maxDescription = 8000
+	maxResultText  = 8000
+	maxReason      = 2000
+	maxFiles       = 10
+)
+
 var (
 	errRequired  = errors.New("is required")
 	errUnknown   = errors.New("is not a field of this request")
@@ -83,7 +92,7 @@ func (in CreateInput) check() (offer, error) {
 	return made, wrong.Fault(fault.InvalidInput)
 }
 
-// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (contract §12).
+// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.3).
 func (in CreateInput) canonical() CreateInput {
 	in.OperationID, in.ContractorID = text.CanonicalUUID(in.OperationID), text.CanonicalUUID(in.ContractorID)
 	in.CustomerID = text.CanonicalUUID(in.CustomerID)
@@ -139,16 +148,83 @@ func (in ActInput) check() (command, error) {
 		resultText:      in.ResultText,
 		reason:          in.Reason,
 		results:         checkFiles(wrong, "result_attachment_ids", in.ResultAttachmentIDs),
-		fixed:           in.InputAttachmentIDs != nil || (in.ResultAttachmentIDs != nil && t.takes != aResult),
+		fixed:           in.InputAttachmentIDs != nil || (in.ResultAttachmentIDs != nil && t.takes != resultPayload),
 	}, wrong.Fault(fault.InvalidInput)
 }
 
-// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (contract §12).
+// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.3).
 func (in ActInput) canonical() ActInput {
 	in.OperationID = text.CanonicalUUID(in.OperationID)
 	in.ResultAttachmentIDs = text.CanonicalUUIDs(in.ResultAttachmentIDs)
 	in.InputAttachmentIDs = text.CanonicalUUIDs(in.InputAttachmentIDs)
 	return in
+}
+
+// payload is what an action's body holds beside operation_id and expected_version.
+type payload int
+
+// The payloads of the table in state.go.
+const (
+	noPayload payload = iota
+	// confirmationPayload is confirmed_total_minor, which the customer must send.
+	confirmationPayload
+	// resultPayload is result_text, result_attachment_ids or both.
+	resultPayload
+	// reasonPayload is reason.
+	reasonPayload
+)
+
+// check judges the fields that only one kind of payload holds.
+func (p payload) check(wrong fault.Fields, in ActInput) {
+	for _, f := range []struct {
+		name string
+		sent bool
+		of   payload
+	}{
+		{"confirmed_total_minor", in.ConfirmedTotalMinor != nil, confirmationPayload},
+		{"result_text", in.ResultText != nil, resultPayload},
+		{"reason", in.Reason != nil, reasonPayload},
+	} {
+		if f.sent && f.of != p {
+			wrong.Add(f.name, errUnknown)
+		}
+	}
+	switch p {
+	case resultPayload:
+		if in.ResultText == nil && in.ResultAttachmentIDs == nil {
+			wrong.Add("result_text", errNoResult)
+		}
+		checkMulti(wrong, "result_text", in.ResultText, 0, maxResultText)
+	case reasonPayload:
+		if in.Reason == nil {
+			wrong.Add("reason", errRequired)
+		}
+		checkMulti(wrong, "reason", in.Reason, 1, maxReason)
+	case noPayload, confirmationPayload:
+	}
+}
+
+// template adds to an action's body what the caller has to send besides: a value where the server knows it, else null.
+func (p payload) template(body map[string]any, o *row, caller uuid.UUID) {
+	switch p {
+	case confirmationPayload:
+		if caller == o.CustomerID {
+			body["confirmed_total_minor"] = o.TotalMinor
+		}
+	case resultPayload:
+		body["result_text"] = nil
+	case reasonPayload:
+		body["reason"] = nil
+	case noPayload:
+	}
+}
+
+func checkMulti(wrong fault.Fields, field string, sent *string, shortest, longest int) {
+	if sent == nil {
+		return
+	}
+	_, err := text.Multi(*sent, shortest, longest)
+	wrong.Add(field, err)
 }
 
 func required(wrong fault.Fields, field string, sent *string) string {

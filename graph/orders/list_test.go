@@ -23,13 +23,13 @@ func ids(list *orders.List) []uuid.UUID {
 
 func TestMyOrdersNewestFirst(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	third := s.Agent()
 	s.Befriend(third, s.customer)
-	back := &table{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
+	back := &pair{World: s.World, t: t, customer: s.contractor, contractor: s.customer}
 	var mine []uuid.UUID // newest first, the two being customer and contractor by turns
 	for i := range 23 {
-		mine = append([]uuid.UUID{[]*table{s, back}[i%2].offer(i%3 > 0).ID}, mine...)
+		mine = append([]uuid.UUID{[]*pair{s, back}[i%2].offer(i%3 > 0).ID}, mine...)
 	}
 	theirs := s.terms(false)
 	_, err := s.Orders.CreateOrder(third.Ctx, theirs)
@@ -68,7 +68,7 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 
 func TestMyOrdersRefusals(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	for _, bad := range []page.Param{{""}, {"0"}, {"1001"}, {"01"}, {"x"}, {"1", "1"}} {
 		_, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{Page: bad})
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidPagination).Fields, "page")
@@ -87,7 +87,7 @@ func TestMyOrdersRefusals(t *testing.T) {
 
 func TestOrderIsForItsParticipants(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	card := s.offer(true)
 	for _, id := range []string{"", "x", "{" + card.ID.String() + "}"} {
 		_, err := s.Orders.Order(s.customer.Ctx, orders.OrderInput{OrderID: id})

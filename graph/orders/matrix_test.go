@@ -81,8 +81,8 @@ func is(who, caller, author, proposer string) bool {
 	}
 }
 
-// verdict is what contract §6 says of an action: the code, or the row that it takes.
-func verdict(p place, action, caller, author string, stale bool) (fault.Code, row) {
+// expectedOutcome is what §3.1 says of an action: the code, or the row that it takes.
+func expectedOutcome(p place, action, caller, author string, stale bool) (fault.Code, row) {
 	var who string
 	for _, r := range rows() {
 		if r.action == action {
@@ -111,7 +111,7 @@ func verdict(p place, action, caller, author string, stale bool) (fault.Code, ro
 }
 
 // agent of a role.
-func (s *table) agent(role string) *graphtest.Agent {
+func (s *pair) agent(role string) *graphtest.Agent {
 	if role == "customer" {
 		return s.customer
 	}
@@ -119,7 +119,7 @@ func (s *table) agent(role string) *graphtest.Agent {
 }
 
 // reach makes an order of an author's and takes it to a place.
-func (s *table) reach(p place, author string) *orders.Card {
+func (s *pair) reach(p place, author string) *orders.Card {
 	s.t.Helper()
 	card := s.offer(author == "customer")
 	other := map[string]string{"customer": "contractor", "contractor": "customer"}[author]
@@ -132,8 +132,8 @@ func (s *table) reach(p place, author string) *orders.Card {
 	return card
 }
 
-// moved is what a movement does to the balances of customer and contractor.
-func moved(kind string, before [2][2]int64) [2][2]int64 {
+// balancesAfter is what a posting makes of the balances of customer and contractor.
+func balancesAfter(kind string, before [2][2]int64) [2][2]int64 {
 	after := before
 	switch kind {
 	case "reserve":
@@ -150,52 +150,53 @@ func moved(kind string, before [2][2]int64) [2][2]int64 {
 }
 
 // Every action in every state by either role in an order of either author, with the present and with a stale version, gives what
-// §3.1 and contract §6 say, and the card lists exactly what is permitted.
+// §3.1 says, and the card lists exactly what is permitted.
 func TestEveryActionInEveryStateByEveryRole(t *testing.T) {
 	t.Parallel()
+	w := shared()
 	for _, author := range []string{"customer", "contractor"} {
 		for _, p := range places {
 			t.Run(fmt.Sprintf("%s by the %s", p.name, author), func(t *testing.T) {
 				t.Parallel()
-				s := newTable(t)
+				s := pairIn(t, w)
 				idle := s.reach(p, author)
 				for _, caller := range []string{"customer", "contractor"} {
 					var permitted []string
 					for _, action := range orders.Actions() {
 						stale := command(idle, action)
 						*stale.ExpectedVersion++
-						code, _ := verdict(p, string(action), caller, author, true)
+						code, _ := expectedOutcome(p, string(action), caller, author, true)
 						_, err := s.Orders.OrderAct(s.agent(caller).Ctx, stale)
 						graphtest.RequireFault(t, err, code)
 
-						code, to := verdict(p, string(action), caller, author, false)
+						code, to := expectedOutcome(p, string(action), caller, author, false)
 						if code != "" {
 							_, err := s.Orders.OrderAct(s.agent(caller).Ctx, command(idle, action))
 							graphtest.RequireFault(t, err, code)
 							continue
 						}
 						permitted = append(permitted, string(action))
-						s.takes(s.reach(p, author), action, caller, to)
+						s.requireTransition(s.reach(p, author), action, caller, to)
 					}
 					detail := s.read(s.agent(caller), idle.ID)
 					require.Equal(t, idle.Version, detail.Order.Version, "refused actions change nothing")
 					require.Len(t, detail.Events, idle.Version)
 					require.Equal(t, permitted, names(detail.Order))
 				}
-				s.reconciled()
+				s.requireSoundLedger()
 			})
 		}
 	}
 }
 
-// takes requires that an action takes an order where a row of §3.1 says.
-func (s *table) takes(card *orders.Card, action orders.Action, caller string, to row) {
+// requireTransition requires that an action takes an order where a row of §3.1 says.
+func (s *pair) requireTransition(card *orders.Card, action orders.Action, caller string, to row) {
 	s.t.Helper()
 	before := [2][2]int64{s.balances(s.customer), s.balances(s.contractor)}
 	done := s.act(s.agent(caller), card, action)
 	require.Equal(s.t, to.to, done.State)
 	require.Equal(s.t, card.Version+1, done.Version)
-	after := moved(to.money, before)
+	after := balancesAfter(to.money, before)
 	require.Equal(s.t, after[0], s.balances(s.customer))
 	require.Equal(s.t, after[1], s.balances(s.contractor))
 	detail := s.read(s.agent(caller), card.ID)

@@ -2,12 +2,17 @@ package orders
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"stoa/ent/order"
 	"stoa/ent/orderevent"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 )
@@ -44,8 +49,6 @@ type Detail struct {
 	Events []*Event `json:"events"`
 }
 
-var one = `SELECT ` + columns + `, ` + facts + ` FROM orders o` + parties + ` WHERE o.id = $1 AND $2 IN (o.customer_id, o.contractor_id)`
-
 // Order returns an order of the caller's with its history (§4.7). Only one of the two participants may read it; for everyone
 // else it is not_found. Faults: invalid_id, not_found.
 func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
@@ -57,24 +60,87 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s situation
-	if err := a.DB.SQL.QueryRowContext(ctx, one, id, v.BotID).Scan(s.targets()...); err != nil {
+	s, err := db.One[snapshot](ctx, a.DB.SQL, readOrder, id, v.BotID)
+	if err != nil {
 		return nil, err
 	}
-	if err := showFiles(ctx, a.DB.SQL, v.BotID, &s); err != nil {
+	if err := loadFiles(ctx, a.DB.SQL, v.BotID, s); err != nil {
 		return nil, err
 	}
 	// A step taken between the two reads belongs to the next card.
-	steps, err := a.DB.Ent.OrderEvent.Query().Where(orderevent.OrderID(id), orderevent.VersionLTE(s.order.Version)).
+	steps, err := a.DB.Ent.OrderEvent.Query().Where(orderevent.OrderID(id), orderevent.VersionLTE(s.Version)).
 		Order(orderevent.ByVersion()).All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	detail := &Detail{Order: newCard(&s, v.BotID), Events: make([]*Event, len(steps))}
+	detail := &Detail{Order: newCard(s, v.BotID), Events: make([]*Event, len(steps))}
 	for i, e := range steps {
 		detail.Events[i] = &Event{
-			Action: e.Action, ParticipantID: e.ParticipantID, State: e.State, Version: e.Version, CreatedAt: e.CreatedAt, Reason: e.Reason,
+			Action: e.Action, ParticipantID: e.ParticipantID, State: e.State, Version: e.Version,
+			CreatedAt: e.CreatedAt, Reason: e.Reason,
 		}
 	}
 	return detail, nil
+}
+
+// deepestPage of the list of orders (§8).
+const deepestPage = 1000
+
+// ListInput is the query of the list: `page` 1 to 1000, `page_size` 1 to 50, and `state`, one of an order's states.
+type ListInput struct {
+	Page     page.Param `query:"page" json:"-"`
+	PageSize page.Param `query:"page_size" json:"-"`
+	State    page.Param `query:"state" json:"-"`
+}
+
+// check returns invalid_pagination or invalid_input naming the parameter that is wrong. Without a state all are listed.
+func (in ListInput) check() (page.Number, *order.State, error) {
+	number, err := page.Parse(in.Page, in.PageSize, deepestPage)
+	if wrong := new(page.Error); errors.As(err, &wrong) {
+		return number, nil, fault.Field(fault.InvalidPagination, wrong.Field, wrong.Reason)
+	}
+	if len(in.State) == 0 {
+		return number, nil, nil
+	}
+	state := order.State(in.State[0])
+	if len(in.State) > 1 || order.StateValidator(state) != nil {
+		return number, nil, fault.Field(fault.InvalidInput, "state", "must be one state of an order, sent once")
+	}
+	return number, &state, nil
+}
+
+// List is a page of orders.
+type List struct {
+	Orders []*Card `json:"orders"`
+	page.Meta
+}
+
+// MyOrders lists the orders in which the caller is customer or contractor, newest first (§4.7). Only an agent may call it.
+// Faults: invalid_pagination, invalid_input.
+func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	number, state, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	statement, args := listOrders, []any{v.BotID, number.Offset(), number.Limit()}
+	if state != nil {
+		statement, args = listOrdersInState, slices.Insert(args, 1, any(*state))
+	}
+	found, err := db.All[snapshot](ctx, a.DB.SQL, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	found, meta := page.Cut(number, found)
+	if err := loadFiles(ctx, a.DB.SQL, v.BotID, found...); err != nil {
+		return nil, err
+	}
+	list := &List{Orders: make([]*Card, len(found)), Meta: meta}
+	for i, s := range found {
+		list.Orders[i] = newCard(s, v.BotID)
+	}
+	return list, nil
 }

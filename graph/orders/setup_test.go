@@ -1,6 +1,11 @@
 package orders_test
 
 import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,8 +22,8 @@ const (
 	total  int64 = 1100
 )
 
-// table is a world with two friends who trade.
-type table struct {
+// pair is two friends who trade.
+type pair struct {
 	*graphtest.World
 	t                    testing.TB
 	customer, contractor *graphtest.Agent
@@ -26,19 +31,63 @@ type table struct {
 	contact uuid.UUID
 }
 
-func newTable(t testing.TB) *table {
+func newPair(t testing.TB) *pair {
 	t.Helper()
-	w := graphtest.New(t)
-	s := &table{World: w, t: t, customer: w.Agent(), contractor: w.Agent()}
+	return pairIn(t, graphtest.New(t))
+}
+
+// pairIn makes two friends in a database that tests share.
+func pairIn(t testing.TB, w *graphtest.World) *pair {
+	t.Helper()
+	s := &pair{World: w, t: t, customer: w.Agent(), contractor: w.Agent()}
 	s.contact = w.Befriend(s.customer, s.contractor)
 	return s
+}
+
+// sharedPair makes two friends in the shared database.
+func sharedPair(t testing.TB) *pair {
+	t.Helper()
+	return pairIn(t, shared())
+}
+
+// shared is a database for all tests that look at nothing but their own agents and change nothing else.
+var shared = sync.OnceValue(func() *graphtest.World { return graphtest.New(&process) })
+
+// process stands for the test that the shared database belongs to.
+var process processTB
+
+type processTB struct {
+	testing.TB
+
+	cleanups []func()
+}
+
+func (p *processTB) Helper()             {}
+func (p *processTB) Failed() bool        { return false }
+func (p *processTB) Logf(string, ...any) {}
+func (p *processTB) FailNow()            { panic("the shared database failed") }
+
+func (p *processTB) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (p *processTB) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (p *processTB) Cleanup(f func())                  { p.cleanups = append(p.cleanups, f) }
+
+// A property is checked 20 times unless -rapid.checks says otherwise: each check is a whole history.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	for _, cleanup := range slices.Backward(process.cleanups) {
+		cleanup()
+	}
+	os.Exit(code)
 }
 
 // newID is a fresh id in the form a client sends.
 func newID() *string { return graphtest.Ptr(uuid.NewString()) }
 
 // terms are a valid offer by the customer or, without confirmed total, by the contractor.
-func (s *table) terms(byCustomer bool) orders.CreateInput {
+func (s *pair) terms(byCustomer bool) orders.CreateInput {
 	in := orders.CreateInput{
 		OperationID: newID(), Title: graphtest.Ptr("A sonnet"), Description: graphtest.Ptr("Fourteen lines."),
 		Deadline: graphtest.Ptr(s.Now().Add(24 * time.Hour).Format(time.RFC3339Nano)), AmountMinor: graphtest.Ptr(amount),
@@ -52,7 +101,7 @@ func (s *table) terms(byCustomer bool) orders.CreateInput {
 }
 
 // offer makes an order by either of the two.
-func (s *table) offer(byCustomer bool) *orders.Card {
+func (s *pair) offer(byCustomer bool) *orders.Card {
 	s.t.Helper()
 	by := s.contractor
 	if byCustomer {
@@ -80,7 +129,7 @@ func command(card *orders.Card, action orders.Action) orders.ActInput {
 }
 
 // act takes a valid step.
-func (s *table) act(by *graphtest.Agent, card *orders.Card, action orders.Action) *orders.Card {
+func (s *pair) act(by *graphtest.Agent, card *orders.Card, action orders.Action) *orders.Card {
 	s.t.Helper()
 	done, err := s.Orders.OrderAct(by.Ctx, command(card, action))
 	require.NoError(s.t, err)
@@ -88,7 +137,7 @@ func (s *table) act(by *graphtest.Agent, card *orders.Card, action orders.Action
 }
 
 // read returns an order as an agent sees it.
-func (s *table) read(by *graphtest.Agent, id uuid.UUID) *orders.Detail {
+func (s *pair) read(by *graphtest.Agent, id uuid.UUID) *orders.Detail {
 	s.t.Helper()
 	detail, err := s.Orders.Order(by.Ctx, orders.OrderInput{OrderID: id.String()})
 	require.NoError(s.t, err)
@@ -96,15 +145,15 @@ func (s *table) read(by *graphtest.Agent, id uuid.UUID) *orders.Detail {
 }
 
 // balances of an agent: available and reserved.
-func (s *table) balances(of *graphtest.Agent) [2]int64 {
+func (s *pair) balances(of *graphtest.Agent) [2]int64 {
 	s.t.Helper()
 	own, err := s.Wallet.MyWallet(of.Ctx)
 	require.NoError(s.t, err)
 	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
 }
 
-// reconciled requires books without a discrepancy.
-func (s *table) reconciled() {
+// requireSoundLedger requires a ledger without a discrepancy.
+func (s *pair) requireSoundLedger() {
 	s.t.Helper()
 	found, err := s.Wallet.Reconcile(s.t.Context())
 	require.NoError(s.t, err)

@@ -2,9 +2,13 @@ package orders
 
 import (
 	"slices"
+	"time"
+
+	"github.com/google/uuid"
 
 	"stoa/ent/order"
 	"stoa/graph/platform/fault"
+	"stoa/graph/wallet"
 )
 
 // Action is an operation on an existing order, as paths and events spell it (§3.1).
@@ -23,7 +27,7 @@ const (
 	ApproveRefund Action = "approve-refund"
 )
 
-// transition is one row of the table: who may do what in which states, and what comes of it.
+// transition is one row of the state table: who may do what in which states, and what follows.
 type transition struct {
 	action Action
 	// who may do it, in whatever state the order is.
@@ -32,55 +36,166 @@ type transition struct {
 	from []order.State
 	to   order.State
 	// takes is what the body holds beside operation_id and expected_version.
-	takes extra
+	takes payload
 	// needs must hold as well, in the order in which they are checked.
-	needs []*condition
+	needs []*guard
 	// money moves with it.
-	money movement
-	// record is what the order itself remembers of it.
-	record record
-	// unlike state_conflict these refusals, by state, say what is missing.
-	unlike map[order.State]fault.Code
+	money posting
+	// apply sets what the order keeps of the step, beside its state and version.
+	apply func(o *row, s step)
+	// stateFaults are the codes, by state, of a refusal that is not state_conflict.
+	stateFaults map[order.State]fault.Code
 }
 
-// offered are the states before anything is agreed, working those in which the contractor may still deliver or have delivered
-// undisputed, holding those in which the full price is reserved.
+// offered are the states before anything is agreed, working those in which the order is carried out and undisputed, holding those
+// in which the full price is reserved.
 var (
 	offered = []order.State{order.StateOffered}
 	working = []order.State{order.StateFunded, order.StateInProgress, order.StateDelivered}
 	holding = append(slices.Clone(working), order.StateDisputed)
 )
 
-// transitions is the life of an order (§3.1), all of it. The routes, the `actions` of a card, the order of checks and
-// docs/orders.md come from here. No row leaves closed, cancelled or rejected.
+// transitions is the whole life of an order (§3.1). The routes, the `actions` of a card, the order of checks and docs/orders.md
+// come from it. No row leaves closed, cancelled or rejected.
 var transitions = []transition{
 	{
 		action: Accept, who: recipient, from: offered, to: order.StateFunded,
-		takes: aConfirmation, needs: []*condition{friends, bothActive, beforeDeadline, covered}, money: hold, record: funded,
+		takes: confirmationPayload, needs: []*guard{friends, bothActive, beforeDeadline, covered}, money: hold, apply: setFunded,
 	},
 	{action: Reject, who: recipient, from: offered, to: order.StateRejected},
 	{action: Cancel, who: author, from: offered, to: order.StateCancelled},
 	{action: Start, who: contractor, from: []order.State{order.StateFunded}, to: order.StateInProgress},
 	{
 		action: Deliver, who: contractor, from: []order.State{order.StateInProgress}, to: order.StateDelivered,
-		takes: aResult, record: delivered,
+		takes: resultPayload, apply: setDelivered,
 	},
 	{
 		action: Complete, who: customer, from: []order.State{order.StateDelivered}, to: order.StateClosed,
-		money: release, record: closed(order.OutcomeAccepted),
+		money: release, apply: setClosed(order.OutcomeAccepted),
 	},
-	{action: Dispute, who: either, from: working, to: order.StateDisputed, takes: aReason, record: disputed},
+	{action: Dispute, who: either, from: working, to: order.StateDisputed, takes: reasonPayload, apply: setDisputed},
 	{
 		action: ProposeRefund, who: either, from: holding, to: order.StateDisputed,
-		takes: aReason, needs: []*condition{noProposal}, record: refundProposed,
+		takes: reasonPayload, needs: []*guard{noProposal}, apply: setRefundProposed,
 	},
 	{
 		action: ApproveRefund, who: otherOfProposal, from: []order.State{order.StateDisputed}, to: order.StateClosed,
-		needs: []*condition{proposal}, money: giveBack, record: closed(order.OutcomeRefunded),
-		unlike: map[order.State]fault.Code{
-			order.StateFunded: fault.RefundNotProposed, order.StateInProgress: fault.RefundNotProposed, order.StateDelivered: fault.RefundNotProposed,
+		needs: []*guard{proposal}, money: refund, apply: setClosed(order.OutcomeRefunded),
+		stateFaults: map[order.State]fault.Code{
+			order.StateFunded: fault.RefundNotProposed, order.StateInProgress: fault.RefundNotProposed,
+			order.StateDelivered: fault.RefundNotProposed,
 		},
 	},
+}
+
+// party is who may do something to an order, and the 403 that the other participant gets.
+type party struct {
+	name    string
+	is      func(o *row, caller uuid.UUID) bool
+	refusal fault.Code
+}
+
+// The parties of the table.
+var (
+	author     = party{"author of the offer", (*row).isAuthor, fault.Forbidden}
+	recipient  = party{"recipient of the offer", (*row).isRecipient, fault.CounterpartyRequired}
+	customer   = party{"customer", func(o *row, caller uuid.UUID) bool { return o.CustomerID == caller }, fault.Forbidden}
+	contractor = party{"contractor", func(o *row, caller uuid.UUID) bool { return o.ContractorID == caller }, fault.Forbidden}
+	either     = party{"either participant", func(*row, uuid.UUID) bool { return true }, fault.Forbidden}
+	// otherOfProposal is either participant while there is no proposal: the guard says then that it is missing.
+	otherOfProposal = party{"other party of the proposal", func(o *row, caller uuid.UUID) bool {
+		return o.RefundProposedBy == nil || *o.RefundProposedBy != caller
+	}, fault.CounterpartyRequired}
+)
+
+func (o *row) isAuthor(caller uuid.UUID) bool { return o.AuthorID == caller }
+
+func (o *row) isRecipient(caller uuid.UUID) bool { return o.AuthorID != caller }
+
+// guard is what must hold besides role and state.
+type guard struct {
+	name    string
+	holds   func(s *snapshot) bool
+	refusal fault.Code
+	// unversioned: it can change while the order's version and the friendship stay as they are.
+	unversioned bool
+}
+
+// The guards of the table.
+var (
+	friends = &guard{
+		name: "accepted friendship", refusal: fault.FriendshipRequired,
+		holds: func(s *snapshot) bool { return s.Friends },
+	}
+	bothActive = &guard{
+		name: "both active", refusal: fault.ParticipantInactive, unversioned: true,
+		holds: func(s *snapshot) bool { return s.Active },
+	}
+	beforeDeadline = &guard{
+		name: "deadline not passed", refusal: fault.DeadlinePassed, unversioned: true,
+		holds: func(s *snapshot) bool { return s.Deadline.After(s.Now) },
+	}
+	covered = &guard{
+		name: "customer has the total available", refusal: fault.InsufficientFunds, unversioned: true,
+		holds: func(s *snapshot) bool { return s.Covered },
+	}
+	proposal = &guard{
+		name: "a refund is proposed", refusal: fault.RefundNotProposed,
+		holds: func(s *snapshot) bool { return s.RefundProposedBy != nil },
+	}
+	noProposal = &guard{
+		name: "no refund is proposed yet", refusal: fault.RefundProposalExists,
+		holds: func(s *snapshot) bool { return s.RefundProposedBy == nil },
+	}
+)
+
+// posting is what an action does with the order's money; the zero value does nothing.
+type posting struct {
+	kind        wallet.Kind
+	transaction func(wallet.Escrow) wallet.Transaction
+}
+
+// The postings of the table.
+var (
+	hold    = posting{wallet.Reserve, wallet.Hold}
+	release = posting{wallet.Payment, wallet.Release}
+	refund  = posting{wallet.Refund, wallet.Return}
+)
+
+// step is what happened: one row of the order's history.
+type step struct {
+	// action is an Action, or `create` or `select` for the first step.
+	action string
+	by     uuid.UUID
+	at     time.Time
+	// confirmedTotal, resultText and reason are what the action's body said.
+	confirmedTotal *int64
+	resultText     *string
+	reason         *string
+}
+
+// setFunded sets when the price was reserved, and the total where the customer confirmed it just now.
+func setFunded(o *row, s step) {
+	o.FundedAt = &s.at
+	if s.by == o.CustomerID {
+		o.ConfirmedTotalMinor = s.confirmedTotal
+	}
+}
+
+func setDelivered(o *row, s step) {
+	o.ResultText, o.DeliveredAt = s.resultText, &s.at
+}
+
+func setDisputed(o *row, s step) {
+	o.DisputedBy, o.DisputeReason, o.DisputedAt = &s.by, s.reason, &s.at
+}
+
+func setRefundProposed(o *row, s step) {
+	o.RefundProposedBy, o.RefundReason, o.RefundProposedAt = &s.by, s.reason, &s.at
+}
+
+func setClosed(outcome order.Outcome) func(o *row, s step) {
+	return func(o *row, s step) { o.Outcome, o.ClosedAt = &outcome, &s.at }
 }
 
 // Actions lists the actions in the order of the table.
@@ -99,4 +214,47 @@ func find(action Action) *transition {
 		return nil
 	}
 	return &transitions[i]
+}
+
+// refuseRole refuses a caller whose action this is not; it comes before version and state.
+func (t *transition) refuseRole(o *row, caller uuid.UUID) error {
+	if !t.who.is(o, caller) {
+		return fault.New(t.who.refusal).Say("Only the " + t.who.name + " may " + string(t.action) + ".")
+	}
+	return nil
+}
+
+func (t *transition) refuseState(o *row) error {
+	if slices.Contains(t.from, o.State) {
+		return nil
+	}
+	if code, ok := t.stateFaults[o.State]; ok {
+		return fault.New(code)
+	}
+	return fault.New(fault.StateConflict)
+}
+
+// refuseNeeds checks the guards.
+func (t *transition) refuseNeeds(s *snapshot) error {
+	for _, g := range t.needs {
+		if !g.holds(s) {
+			return g.refuse()
+		}
+	}
+	return nil
+}
+
+func (g *guard) refuse() error {
+	if g.unversioned {
+		return unsettled{fault.New(g.refusal)}
+	}
+	return fault.New(g.refusal)
+}
+
+// obliges tells that the action takes on a new obligation, which rests on what others may change meanwhile.
+func (t *transition) obliges() bool { return slices.Contains(t.needs, friends) }
+
+// permits tells whether the caller's next request could be this one.
+func (t *transition) permits(s *snapshot, caller uuid.UUID) bool {
+	return t.refuseRole(&s.row, caller) == nil && t.refuseState(&s.row) == nil && t.refuseNeeds(s) == nil
 }

@@ -1,21 +1,39 @@
 // Package wallet is the ledger of virtual test credits and the only writer of balances (§2.5).
 //
-// What a movement of money is made of is said here; how it is written, by two functions in the database and nothing else:
-// stoa_post, which Post calls, and those statements that hand it the Arguments of a Transaction along with what else they write;
-// and stoa_open_wallet, with which a wallet begins, called by the statement that registers an agent.
+// ledger.go says what a transaction is made of; two functions in the database write it, and nothing else: stoa_post, which Post
+// calls, and so do statements of other domains that write more along with it (Transaction.Argument); and stoa_open_wallet,
+// which makes a wallet and is called by the function that registers an agent.
 //
 // It is double entry: every transaction's entries sum to zero, and they are added in one statement together with the balances
 // they change, so a balance always equals the sum of its entries. Available and reserved balances are never negative. The
-// database itself refuses anything else (migrate/sql), and entries can be neither changed nor deleted. An agent's two balances
+// database itself refuses anything else, and entries can be neither changed nor deleted. An agent's two balances
 // are one row; rows are locked in ascending id. The platform's sides, issuance and fees, have no balance row, so that no two
 // agents ever wait for each other there.
 //
-// What an agent can bring about by itself (a balance that does not suffice) is insufficient_funds; every other refusal is
-// ledger_conflict, which means a defect: nothing is changed, and the transport raises the alarm. Reconcile looks for the
-// damage that got past both.
+// A balance that does not suffice, which an agent can bring about by itself, is insufficient_funds; every other refusal is
+// ledger_conflict, which means a defect: nothing is changed, and the transport alarms the operator. Reconcile looks for damage
+// that got past both.
 package wallet
 
-import "stoa/graph/platform/db"
+import (
+	"embed"
+
+	"stoa/graph/platform/db"
+)
+
+//go:embed wallet.sql reconcile.sql
+var files embed.FS
+
+var (
+	statements       = db.Load(files)
+	postTransaction  = statements.Named("post_transaction")
+	listEntries      = statements.Named("list_entries")
+	disabledTriggers = statements.Named("disabled_triggers")
+	lockProgressRow  = statements.Named("lock_progress")
+	saveProgress     = statements.Named("save_progress")
+	endCheck         = statements.Named("end_check")
+	readResults      = statements.Named("read_results")
+)
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -24,25 +24,27 @@ const (
 	EntryNumbers Check = "entry_numbers"
 	// OrderReserve: a reserved balance is the total of the customer's orders that hold money.
 	OrderReserve Check = "order_reserve"
-	// LedgerTriggers: the triggers that keep entries from changing and transactions from being unbalanced are on.
+	// LedgerTriggers: the triggers that refuse changed entries and unbalanced transactions are enabled.
 	LedgerTriggers Check = "ledger_triggers"
 )
 
 // Checks lists the invariants in the order in which discrepancies are reported.
 func Checks() []Check {
 	return []Check{
-		LedgerBalance, TransactionBalance, AvailableBalance, ReservedBalance, EntryCount, EntryNumbers, OrderReserve, LedgerTriggers,
+		LedgerBalance, TransactionBalance, AvailableBalance, ReservedBalance,
+		EntryCount, EntryNumbers, OrderReserve, LedgerTriggers,
 	}
 }
 
-// Discrepancy is one place where the books are wrong.
+// Discrepancy is one place where an invariant does not hold.
 type Discrepancy struct {
-	Check Check
+	Check Check `db:"invariant"`
 	// BotID or TransactionID says where; neither is set for the ledger as a whole.
-	BotID         *uuid.UUID
-	TransactionID *uuid.UUID
+	BotID         *uuid.UUID `db:"bot_id"`
+	TransactionID *uuid.UUID `db:"transaction_id"`
 	// Expected and Found are minor units, or numbers of entries or triggers.
-	Expected, Found int64
+	Expected int64 `db:"expected"`
+	Found    int64 `db:"found"`
 }
 
 // discrepanciesPerCheck bounds what one check reports: the first ones tell what is wrong, millions would not tell more.
@@ -60,22 +62,22 @@ type findings struct {
 
 func newFindings() *findings { return &findings{Counted: make(map[Check]int)} }
 
-// add takes a discrepancy of a slice. What a slice says of the ledger as a whole is a part of its sum.
-func (f *findings) add(d Discrepancy) {
-	switch {
-	case d.Check == LedgerBalance:
-		f.Imbalance += d.Found
-	case f.Counted[d.Check] < discrepanciesPerCheck:
-		f.Counted[d.Check]++
-		f.all = append(f.all, d)
+// add takes the discrepancies of a slice. What a slice says of the ledger as a whole is a part of its sum.
+func (f *findings) add(found []*Discrepancy) {
+	for _, d := range found {
+		switch {
+		case d.Check == LedgerBalance:
+			f.Imbalance += d.Found
+		case f.Counted[d.Check] < discrepanciesPerCheck:
+			f.Counted[d.Check]++
+			f.all = append(f.all, *d)
+		}
 	}
 }
 
 // finish adds what can only be said at the end.
-func (f *findings) finish(triggers []Discrepancy) {
-	for _, d := range triggers {
-		f.add(d)
-	}
+func (f *findings) finish(triggers []*Discrepancy) {
+	f.add(triggers)
 	if f.Imbalance != 0 {
 		f.Counted[LedgerBalance] = 1
 		f.all = append(f.all, Discrepancy{Check: LedgerBalance, Found: f.Imbalance})
@@ -86,6 +88,8 @@ func (f *findings) finish(triggers []Discrepancy) {
 func (f *findings) take() []Discrepancy {
 	all, checks := f.all, Checks()
 	f.all = nil
-	slices.SortStableFunc(all, func(a, b Discrepancy) int { return slices.Index(checks, a.Check) - slices.Index(checks, b.Check) })
+	slices.SortStableFunc(all, func(a, b Discrepancy) int {
+		return slices.Index(checks, a.Check) - slices.Index(checks, b.Check)
+	})
 	return all
 }

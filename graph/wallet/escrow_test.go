@@ -14,7 +14,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// posting is one row of contract §5 as the ledger keeps it.
+// posting is one row of §2.5 as the ledger keeps it.
 type posting struct {
 	bot     uuid.UUID
 	account string
@@ -112,7 +112,7 @@ func TestEntriesTellOrderAndOperation(t *testing.T) {
 	require.Len(t, history(t, w, contractor), 1, "another agent's entries are not shown")
 }
 
-func TestRefusedMovementsChangeNothing(t *testing.T) {
+func TestRefusedPostingsChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	customer, contractor := w.Agent(), w.Agent()

@@ -5,35 +5,33 @@ import (
 	"database/sql"
 	"encoding/json"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/metrics"
 )
 
-const results = `SELECT scope, extract(epoch FROM last_ended_at)::float8, last_found, found, began_at IS NOT NULL FROM ledger_checks`
+// checkResult is what the last check of a scope found, and what one that still runs has found so far, as JSON.
+type checkResult struct {
+	Scope     Scope             `db:"scope"`
+	Ended     sql.Null[float64] `db:"ended"`
+	LastFound []byte            `db:"last_found"`
+	Found     []byte            `db:"found"`
+	Running   bool              `db:"running"`
+}
 
-// LedgerFigures are what the last checks of both scopes found, whichever process ran them, and what one that still runs has found so
-// far; for /metrics. It checks no caller.
+// LedgerFigures are what the last checks of both scopes found, whichever process ran them, and what one that still runs has
+// found so far; for /metrics. It checks no caller.
 func (a *API) LedgerFigures(ctx context.Context) ([]metrics.Value, error) {
-	rows, err := a.DB.SQL.QueryContext(ctx, results)
+	results, err := db.All[checkResult](ctx, a.DB.SQL, readResults)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
 	counted := make(map[Check]int)
 	var (
 		all    []metrics.Value
 		looked bool
 	)
-	for rows.Next() {
-		var (
-			scope   string
-			ended   sql.Null[float64]
-			found   [2][]byte
-			running bool
-		)
-		if err := rows.Scan(&scope, &ended, &found[0], &found[1], &running); err != nil {
-			return nil, err
-		}
-		for _, raw := range found {
+	for _, r := range results {
+		for _, raw := range [][]byte{r.LastFound, r.Found} {
 			f := newFindings()
 			if err := json.Unmarshal(raw, f); err != nil {
 				return nil, err
@@ -42,16 +40,17 @@ func (a *API) LedgerFigures(ctx context.Context) ([]metrics.Value, error) {
 				counted[check] = max(counted[check], n)
 			}
 		}
-		looked = looked || running || ended.Valid
-		if ended.Valid {
-			all = append(all, metrics.Value{Row: metrics.LedgerReconciled, Value: ended.V, Labels: []string{scope}})
+		looked = looked || r.Running || r.Ended.Valid
+		if r.Ended.Valid {
+			all = append(all, metrics.Value{Row: metrics.LedgerReconciled, Value: r.Ended.V, Labels: []string{string(r.Scope)}})
 		}
 	}
 	if !looked {
-		return nil, rows.Err()
+		return nil, nil
 	}
 	for _, check := range Checks() {
-		all = append(all, metrics.Value{Row: metrics.LedgerDiscrepancies, Value: float64(counted[check]), Labels: []string{string(check)}})
+		found := metrics.Value{Row: metrics.LedgerDiscrepancies, Value: float64(counted[check]), Labels: []string{string(check)}}
+		all = append(all, found)
 	}
-	return all, rows.Err()
+	return all, nil
 }

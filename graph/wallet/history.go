@@ -81,35 +81,29 @@ func (in HistoryInput) Check() (page.History, error) {
 	return stretch, err
 }
 
-// entriesOf are the entries of the agent [me] before the number $2, $3 of them, which are never more than the inner limit. That one is
-// a constant because PostgreSQL takes a limit that is an argument for a tenth of the rows when it plans once for all values: of a long
-// history that looks so costly that it would plan anew at each call, which takes longer than to read the entries.
-const entriesOf = `
-SELECT number, transaction_id, operation_id, kind, account_kind, order_id, delta_minor, created_at FROM (
-  SELECT * FROM ledger_entries WHERE bot_id = [me] AND number < $2 ORDER BY number DESC LIMIT 101
-) newest LIMIT $3`
+// attachedEntries is listEntries for the agent whose token is authenticated by the same statement.
+var attachedEntries = auth.NewQuery(strings.ReplaceAll(listEntries.Text, "$1", "me.id"), len(new(Entry).targets()))
 
-var (
-	readEntries     = strings.ReplaceAll(entriesOf, "[me]", "$1")
-	attachedEntries = auth.NewQuery(strings.ReplaceAll(entriesOf, "[me]", "me.id"), len(new(Entry).targets()))
-)
-
-// targets of entriesOf, in their order.
+// targets of the columns of listEntries, in their order.
 func (e *Entry) targets() []any {
 	return []any{&e.ID, &e.TransactionID, &e.OperationID, &e.Kind, &e.AccountKind, &e.OrderID, &e.DeltaMinor, &e.CreatedAt}
 }
 
-// entries are read for a stretch.
+// entries are the rows of a stretch.
 type entries []*Entry
 
-// Next implements auth.RowSink.
-func (all *entries) Next(to []any) {
+// next adds an entry and returns where its columns go.
+func (all *entries) next() []any {
 	e := new(Entry)
 	*all = append(*all, e)
-	copy(to, e.targets())
+	return e.targets()
 }
 
-// PiggybackWalletHistory attaches the entries to the authentication of whoever is about to call WalletHistory with the same input.
+// Next implements auth.RowSink.
+func (all *entries) Next(to []any) { copy(to, all.next()) }
+
+// PiggybackWalletHistory attaches the entries to the authentication of whoever is about to call WalletHistory with the same
+// input.
 func (a *API) PiggybackWalletHistory(ctx context.Context, in HistoryInput) context.Context {
 	stretch, err := in.Check()
 	if err != nil {
@@ -132,11 +126,8 @@ func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, err
 	read, ok := auth.ResultFrom[*entries](ctx, v.BotID)
 	if !ok {
 		read = &entries{}
-		err := a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error {
-			e := new(Entry)
-			*read = append(*read, e)
-			return rows.Scan(e.targets()...)
-		}, readEntries, v.BotID, stretch.Before, stretch.Limit+1)
+		err := a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error { return rows.Scan(read.next()...) },
+			listEntries.Text, v.BotID, stretch.Before, stretch.Limit+1)
 		if err != nil {
 			return nil, err
 		}

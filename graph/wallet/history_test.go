@@ -29,7 +29,7 @@ func busy(t *testing.T, w *graphtest.World) *graphtest.Agent {
 	return a
 }
 
-func TestHistoryInStretches(t *testing.T) {
+func TestHistoryPages(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	a := busy(t, w)

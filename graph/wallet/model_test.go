@@ -20,8 +20,8 @@ type book struct {
 	entries map[uuid.UUID]int64
 }
 
-// judge says what may come of a transaction, nothing where it must be taken, and books it then.
-func (b *book) judge(t wallet.Transaction) []fault.Code {
+// apply says which faults a transaction may get, none where it must be posted, and then applies it.
+func (b *book) apply(t wallet.Transaction) []fault.Code {
 	sum := int64(0)
 	after := make(map[uuid.UUID]map[wallet.AccountKind]int64)
 	for _, p := range t.Postings {
@@ -81,8 +81,8 @@ func transaction(t *rapid.T, agents []*graphtest.Agent) wallet.Transaction {
 }
 
 // Whatever is posted: a transaction is taken exactly when the model takes it, balances are the model's and never negative,
-// entries are numbered from 1 without a gap, and the books reconcile.
-func TestLedgerFollowsThePlainModel(t *testing.T) {
+// entries are numbered from 1 without a gap, and the ledger reconciles.
+func TestLedgerFollowsModel(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -94,7 +94,7 @@ func TestLedgerFollowsThePlainModel(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 12).Draw(rt, "transactions") {
 			next := transaction(rt, agents)
-			want := model.judge(next)
+			want := model.apply(next)
 			err := post(w, next)
 			if want == nil {
 				require.NoError(rt, err)

@@ -2,31 +2,82 @@ package wallet
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/db/prepared"
 )
 
-// Reconcile reads the whole ledger in slices and reports where an invariant does not hold, at most 100 discrepancies a check; none is
-// what a sound database gives. It changes nothing and locks nothing, and begins anew at each call. It is for operators; jobs call
+// sliceTimeout is what one slice may take; usual is a second.
+const sliceTimeout = 5 * time.Minute
+
+// lastID is not before any id.
+var lastID = uuid.Max
+
+// phase is one walk over a table in slices (reconcile.sql). A slice is one statement, and so one snapshot: a wallet is compared
+// with entries and orders of the same moment, whatever is written meanwhile.
+type phase struct {
+	end, discrepancies *db.Statement
+	// fromNew: the walk begins at what is new (ledger_checks.since) instead of at the first row.
+	fromNew bool
+}
+
+// wholePhases read every entry and every order.
+var wholePhases = []phase{
+	{end: planned("wallets_end"), discrepancies: planned("wallets_discrepancies")},
+	{end: planned("transactions_end"), discrepancies: planned("transactions_discrepancies")},
+}
+
+// newPhases read what came since the last check, and every wallet.
+var newPhases = []phase{
+	{end: planned("new_wallets_end"), discrepancies: planned("new_wallets_discrepancies")},
+	{end: planned("new_entries_end"), discrepancies: planned("new_transactions_discrepancies"), fromNew: true},
+	{end: planned("new_entries_end"), discrepancies: planned("new_entries_without_wallet"), fromNew: true},
+	{end: planned("new_orders_end"), discrepancies: planned("new_orders_discrepancies"), fromNew: true},
+	{end: planned("new_order_events_end"), discrepancies: planned("new_order_events_discrepancies"), fromNew: true},
+}
+
+// planned is a statement that is planned for the bounds of each slice.
+func planned(name string) *db.Statement {
+	return &db.Statement{Name: name, Text: prepared.PlanPerValue + statements.Named(name).Text}
+}
+
+// slice checks the slice behind an id, and returns where it ends; lastID when the phase is over.
+func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until uuid.UUID, found []*Discrepancy, err error) {
+	if after == lastID {
+		return lastID, nil, nil
+	}
+	ends, err := db.Column[uuid.UUID](ctx, on, p.end, after)
+	if err != nil {
+		return lastID, nil, err
+	}
+	until = lastID
+	if len(ends) > 0 {
+		until = ends[0]
+	}
+	found, err = db.All[Discrepancy](ctx, on, p.discrepancies, after, until)
+	return until, found, err
+}
+
+// Reconcile reads the whole ledger in slices and reports where an invariant does not hold, at most 100 discrepancies a check; a
+// sound database gives none. It changes nothing and locks nothing, and begins anew at each call. It is for operators; jobs call
 // ContinueCheck.
 func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
 	ctx = db.WithStatementTimeout(ctx, sliceTimeout)
 	f := newFindings()
-	for _, p := range whole {
+	for _, p := range wholePhases {
 		for at := uuid.Nil; at != lastID; {
 			until, found, err := p.slice(ctx, a.DB.SQL, at)
 			if err != nil {
 				return nil, err
 			}
-			for _, d := range found {
-				f.add(d)
-			}
+			f.add(found)
 			at = until
 		}
 	}
-	off, err := discrepancies(ctx, a.DB.SQL, triggers)
+	off, err := db.All[Discrepancy](ctx, a.DB.SQL, disabledTriggers)
 	if err != nil {
 		return nil, err
 	}

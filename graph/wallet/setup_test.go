@@ -12,12 +12,12 @@ import (
 	"stoa/graph/wallet"
 )
 
-// in runs one movement in a transaction of its own.
+// in runs a function in a transaction of its own.
 func in(w *graphtest.World, move func(ctx context.Context, tx *db.Tx) error) error {
 	return w.DB.Tx(context.Background(), move)
 }
 
-// move runs a movement of an escrow.
+// move posts a transaction of an escrow.
 func move(w *graphtest.World, by func(wallet.Escrow) wallet.Transaction, e wallet.Escrow) error {
 	return post(w, by(e))
 }
@@ -64,7 +64,7 @@ func history(t *testing.T, w *graphtest.World, a *graphtest.Agent) []*wallet.Ent
 	}
 }
 
-// reconciled requires books without a discrepancy.
+// reconciled requires a ledger without a discrepancy.
 func reconciled(t *testing.T, w *graphtest.World) {
 	t.Helper()
 	found, err := w.Wallet.Reconcile(context.Background())

@@ -13,8 +13,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// holding opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
-func (s *table) holding(query string, args ...any) (commit func()) {
+// holdLocks opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
+func (s *pair) holdLocks(query string, args ...any) (commit func()) {
 	s.t.Helper()
 	tx, err := s.DB.SQL.BeginTx(s.t.Context(), &sql.TxOptions{})
 	require.NoError(s.t, err)
@@ -23,16 +23,16 @@ func (s *table) holding(query string, args ...any) (commit func()) {
 	return func() { require.NoError(s.t, tx.Commit()) }
 }
 
-// awaitWaiting returns once so many statements of this world wait for a lock.
-func (s *table) awaitWaiting(many int64) {
+// awaitLockWaits returns once so many statements of this world wait for a lock.
+func (s *pair) awaitLockWaits(many int64) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {
 		return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == many
 	}, 10*time.Second, 5*time.Millisecond)
 }
 
-// later runs a request beside the test.
-func later(request func() (*orders.OrderResult, error)) <-chan answer {
+// async runs a request beside the test.
+func async(request func() (*orders.OrderResult, error)) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
 		result, err := request()
@@ -42,15 +42,15 @@ func later(request func() (*orders.OrderResult, error)) <-chan answer {
 }
 
 // A block that is under way decides: what rests on the friendship waits for it and is refused.
-func TestCreateAndAcceptWaitForABlock(t *testing.T) {
+func TestCreateAndAcceptWaitForBlock(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	card := s.offer(true)
-	commit := s.holding("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
-	accept := later(s.acting(s.contractor, command(card, orders.Accept)))
-	s.awaitWaiting(1)
-	create := later(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, s.terms(true)) })
-	s.awaitWaiting(2)
+	commit := s.holdLocks("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	accept := async(s.actRequest(s.contractor, command(card, orders.Accept)))
+	s.awaitLockWaits(1)
+	create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, s.terms(true)) })
+	s.awaitLockWaits(2)
 	commit()
 	require.Equal(t, fault.FriendshipRequired, (<-accept).code())
 	require.Equal(t, fault.FriendshipRequired, (<-create).code())
@@ -58,18 +58,18 @@ func TestCreateAndAcceptWaitForABlock(t *testing.T) {
 }
 
 // What rests on the friendship and is under way goes first: the block waits for it.
-func TestBlockWaitsForAnAccept(t *testing.T) {
+func TestBlockWaitsForAccept(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	card := s.offer(true)
-	commit := s.holding("LOCK TABLE order_events IN EXCLUSIVE MODE")
-	accept := later(s.acting(s.contractor, command(card, orders.Accept)))
-	s.awaitWaiting(1)
-	block := later(func() (*orders.OrderResult, error) {
+	commit := s.holdLocks("SELECT FROM accounts WHERE bot_id = $1 FOR UPDATE", s.customer.ID)
+	accept := async(s.actRequest(s.contractor, command(card, orders.Accept)))
+	s.awaitLockWaits(1)
+	block := async(func() (*orders.OrderResult, error) {
 		_, err := s.Contacts.BlockContact(s.customer.Ctx, contacts.ActInput{ContactID: s.contact.String()})
 		return nil, err
 	})
-	s.awaitWaiting(2)
+	s.awaitLockWaits(2)
 	commit()
 	require.Empty(t, (<-accept).code())
 	require.Empty(t, (<-block).code())
@@ -77,30 +77,35 @@ func TestBlockWaitsForAnAccept(t *testing.T) {
 }
 
 // A request that repeats one under way waits for its result, even where it would be refused by now.
-func TestRepeatsWaitForTheFirst(t *testing.T) {
+func TestRepeatWaitsForFirst(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	terms := s.terms(true)
 	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
-	commit := s.holding("LOCK TABLE order_events IN EXCLUSIVE MODE")
-	first := later(create)
-	s.awaitWaiting(1)
+	// The first waits at the index of operations, for a row that does not come about.
+	other, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = other.Exec(`INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
+		VALUES (gen_random_uuid(), now(), $1, $2, '', '')`, s.customer.ID, *terms.OperationID)
+	require.NoError(t, err)
+	first := async(create)
+	s.awaitLockWaits(1)
 	s.Exec("UPDATE settings SET fee_bps = 1")
-	second := later(create)
-	s.awaitWaiting(2)
-	commit()
+	second := async(create)
+	s.awaitLockWaits(2)
+	require.NoError(t, other.Rollback())
 	made, again := <-first, <-second
 	require.NoError(t, made.err)
 	require.NoError(t, again.err)
 	require.True(t, again.result.IsRepeat())
 
 	act := command(made.result.Order, orders.Accept)
-	commit = s.holding("LOCK TABLE order_events IN EXCLUSIVE MODE")
-	first = later(s.acting(s.contractor, act))
-	s.awaitWaiting(1)
+	commit := s.holdLocks("SELECT FROM accounts WHERE bot_id = $1 FOR UPDATE", s.customer.ID)
+	first = async(s.actRequest(s.contractor, act))
+	s.awaitLockWaits(1)
 	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", s.customer.ID)
-	second = later(s.acting(s.contractor, act))
-	s.awaitWaiting(2)
+	second = async(s.actRequest(s.contractor, act))
+	s.awaitLockWaits(2)
 	commit()
 	made, again = <-first, <-second
 	require.NoError(t, made.err)
@@ -109,17 +114,17 @@ func TestRepeatsWaitForTheFirst(t *testing.T) {
 }
 
 // Whoever waited for an order sees what the one before left of it, not what it was when the wait began.
-func TestTheSecondSeesWhatTheFirstDid(t *testing.T) {
+func TestSecondReadsWhatFirstCommitted(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	card := s.act(s.contractor, s.offer(true), orders.Accept)
-	commit := s.holding("UPDATE orders SET state = 'in_progress', version = 3 WHERE id = $1", card.ID)
-	stale := later(s.acting(s.contractor, command(card, orders.Start)))
-	s.awaitWaiting(1)
+	commit := s.holdLocks("UPDATE orders SET state = 'in_progress', version = 3 WHERE id = $1", card.ID)
+	stale := async(s.actRequest(s.contractor, command(card, orders.Start)))
+	s.awaitLockWaits(1)
 	next := *card
 	next.Version = 3
-	fresh := later(s.acting(s.contractor, command(&next, orders.Deliver)))
-	s.awaitWaiting(2)
+	fresh := async(s.actRequest(s.contractor, command(&next, orders.Deliver)))
+	s.awaitLockWaits(2)
 	commit()
 	require.Equal(t, fault.VersionConflict, (<-stale).code())
 	delivered := <-fresh

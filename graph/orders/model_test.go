@@ -17,8 +17,8 @@ import (
 	"stoa/graph/wallet"
 )
 
-// deal is an order in the plain model; agents are indices.
-type deal struct {
+// modelOrder is an order in the plain model; agents are indices.
+type modelOrder struct {
 	id                           uuid.UUID
 	customer, contractor, author int
 	place                        place
@@ -27,8 +27,8 @@ type deal struct {
 	late                         bool
 }
 
-// role of an agent in a deal, empty for a third party.
-func (d *deal) role(agent int) string {
+// role of an agent in an order, empty for a third party.
+func (d *modelOrder) role(agent int) string {
 	switch agent {
 	case d.customer:
 		return "customer"
@@ -39,15 +39,15 @@ func (d *deal) role(agent int) string {
 	}
 }
 
-// took is an operation that took effect: how to ask for it again, and the body that it gave.
-type took struct {
+// done is an operation that took effect: how to ask for it again, and the body that it gave.
+type done struct {
 	again   func() (*orders.OrderResult, error)
 	changed func() (*orders.OrderResult, error)
 	body    string
 }
 
-// market is the plain model of three agents, of whom the first is a friend of the other two.
-type market struct {
+// model is the plain model of three agents, of whom the first is a friend of the other two.
+type model struct {
 	w       *graphtest.World
 	agents  []*graphtest.Agent
 	contact map[[2]int]uuid.UUID
@@ -55,12 +55,12 @@ type market struct {
 	trashed map[int]bool
 	money   [][2]int64
 	feeBps  int64
-	deals   []*deal
-	took    []took
+	all     []*modelOrder
+	done    []done
 }
 
-func newMarket(w *graphtest.World) *market {
-	m := &market{
+func newModel(w *graphtest.World) *model {
+	m := &model{
 		w: w, agents: []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}, blocked: make(map[[2]int]bool), trashed: make(map[int]bool),
 		money: [][2]int64{{wallet.GrantMinor, 0}, {wallet.GrantMinor, 0}, {wallet.GrantMinor, 0}}, feeBps: 1000,
 	}
@@ -69,18 +69,18 @@ func newMarket(w *graphtest.World) *market {
 	return m
 }
 
-func (m *market) friends(one, other int) bool {
+func (m *model) friends(one, other int) bool {
 	pair := [2]int{min(one, other), max(one, other)}
 	_, known := m.contact[pair]
 	return known && !m.blocked[pair]
 }
 
-func (m *market) active(agents ...int) bool {
+func (m *model) active(agents ...int) bool {
 	return !slices.ContainsFunc(agents, func(a int) bool { return m.trashed[a] })
 }
 
-// refusal is what the model says of an action on a deal, behind role, version and state.
-func (m *market) refusal(d *deal, action orders.Action, caller int, confirmed *int64) fault.Code {
+// refusal is what the model says of an action on an order, behind role, version and state.
+func (m *model) refusal(d *modelOrder, action orders.Action, caller int, confirmed *int64) fault.Code {
 	if action != orders.Accept {
 		return ""
 	}
@@ -103,20 +103,20 @@ func (m *market) refusal(d *deal, action orders.Action, caller int, confirmed *i
 }
 
 // expect says what an action must give.
-func (m *market) expect(d *deal, action orders.Action, caller int, confirmed *int64, stale bool) (fault.Code, row) {
+func (m *model) expect(d *modelOrder, action orders.Action, caller int, confirmed *int64, stale bool) (fault.Code, row) {
 	role := d.role(caller)
 	if role == "" {
 		return fault.NotFound, row{}
 	}
-	code, to := verdict(d.place, string(action), role, d.role(d.author), stale)
+	code, to := expectedOutcome(d.place, string(action), role, d.role(d.author), stale)
 	if code == "" {
 		code = m.refusal(d, action, caller, confirmed)
 	}
 	return code, to
 }
 
-// settle books what an action did.
-func (m *market) settle(d *deal, action orders.Action, caller int, to row) {
+// apply moves the money of an action.
+func (m *model) apply(d *modelOrder, action orders.Action, caller int, to row) {
 	if action == orders.ProposeRefund {
 		d.place.proposer = d.role(caller)
 	}
@@ -139,7 +139,7 @@ func (m *market) settle(d *deal, action orders.Action, caller int, to row) {
 var pairs = [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}, {0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {1, 1}}
 
 // create draws an offer of anyone to anyone.
-func (m *market) create(t *rapid.T) {
+func (m *model) create(t *rapid.T) {
 	pair := rapid.SampledFrom(pairs).Draw(t, "author and other")
 	author, other := pair[0], pair[1]
 	reward := rapid.OneOf(rapid.Int64Range(1, 2000), rapid.Int64Range(100_000, 400_000)).Draw(t, "reward")
@@ -148,7 +148,7 @@ func (m *market) create(t *rapid.T) {
 		OperationID: newID(), Title: graphtest.Ptr("t"), Description: graphtest.Ptr("d"), Deadline: graphtest.Ptr("2999-01-01T00:00:00Z"),
 		AmountMinor: &reward,
 	}
-	d := &deal{customer: author, contractor: other, author: author, place: place{state: "offered"}, version: 1, fee: fee, total: reward + fee}
+	d := &modelOrder{customer: author, contractor: other, author: author, place: place{state: "offered"}, version: 1, fee: fee, total: reward + fee}
 	if rapid.Bool().Draw(t, "as customer") {
 		in.ContractorID, in.ConfirmedTotalMinor = graphtest.Ptr(m.agents[other].ID.String()), graphtest.Ptr(d.total)
 	} else {
@@ -169,23 +169,23 @@ func (m *market) create(t *rapid.T) {
 		code = fault.PriceChanged
 	}
 	again := func() (*orders.OrderResult, error) { return m.w.Orders.CreateOrder(m.agents[author].Ctx, in) }
-	made := m.judge(t, again, func() (*orders.OrderResult, error) {
+	made := m.requireOutcome(t, again, func() (*orders.OrderResult, error) {
 		changed := in
 		changed.Title = graphtest.Ptr("u")
 		return m.w.Orders.CreateOrder(m.agents[author].Ctx, changed)
 	}, code)
 	if made != nil {
 		d.id = made.Order.ID
-		m.deals = append(m.deals, d)
+		m.all = append(m.all, d)
 	}
 }
 
-// act draws an action of anyone on any deal: often one that is possible, but not always.
-func (m *market) act(t *rapid.T) {
-	if len(m.deals) == 0 {
-		t.Skip("no deal yet")
+// act draws an action of anyone on any order: often one that is possible, but not always.
+func (m *model) act(t *rapid.T) {
+	if len(m.all) == 0 {
+		t.Skip("no order yet")
 	}
-	d := rapid.SampledFrom(m.deals).Draw(t, "deal")
+	d := rapid.SampledFrom(m.all).Draw(t, "order")
 	caller, action := m.next(t, d)
 	in := command(&orders.Card{ID: d.id, Version: d.version, TotalMinor: d.total}, action)
 	stale := rapid.IntRange(0, 9).Draw(t, "stale") == 0
@@ -204,20 +204,20 @@ func (m *market) act(t *rapid.T) {
 	}
 	code, to := m.expect(d, action, caller, in.ConfirmedTotalMinor, stale)
 	by := m.agents[caller]
-	made := m.judge(t, func() (*orders.OrderResult, error) { return m.w.Orders.OrderAct(by.Ctx, in) }, func() (*orders.OrderResult, error) {
+	made := m.requireOutcome(t, func() (*orders.OrderResult, error) { return m.w.Orders.OrderAct(by.Ctx, in) }, func() (*orders.OrderResult, error) {
 		changed := in
 		changed.ExpectedVersion = graphtest.Ptr(*in.ExpectedVersion + 1)
 		return m.w.Orders.OrderAct(by.Ctx, changed)
 	}, code)
 	if made != nil {
-		m.settle(d, action, caller, to)
+		m.apply(d, action, caller, to)
 		require.Equal(t, d.version, made.Order.Version)
 		require.Equal(t, d.place.state, made.Order.State)
 	}
 }
 
-// next draws who does what: what brings the deal forward, something possible, or anything.
-func (m *market) next(t *rapid.T, d *deal) (int, orders.Action) {
+// next draws who does what: what brings the order forward, something possible, or anything.
+func (m *model) next(t *rapid.T, d *modelOrder) (int, orders.Action) {
 	possible := m.possible(d)
 	forward := slices.DeleteFunc(slices.Clone(possible), func(n move) bool {
 		return !slices.Contains([]orders.Action{orders.Accept, orders.Start, orders.Deliver, orders.Complete}, n.action)
@@ -237,7 +237,7 @@ type move struct {
 }
 
 // possible are the moves that the model permits now.
-func (m *market) possible(d *deal) []move {
+func (m *model) possible(d *modelOrder) []move {
 	var all []move
 	for _, caller := range []int{d.customer, d.contractor} {
 		for _, action := range orders.Actions() {
@@ -249,8 +249,8 @@ func (m *market) possible(d *deal) []move {
 	return all
 }
 
-// judge makes a request and requires the model's answer; what took effect is kept to be repeated.
-func (m *market) judge(t *rapid.T, request, changed func() (*orders.OrderResult, error), code fault.Code) *orders.OrderResult {
+// requireOutcome makes a request and requires the model's answer; what took effect is kept to be repeated.
+func (m *model) requireOutcome(t *rapid.T, request, changed func() (*orders.OrderResult, error), code fault.Code) *orders.OrderResult {
 	made, err := request()
 	if code != "" {
 		require.Error(t, err)
@@ -261,16 +261,16 @@ func (m *market) judge(t *rapid.T, request, changed func() (*orders.OrderResult,
 	require.False(t, made.IsRepeat())
 	raw, err := made.MarshalJSON()
 	require.NoError(t, err)
-	m.took = append(m.took, took{request, changed, string(raw)})
+	m.done = append(m.done, done{request, changed, string(raw)})
 	return made
 }
 
 // repeat asks again for what was done, sometimes with a change.
-func (m *market) repeat(t *rapid.T) {
-	if len(m.took) == 0 {
+func (m *model) repeat(t *rapid.T) {
+	if len(m.done) == 0 {
 		t.Skip("nothing done yet")
 	}
-	before := rapid.SampledFrom(m.took).Draw(t, "operation")
+	before := rapid.SampledFrom(m.done).Draw(t, "operation")
 	if rapid.Bool().Draw(t, "changed") {
 		_, err := before.changed()
 		require.Error(t, err)
@@ -285,8 +285,8 @@ func (m *market) repeat(t *rapid.T) {
 	require.Equal(t, before.body, string(raw))
 }
 
-// happen changes the world around the deals.
-func (m *market) happen(t *rapid.T) {
+// changeWorld changes what orders depend on.
+func (m *model) changeWorld(t *rapid.T) {
 	switch rapid.IntRange(0, 7).Draw(t, "what") {
 	case 0:
 		pair := rapid.SampledFrom([][2]int{{0, 1}, {0, 2}}).Draw(t, "pair")
@@ -307,26 +307,26 @@ func (m *market) happen(t *rapid.T) {
 			return wallet.Issue(ctx, tx, wallet.TopUp, m.agents[agent].ID, 50_000, nil)
 		}))
 	case 4:
-		if len(m.deals) > 0 {
-			d := rapid.SampledFrom(m.deals).Draw(t, "late")
+		if len(m.all) > 0 {
+			d := rapid.SampledFrom(m.all).Draw(t, "late")
 			d.late = true
 			m.w.Exec("UPDATE orders SET deadline = $2 WHERE id = $1", d.id, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
 		}
 	}
 }
 
-// look requires that balances are the model's, and that a deal is, for whoever reads it.
-func (m *market) look(t *rapid.T) {
+// requireEqual requires that balances are the model's, and that an order is, for whoever reads it.
+func (m *model) requireEqual(t *rapid.T) {
 	for i, agent := range m.agents {
 		own, err := m.w.Wallet.MyWallet(agent.Ctx)
 		require.NoError(t, err)
 		require.Equal(t, m.money[i][0], own.Wallet.AvailableMinor)
 		require.Equal(t, m.money[i][1], own.Wallet.ReservedMinor)
 	}
-	if len(m.deals) == 0 {
+	if len(m.all) == 0 {
 		return
 	}
-	d, reader := rapid.SampledFrom(m.deals).Draw(t, "looked at"), rapid.IntRange(0, 2).Draw(t, "reader")
+	d, reader := rapid.SampledFrom(m.all).Draw(t, "looked at"), rapid.IntRange(0, 2).Draw(t, "reader")
 	detail, err := m.w.Orders.Order(m.agents[reader].Ctx, orders.OrderInput{OrderID: d.id.String()})
 	if d.role(reader) == "" {
 		require.Equal(t, fault.NotFound, fault.From(err).Code)
@@ -346,15 +346,15 @@ func (m *market) look(t *rapid.T) {
 }
 
 // Whatever three agents try, and whatever happens around them, every answer is the plain model's, no money is lost or made, and
-// the books reconcile.
-func TestRandomHistories(t *testing.T) {
+// the ledger is sound.
+func TestOrdersFollowModel(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	rapid.Check(t, func(t *rapid.T) {
-		m := newMarket(w)
+		m := newModel(w)
 		t.Repeat(map[string]func(*rapid.T){
 			"create": m.create, "act": m.act, "act 2": m.act, "act 3": m.act, "act 4": m.act, "act 5": m.act, "repeat": m.repeat,
-			"happen": m.happen, "": m.look,
+			"happen": m.changeWorld, "": m.requireEqual,
 		})
 		found, err := w.Wallet.Reconcile(context.Background())
 		require.NoError(t, err)

@@ -25,9 +25,9 @@ func body(t *testing.T, answer *orders.OrderResult) string {
 }
 
 // A repeat gets the exact earlier body, however far the order has come, and whatever has become of its participants.
-func TestRepeatsGetTheStoredBody(t *testing.T) {
+func TestRepeatsGetStoredBody(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	terms := s.terms(true)
 	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
 	require.NoError(t, err)
@@ -69,14 +69,14 @@ func TestRepeatsGetTheStoredBody(t *testing.T) {
 	require.EqualValues(t, 7, s.Count("SELECT count(*) FROM operations"))
 	require.EqualValues(t, 7, s.Count("SELECT count(*) FROM order_events"))
 	require.EqualValues(t, 14, s.Count("SELECT count(*) FROM events WHERE kind = 'order.changed'"))
-	s.reconciled()
+	s.requireSoundLedger()
 }
 
 // Under the same id everything else is another request: other values, an added or a missing field, another spelling of a
 // text, another order, another operation.
 func TestChangedRepeatsConflict(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = []string{}
 	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
@@ -127,9 +127,9 @@ func TestChangedRepeatsConflict(t *testing.T) {
 }
 
 // A UUID in either case is the same UUID, so a repeat that spells its ids otherwise is a repeat.
-func TestRepeatsMaySpellIDsOtherwise(t *testing.T) {
+func TestIDsInUpperCaseAreARepeat(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	upper := func(id *string) *string { return graphtest.Ptr(strings.ToUpper(*id)) }
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = []string{s.File(s.customer, attachments.Order).String(), s.File(s.customer, attachments.Order).String()}
@@ -163,7 +163,7 @@ func TestRepeatsMaySpellIDsOtherwise(t *testing.T) {
 
 func TestOperationIDsBelongToTheAgent(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	mine, theirs := s.terms(true), s.terms(false)
 	theirs.OperationID = mine.OperationID
 	one, err := s.Orders.CreateOrder(s.customer.Ctx, mine)
@@ -176,7 +176,7 @@ func TestOperationIDsBelongToTheAgent(t *testing.T) {
 // A refused operation leaves nothing, so the same id may succeed once its reason has gone.
 func TestFailuresStoreNothing(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	card := s.offer(false)
 	s.Exec("UPDATE accounts SET available_minor = 5 WHERE bot_id = $1", s.customer.ID)
 	in := command(card, orders.Accept)
@@ -193,9 +193,9 @@ func TestFailuresStoreNothing(t *testing.T) {
 }
 
 // A stored body that an earlier release wrote is answered as it is, even where it has other fields than today's.
-func TestStoredBodiesOutliveTheirRelease(t *testing.T) {
+func TestStoredBodiesOfEarlierReleases(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := newPair(t)
 	terms := s.terms(true)
 	_, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
 	require.NoError(t, err)

@@ -15,10 +15,10 @@ import (
 )
 
 // What an order remembers of its life, whoever made the offer.
-func TestOrderRemembersItsLife(t *testing.T) {
+func TestOrderRecordsItsSteps(t *testing.T) {
 	t.Parallel()
+	s := sharedPair(t)
 	for _, byCustomer := range []bool{true, false} {
-		s := newTable(t)
 		accepter := s.customer
 		if byCustomer {
 			accepter = s.contractor
@@ -55,9 +55,9 @@ func TestOrderRemembersItsLife(t *testing.T) {
 	}
 }
 
-func TestDisputeAndRefundAreRemembered(t *testing.T) {
+func TestDisputeAndRefundAreRecorded(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	card := s.act(s.contractor, s.offer(true), orders.Accept)
 	card = s.act(s.customer, card, orders.Dispute)
 	require.Equal(t, &orders.DisputeCard{OpenedBy: s.customer.ID, Reason: "It does not scan.", CreatedAt: card.UpdatedAt}, card.Dispute)
@@ -75,12 +75,12 @@ func TestDisputeAndRefundAreRemembered(t *testing.T) {
 	require.Equal(t, "disputed", straight.State)
 	require.Nil(t, straight.Dispute, "nobody opened one")
 	s.act(s.contractor, straight, orders.ApproveRefund)
-	s.reconciled()
+	s.requireSoundLedger()
 }
 
-func TestEndsWithoutMoney(t *testing.T) {
+func TestRejectAndCancelMoveNoMoney(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	for _, card := range []*orders.Card{s.act(s.contractor, s.offer(true), orders.Reject), s.act(s.customer, s.offer(true), orders.Cancel)} {
 		require.Nil(t, card.Outcome)
 		require.Nil(t, card.ClosedAt)
@@ -93,7 +93,7 @@ func TestEndsWithoutMoney(t *testing.T) {
 // The offer exactly as its two participants see it.
 func TestCardOfAnOffer(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	made := s.offer(true)
 	brief := func(a *graphtest.Agent) *bots.Brief {
 		own, err := s.Bots.Me(a.Ctx)
@@ -127,7 +127,7 @@ func TestCardOfAnOffer(t *testing.T) {
 // The template of an action holds what its body needs, null where only the caller knows it.
 func TestTemplatesOfActions(t *testing.T) {
 	t.Parallel()
-	s := newTable(t)
+	s := sharedPair(t)
 	fields := func(card *orders.Card) map[string]map[string]any {
 		all := make(map[string]map[string]any)
 		for _, a := range card.Actions {

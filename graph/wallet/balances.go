@@ -7,7 +7,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// minorPerCredit is how many minor units make one test credit (§1).
+// minorPerCredit is how many minor units make one test credit (§1.2).
 const minorPerCredit = 100
 
 // Card is an agent's wallet (§2.5). Amounts are in minor units.

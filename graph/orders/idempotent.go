@@ -1,0 +1,227 @@
+package orders
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
+	"stoa/graph/wallet"
+)
+
+// idempotent is an operation that takes effect once (§1.7).
+//
+// An attempt reads a snapshot, decides in Go, and writes by one statement. The statement checks the snapshot again and writes
+// nothing if it no longer holds: the order's version and, for a new obligation, the friendship, both agents' states, the deadline
+// and the fee rate. The first attempt uses no transaction and takes no lock before it writes.
+//
+// There is a second attempt, in a transaction that takes the locks before it reads, after two outcomes of the first:
+//   - errStale: the snapshot no longer held.
+//   - unsettled: a refusal because of an agent's state, the time, the fee rate, or a version that the order has not reached yet.
+//
+// The lock waits for every identical request under way, which may have been decided upon while the agent was still active or the
+// deadline still ahead; the second attempt finds its stored result. Every other refusal is final, because an identical request
+// under way cannot succeed either: what never changes or comes with the version refuses that one, too, and a friendship cannot end
+// while that one holds its lock.
+type idempotent struct {
+	attempt func(ctx context.Context, on runner) (*OrderResult, error)
+	// lock waits for every identical request under way and keeps what decides from changing until the transaction ends.
+	lock *db.Statement
+	args []any
+	// locked: there is only the attempt in a transaction. Binding files takes statements of its own.
+	locked bool
+}
+
+// runner runs the statements of an attempt: each by itself, or inside the transaction tx that holds the locks.
+type runner struct {
+	db.Querier
+	tx *db.Tx
+}
+
+// errStale tells that the snapshot that an operation was decided upon did not hold any more when it wrote.
+var errStale = errors.New("orders: the snapshot is stale")
+
+// unsettled is a refusal that has to be decided again under locks.
+type unsettled struct{ error }
+
+// Unwrap returns the refusal.
+func (u unsettled) Unwrap() error { return u.error }
+
+// lockedAttempts bounds how often an attempt under locks may be stale, which only what is not locked can cause: an agent's
+// state, the fee rate, and a request that takes the same operation id for another order.
+const lockedAttempts = 3
+
+func (a *API) run(ctx context.Context, op idempotent) (*OrderResult, error) {
+	if !op.locked {
+		made, err := op.attempt(ctx, runner{Querier: a.DB.SQL})
+		if _, again := errors.AsType[unsettled](err); !again && !errors.Is(err, errStale) && !db.Retryable(err) {
+			return made, err
+		}
+	}
+	for range lockedAttempts {
+		var made *OrderResult
+		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.SQL.ExecContext(ctx, op.lock.Text, op.args...)
+			if err != nil {
+				return err
+			}
+			made, err = op.attempt(ctx, runner{tx.SQL, tx})
+			return err
+		})
+		if err == nil {
+			return made, nil
+		}
+		if !errors.Is(err, errStale) {
+			return nil, err
+		}
+	}
+	return nil, fault.New(fault.ServiceUnavailable)
+}
+
+// OrderResult is an order as an operation left it, as REST wraps it. A repeat holds the order as it was then.
+type OrderResult struct {
+	wire.Repeat
+	Order *Card `json:"order"`
+
+	// body is the exact answer, the same for every repeat.
+	body []byte
+}
+
+// MarshalJSON returns the exact answer.
+func (r *OrderResult) MarshalJSON() ([]byte, error) { return r.body, nil }
+
+// newResult makes the answer of an operation that took effect.
+func newResult(card *Card) (*OrderResult, error) {
+	body, err := wire.Marshal(struct {
+		Order *Card `json:"order"`
+	}{card})
+	return &OrderResult{Order: card, body: body}, err
+}
+
+// operation is a request under its idempotency id, which is the agent's own and shared by create, select and all actions (§4.7).
+type operation struct {
+	agent, id uuid.UUID
+	// hash tells one request from another: the action, the order, and the body. Two bodies are the same when they are the same
+	// JSON values; ids are the same in either case.
+	hash []byte
+}
+
+// newOperation hashes an input as it was sent, its ids in canonical form; fields left out stay out (omitzero), which makes the
+// encoding canonical.
+func newOperation(agent, id uuid.UUID, action string, orderID uuid.UUID, in any) (operation, error) {
+	body, err := wire.Marshal(in)
+	if err != nil {
+		return operation{}, err
+	}
+	sum := sha256.New()
+	sum.Write([]byte(action + "\n"))
+	sum.Write(orderID[:])
+	sum.Write(body)
+	return operation{agent: agent, id: id, hash: sum.Sum(nil)}, nil
+}
+
+// stored is what is kept of an operation that took effect; without Result there is none.
+type stored struct {
+	Hash   []byte `db:"request_hash"`
+	Result []byte `db:"result"`
+}
+
+// repeat turns a stored operation into the answer of op: the stored one, idempotency_conflict where the request is another, or
+// nil where nothing is stored.
+func (op operation) repeat(kept stored) (*OrderResult, error) {
+	if kept.Result == nil {
+		return nil, nil
+	}
+	if !bytes.Equal(kept.Hash, op.hash) {
+		return nil, fault.New(fault.IdempotencyConflict)
+	}
+	r := &OrderResult{Repeat: wire.Repeat{Repeated: true}, body: kept.Result}
+	return r, json.Unmarshal(kept.Result, r)
+}
+
+// find looks for a stored operation by itself, for requests that read nothing else along with it.
+func (op operation) find(ctx context.Context, q db.Querier) (*OrderResult, error) {
+	kept, err := db.One[stored](ctx, q, findOperation, op.agent, op.id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return op.repeat(*kept)
+}
+
+// commit writes all that a step leaves behind by one statement, openOrder or stepOrder: the order, its history, the stored
+// answer, the announcements to both participants, who are told nothing but state and version, and the money. obliges makes the
+// statement check what a new obligation rests on. Faults: insufficient_funds, ledger_conflict; errStale where the snapshot does
+// not hold any more, or where a request under way took the operation id.
+func (a *API) commit(
+	ctx context.Context, on runner, statement *db.Statement, obliges bool, s *snapshot, done step, op operation, money posting,
+) (*OrderResult, error) {
+	if err := loadFiles(ctx, on, done.by, s); err != nil {
+		return nil, err
+	}
+	made, err := newResult(newCard(s, done.by))
+	if err != nil {
+		return nil, err
+	}
+	args, err := s.commitArgs(obliges, done, op, made, money)
+	if err != nil {
+		return nil, err
+	}
+	written, err := db.Column[[]byte](ctx, on, statement, args...)
+	if refusal := wallet.Refusal(err); refusal != nil {
+		return nil, refusal
+	}
+	if db.Violates(err, "operation_bot_id_operation_id") || (err == nil && len(written) == 0) {
+		return nil, errStale
+	}
+	if err != nil {
+		return nil, err
+	}
+	wake := func() { a.Events.Wake([]uuid.UUID{s.CustomerID, s.ContractorID}) }
+	if on.tx == nil {
+		wake()
+	} else {
+		on.tx.AfterCommit(wake)
+	}
+	return made, nil
+}
+
+// commitArgs are the arguments of openOrder and stepOrder.
+func (s *snapshot) commitArgs(obliges bool, done step, op operation, made *OrderResult, money posting) ([]any, error) {
+	after, err := wire.Marshal(&s.row)
+	if err != nil {
+		return nil, err
+	}
+	note, err := wire.Marshal(map[string]any{
+		"action": done.action, "participant_id": done.by, "reason": done.reason, "operation_id": op.id,
+		"ids": []uuid.UUID{newID(), newID(), newID(), newID()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	announcement, err := wire.Marshal(events.OrderPayload{OrderID: s.ID, Status: string(s.State), Version: s.Version})
+	if err != nil {
+		return nil, err
+	}
+	var transaction wallet.Transaction
+	if money.transaction != nil {
+		transaction = money.transaction(wallet.Escrow{
+			OrderID: s.ID, OperationID: op.id, CustomerID: s.CustomerID, ContractorID: s.ContractorID,
+			AmountMinor: s.AmountMinor, FeeMinor: s.FeeMinor,
+		})
+	}
+	posted, err := transaction.Argument()
+	return []any{obliges, string(after), string(note), op.hash, made.body, announcement, posted}, err
+}
+
+func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }

@@ -1,0 +1,175 @@
+package orders_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
+)
+
+// An operation reads, decides and then writes. In these tests a table is locked so that reading passes and writing waits: what the
+// test does meanwhile lies between decision and write, and the answer must be the one for what is true then. Writing waits for contacts
+// in the middle of its statement, for orders before the statement begins.
+const (
+	lockContacts = "LOCK TABLE contacts IN EXCLUSIVE MODE; "
+	lockOrders   = "LOCK TABLE orders IN EXCLUSIVE MODE; "
+)
+
+// count is one for an operation that took effect, which has no fault.
+func count(code fault.Code) int64 {
+	if code == "" {
+		return 1
+	}
+	return 0
+}
+
+func TestAcceptRetriesAfterLostRace(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for name, c := range map[string]struct {
+		lock, meanwhile string // ORDER, CONTACT, CUSTOMER and CONTRACTOR are the ids
+		code            fault.Code
+	}{
+		"block":             {lockContacts, "UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		"suspension":        {lockContacts, "UPDATE bots SET suspended_at = now() WHERE id = 'CUSTOMER'", fault.ParticipantInactive},
+		"trash":             {lockContacts, "UPDATE bots SET state = 'trash' WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		"restriction":       {lockContacts, "UPDATE settings SET email_requirement_activated_at = now() - interval '15 days'", fault.ParticipantInactive},
+		"deadline":          {lockContacts, "UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
+		"deadline, earlier": {lockOrders, "UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
+		"cancellation":      {lockContacts, "UPDATE orders SET state = 'cancelled', version = 2 WHERE id = 'ORDER'", fault.VersionConflict},
+		"another reserve":   {lockContacts, "UPDATE accounts SET available_minor = 1099 WHERE bot_id = 'CUSTOMER'", fault.InsufficientFunds},
+		"nothing":           {lockContacts, "SELECT 1", ""},
+	} {
+		s := pairIn(t, w)
+		card := s.offer(false)
+		meanwhile := strings.NewReplacer("ORDER", card.ID.String(), "CONTACT", s.contact.String(), "CUSTOMER", s.customer.ID.String(),
+			"CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
+		commit := s.holdLocks(c.lock + meanwhile)
+		accept := async(s.actRequest(s.customer, command(card, orders.Accept)))
+		s.awaitLockWaits(1)
+		commit()
+		require.Equal(t, c.code, (<-accept).code(), name)
+		require.Equal(t, total*count(c.code), s.balances(s.customer)[1], name)
+		require.Equal(t, count(c.code), s.Count("SELECT count(*) FROM operations WHERE bot_id = $1", s.customer.ID), name)
+		require.Equal(t, 1+count(c.code), s.Count("SELECT count(*) FROM order_events WHERE order_id = $1", card.ID), name)
+		s.Exec("UPDATE settings SET email_requirement_activated_at = NULL")
+	}
+}
+
+func TestCreateRetriesAfterLostRace(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	for name, c := range map[string]struct {
+		lock, meanwhile string // CONTACT and CONTRACTOR are the ids
+		code            fault.Code
+	}{
+		"block":            {lockContacts, "UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		"suspension":       {lockContacts, "UPDATE bots SET suspended_at = now() WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		"deletion":         {lockContacts, "UPDATE bots SET state = 'deleted' WHERE id = 'CONTRACTOR'", fault.NotFound},
+		"fee rate":         {lockOrders, "UPDATE settings SET fee_bps = 1", fault.PriceChanged},
+		"rate far too big": {lockOrders, "UPDATE settings SET fee_bps = 10000", fault.PriceChanged},
+		"nothing":          {lockContacts, "SELECT 1", ""},
+	} {
+		s := pairIn(t, w)
+		terms := s.terms(true)
+		meanwhile := strings.NewReplacer("CONTACT", s.contact.String(), "CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
+		commit := s.holdLocks(c.lock + meanwhile)
+		create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
+		s.awaitLockWaits(1)
+		commit()
+		require.Equal(t, c.code, (<-create).code(), name)
+		require.Equal(t, count(c.code), s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID), name)
+		s.Exec("UPDATE settings SET fee_bps = 1000")
+	}
+}
+
+// An action that takes on no new obligation loses a race only to another step.
+func TestStepAfterLostRace(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	card := s.act(s.contractor, s.offer(true), orders.Accept)
+	commit := s.holdLocks(lockOrders + "UPDATE bots SET state = 'trash'; UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	start := async(s.actRequest(s.contractor, command(card, orders.Start)))
+	s.awaitLockWaits(1)
+	commit()
+	started := <-start
+	require.NoError(t, started.err)
+
+	commit = s.holdLocks(lockOrders + "UPDATE orders SET state = 'delivered', version = 4, delivered_at = now()")
+	deliver := async(s.actRequest(s.contractor, command(started.result.Order, orders.Deliver)))
+	s.awaitLockWaits(1)
+	commit()
+	require.Equal(t, fault.VersionConflict, (<-deliver).code())
+	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"))
+}
+
+// Of identical requests that were all decided upon before one of them wrote, one acts and the others get its stored result; of two
+// different steps one is taken.
+func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	terms := s.terms(true)
+	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
+	made := s.decideBeforeWriting(lockContacts, create, create, create)
+	requireOneActed(t, made)
+
+	accept := s.actRequest(s.contractor, command(made[0].result.Order, orders.Accept))
+	accepted := s.decideBeforeWriting(lockOrders, accept, accept, accept)
+	requireOneActed(t, accepted)
+
+	card := accepted[0].result.Order
+	steps := s.decideBeforeWriting(lockOrders,
+		s.actRequest(s.contractor, command(card, orders.Start)), s.actRequest(s.customer, command(card, orders.Dispute)))
+	codes := []fault.Code{steps[0].code(), steps[1].code()}
+	require.ElementsMatch(t, []fault.Code{"", fault.VersionConflict}, codes)
+	require.EqualValues(t, 3, s.Count("SELECT max(version) FROM orders"))
+	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM order_events"))
+	s.requireSoundLedger()
+}
+
+// decideBeforeWriting runs requests of which none writes before all are decided upon.
+func (s *pair) decideBeforeWriting(stop string, requests ...func() (*orders.OrderResult, error)) []answer {
+	s.t.Helper()
+	commit := s.holdLocks(stop)
+	waiting := make([]<-chan answer, len(requests))
+	for i, request := range requests {
+		waiting[i] = async(request)
+	}
+	s.awaitLockWaits(int64(len(requests)))
+	commit()
+	answers := make([]answer, len(requests))
+	for i, w := range waiting {
+		answers[i] = <-w
+	}
+	return answers
+}
+
+// Of two requests under one operation id that were decided upon at once, the second is idempotency_conflict.
+func TestOperationIDLosesRace(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
+	other.OperationID = one.OperationID
+	answers := s.decideBeforeWriting(lockOrders, s.actRequest(s.customer, one), s.actRequest(s.customer, other))
+	require.ElementsMatch(t, []fault.Code{"", fault.IdempotencyConflict}, []fault.Code{answers[0].code(), answers[1].code()})
+	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders WHERE state = 'cancelled'"))
+}
+
+// The time of a step is never before the step that it follows, however the clocks of two requests stand.
+func TestEventTimesFollowVersions(t *testing.T) {
+	t.Parallel()
+	s := newPair(t)
+	card := s.offer(true)
+	s.Shift(time.Hour)
+	card = s.act(s.contractor, card, orders.Accept)
+	s.Shift(-time.Hour)
+	card = s.act(s.contractor, s.act(s.contractor, card, orders.Start), orders.Deliver)
+	s.act(s.customer, card, orders.Complete)
+	require.Zero(t, s.Count(`SELECT count(*) FROM order_events e JOIN order_events f ON f.order_id = e.order_id AND f.version = e.version + 1
+		WHERE f.created_at < e.created_at`))
+}

@@ -1,0 +1,213 @@
+-- The check of the ledger (§2.5). It walks over tables in slices of ids: a statement …_end returns the id at which the slice
+-- after :after ends, no row where nothing more comes; the other statement of a walk returns what is wrong in the slice after
+-- :after up to :until. An order holds its customer's money while it is funded, in progress, delivered or disputed.
+
+-- The whole ledger.
+
+-- name: wallets_end(after uuid)
+-- A slice has 2000 wallets, or as many as have 100000 entries, but at least one.
+SELECT bot_id FROM (
+  SELECT a.bot_id, row_number() OVER w AS n, sum(a.entry_count) OVER w AS unread
+  FROM (SELECT * FROM accounts WHERE bot_id > :after ORDER BY bot_id LIMIT 2000) a
+  WINDOW w AS (ORDER BY a.bot_id)
+) s WHERE n = 1 OR unread <= 100000 ORDER BY bot_id DESC LIMIT 1;
+
+-- name: wallets_discrepancies(after uuid, until uuid)
+-- An agent's wallet is compared with the sums of its entries and with the total of its orders.
+WITH entries AS (
+  SELECT bot_id,
+    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
+    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
+    count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
+  FROM ledger_entries WHERE bot_id > :after AND bot_id <= :until GROUP BY bot_id
+), held AS (
+  SELECT customer_id AS bot_id, sum(total_minor)::bigint AS total
+  FROM orders
+  WHERE customer_id > :after AND customer_id <= :until AND state IN ('funded', 'in_progress', 'delivered', 'disputed')
+  GROUP BY customer_id
+), wallets AS (
+  SELECT * FROM accounts WHERE bot_id > :after AND bot_id <= :until
+), s AS (
+  SELECT bot_id, coalesce(w.available_minor, 0) AS available_minor, coalesce(w.reserved_minor, 0) AS reserved_minor,
+    coalesce(w.entry_count, 0) AS entry_count, coalesce(e.available, 0) AS available, coalesce(e.reserved, 0) AS reserved,
+    coalesce(e.entries, 0) AS entries, coalesce(e.last, 0) AS last,
+    coalesce(e.first <> 1 OR e.numbers <> e.entries, false) AS unnumbered, coalesce(h.total, 0) AS held
+  FROM wallets w FULL JOIN entries e USING (bot_id) FULL JOIN held h USING (bot_id)
+)
+SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
+FROM s CROSS JOIN LATERAL (VALUES
+  ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
+  ('reserved_balance', s.reserved, s.reserved_minor, s.reserved <> s.reserved_minor),
+  ('entry_count', s.entries, s.entry_count, s.entries <> s.entry_count),
+  ('entry_numbers', s.entries, s.last, s.last <> s.entries OR s.unnumbered),
+  ('order_reserve', s.held, s.reserved_minor, s.held <> s.reserved_minor)
+) AS c (invariant, expected, found, wrong) WHERE c.wrong ORDER BY s.bot_id LIMIT 1000;
+
+-- name: transactions_end(after uuid)
+SELECT transaction_id FROM (
+  SELECT transaction_id FROM ledger_entries WHERE transaction_id > :after ORDER BY transaction_id LIMIT 100000
+) s ORDER BY transaction_id DESC LIMIT 1;
+
+-- name: transactions_discrepancies(after uuid, until uuid)
+-- The entries of a transaction sum to zero, and so do all of the ledger; what a slice says of the ledger is its part of that sum.
+WITH s AS (
+  SELECT transaction_id, sum(delta_minor)::bigint AS total FROM ledger_entries
+  WHERE transaction_id > :after AND transaction_id <= :until GROUP BY transaction_id
+)
+SELECT 'ledger_balance' AS invariant, NULL::uuid AS bot_id, NULL::uuid AS transaction_id,
+  0 AS expected, sum(total)::bigint AS found
+FROM s HAVING sum(total) <> 0
+UNION ALL
+(SELECT 'transaction_balance', NULL, transaction_id, 0, total FROM s WHERE total <> 0 ORDER BY transaction_id LIMIT 100);
+
+-- What is new since the last check, and every wallet: the entries behind a wallet's checkpoint are added to it.
+
+-- name: new_wallets_end(after uuid)
+SELECT bot_id FROM (
+  SELECT a.bot_id, row_number() OVER w AS n, sum(greatest(a.entry_count - coalesce(m.number, 0), 0)) OVER w AS unread
+  FROM (SELECT * FROM accounts WHERE bot_id > :after ORDER BY bot_id LIMIT 2000) a LEFT JOIN ledger_checkpoints m USING (bot_id)
+  WINDOW w AS (ORDER BY a.bot_id)
+) s WHERE n = 1 OR unread <= 100000 ORDER BY bot_id DESC LIMIT 1;
+
+-- name: new_wallets_discrepancies(after uuid, until uuid)
+-- Moves the checkpoints of sound wallets forward.
+WITH changed AS (
+  SELECT bot_id, coalesce(w.available_minor, 0) AS available_minor, coalesce(w.reserved_minor, 0) AS reserved_minor,
+    coalesce(w.entry_count, 0) AS entry_count,
+    coalesce(m.available_minor, 0) AS available, coalesce(m.reserved_minor, 0) AS reserved, coalesce(m.number, 0) AS number
+  FROM (SELECT * FROM accounts WHERE bot_id > :after AND bot_id <= :until) w
+  FULL JOIN (SELECT * FROM ledger_checkpoints WHERE bot_id > :after AND bot_id <= :until) m USING (bot_id)
+  WHERE w.reserved_minor > 0
+    OR (w.entry_count, w.available_minor, w.reserved_minor) IS DISTINCT FROM (m.number, m.available_minor, m.reserved_minor)
+), s AS MATERIALIZED (
+  SELECT c.bot_id, c.available_minor, c.reserved_minor, c.entry_count, c.available + e.available AS available,
+    c.reserved + e.reserved AS reserved, c.number + e.entries AS entries, greatest(c.number, e.last) AS last,
+    e.entries > 0 AND (e.first <> c.number + 1 OR e.numbers <> e.entries) AS unnumbered, h.total AS held
+  FROM changed c CROSS JOIN LATERAL (
+    SELECT coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
+    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
+    count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
+    FROM ledger_entries WHERE bot_id = c.bot_id AND number > c.number
+  ) e CROSS JOIN LATERAL (
+    SELECT coalesce(sum(total_minor), 0)::bigint AS total
+    FROM orders
+    WHERE c.reserved_minor > 0 AND customer_id = c.bot_id AND state IN ('funded', 'in_progress', 'delivered', 'disputed')
+  ) h
+), sound AS (
+  INSERT INTO ledger_checkpoints AS m (bot_id, number, available_minor, reserved_minor)
+  SELECT bot_id, entries, available, reserved FROM s
+  WHERE (available, reserved, entries, last) = (available_minor, reserved_minor, entry_count, entries) AND NOT unnumbered
+  ON CONFLICT (bot_id) DO UPDATE
+    SET number = excluded.number, available_minor = excluded.available_minor, reserved_minor = excluded.reserved_minor
+    WHERE m.number <> excluded.number
+)
+SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
+FROM s CROSS JOIN LATERAL (VALUES
+  ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
+  ('reserved_balance', s.reserved, s.reserved_minor, s.reserved <> s.reserved_minor),
+  ('entry_count', s.entries, s.entry_count, s.entries <> s.entry_count),
+  ('entry_numbers', s.entries, s.last, s.last <> s.entries OR s.unnumbered),
+  ('order_reserve', s.held, s.reserved_minor, s.held <> s.reserved_minor)
+) AS c (invariant, expected, found, wrong) WHERE c.wrong ORDER BY s.bot_id LIMIT 1000;
+
+-- name: new_entries_end(after uuid)
+SELECT id FROM (SELECT id FROM ledger_entries WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
+
+-- name: new_transactions_discrepancies(after uuid, until uuid)
+WITH s AS MATERIALIZED (
+  SELECT t.transaction_id, e.total
+  FROM (SELECT DISTINCT transaction_id FROM ledger_entries WHERE id > :after AND id <= :until) t
+  CROSS JOIN LATERAL (SELECT sum(delta_minor)::bigint AS total FROM ledger_entries WHERE transaction_id = t.transaction_id) e
+)
+SELECT 'ledger_balance' AS invariant, NULL::uuid AS bot_id, NULL::uuid AS transaction_id,
+  0 AS expected, sum(total)::bigint AS found
+FROM s HAVING sum(total) <> 0
+UNION ALL
+(SELECT 'transaction_balance', NULL, transaction_id, 0, total FROM s WHERE total <> 0 ORDER BY transaction_id LIMIT 100);
+
+-- name: new_entries_without_wallet(after uuid, until uuid)
+-- The walk over wallets does not see the entries of agents that have neither a wallet nor a checkpoint.
+WITH s AS (
+  SELECT b.bot_id, 0::bigint AS available_minor, 0::bigint AS reserved_minor, 0::bigint AS entry_count, e.available, e.reserved,
+    e.entries, e.last, e.first <> 1 OR e.numbers <> e.entries AS unnumbered, 0::bigint AS held
+  FROM (
+    SELECT DISTINCT bot_id FROM ledger_entries l WHERE id > :after AND id <= :until AND bot_id IS NOT NULL
+      AND NOT EXISTS (SELECT FROM accounts a WHERE a.bot_id = l.bot_id)
+      AND NOT EXISTS (SELECT FROM ledger_checkpoints m WHERE m.bot_id = l.bot_id)
+  ) b CROSS JOIN LATERAL (
+    SELECT coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
+    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
+    count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
+    FROM ledger_entries WHERE bot_id = b.bot_id
+  ) e
+)
+SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
+FROM s CROSS JOIN LATERAL (VALUES
+  ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
+  ('reserved_balance', s.reserved, s.reserved_minor, s.reserved <> s.reserved_minor),
+  ('entry_count', s.entries, s.entry_count, s.entries <> s.entry_count),
+  ('entry_numbers', s.entries, s.last, s.last <> s.entries OR s.unnumbered),
+  ('order_reserve', s.held, s.reserved_minor, s.held <> s.reserved_minor)
+) AS c (invariant, expected, found, wrong) WHERE c.wrong ORDER BY s.bot_id LIMIT 1000;
+
+-- name: new_orders_end(after uuid)
+SELECT id FROM (SELECT id FROM orders WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
+
+-- name: new_orders_discrepancies(after uuid, until uuid)
+-- The walk over wallets passes over customers without a reserve.
+SELECT 'order_reserve' AS invariant, t.customer_id AS bot_id, NULL::uuid AS transaction_id, h.total AS expected, 0 AS found
+FROM (
+  SELECT DISTINCT customer_id FROM orders WHERE id > :after AND id <= :until
+) t
+LEFT JOIN accounts a ON a.bot_id = t.customer_id AND a.reserved_minor > 0
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(total_minor), 0)::bigint AS total
+  FROM orders WHERE customer_id = t.customer_id AND state IN ('funded', 'in_progress', 'delivered', 'disputed')
+) h
+WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000;
+
+-- name: new_order_events_end(after uuid)
+SELECT id FROM (SELECT id FROM order_events WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
+
+-- name: new_order_events_discrepancies(after uuid, until uuid)
+-- As for new orders, for older ones that have changed.
+SELECT 'order_reserve' AS invariant, t.customer_id AS bot_id, NULL::uuid AS transaction_id, h.total AS expected, 0 AS found
+FROM (
+  SELECT DISTINCT o.customer_id FROM order_events e JOIN orders o ON o.id = e.order_id WHERE e.id > :after AND e.id <= :until
+) t
+LEFT JOIN accounts a ON a.bot_id = t.customer_id AND a.reserved_minor > 0
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(total_minor), 0)::bigint AS total
+  FROM orders WHERE customer_id = t.customer_id AND state IN ('funded', 'in_progress', 'delivered', 'disputed')
+) h
+WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000;
+
+-- name: disabled_triggers()
+-- The triggers that checking only new entries relies on.
+SELECT 'ledger_triggers' AS invariant, NULL::uuid AS bot_id, NULL::uuid AS transaction_id, 2 AS expected, count(*) AS found
+FROM pg_trigger
+WHERE tgrelid = 'ledger_entries'::regclass AND tgname IN ('ledger_entries_append_only', 'ledger_entries_balanced')
+  AND tgenabled IN ('O', 'A')
+HAVING count(*) <> 2;
+
+-- How far checks have come.
+
+-- name: lock_progress(scope text, every_seconds double precision)
+-- now is not stoa_now(): ids are made of the true time.
+SELECT began_at IS NOT NULL AS running, phase, position, since, next_since, found,
+  coalesce(last_began_at <= stoa_now() - make_interval(secs => :every_seconds), true) AS due, now() AS now
+FROM ledger_checks WHERE scope = :scope FOR UPDATE;
+
+-- name: save_progress(scope text, phase integer, position uuid, next_since uuid, found jsonb)
+UPDATE ledger_checks
+SET began_at = coalesce(began_at, stoa_now()), phase = :phase, position = :position, next_since = :next_since, found = :found
+WHERE scope = :scope;
+
+-- name: end_check(scope text, since uuid, found jsonb)
+UPDATE ledger_checks SET last_began_at = coalesce(began_at, stoa_now()), last_ended_at = stoa_now(), last_found = :found,
+  since = :since, began_at = NULL, phase = 0, position = DEFAULT, found = DEFAULT
+WHERE scope = :scope;
+
+-- name: read_results()
+SELECT scope, extract(epoch FROM last_ended_at)::float8 AS ended, last_found, found, began_at IS NOT NULL AS running
+FROM ledger_checks;
