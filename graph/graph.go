@@ -17,7 +17,6 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/events"
 	"stoa/graph/feedback"
-	"stoa/graph/lifecycle"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
@@ -113,7 +112,7 @@ func New(c Config) *Graph {
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
-		Life: &lifecycle.API{DB: c.DB}, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
+		Agents: g.Bots, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
 	}
 	return g
 }
