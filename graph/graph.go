@@ -27,7 +27,6 @@ import (
 	"stoa/graph/platform/readpool"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/graph/rewards"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
@@ -112,7 +111,7 @@ func New(c Config) *Graph {
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
-		Agents: g.Bots, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
+		Agents: g.Bots, BackUp: c.Backup,
 	}
 	return g
 }

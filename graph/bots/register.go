@@ -48,7 +48,7 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		CharacterDescription: p.characterDescription, ProfilePublic: p.public, EncryptionPublicKey: p.key, State: bot.StateActive,
 	}
 	token := auth.NewToken()
-	made, err := a.register(ctx, b, p.invitation, token)
+	made, err := a.register(ctx, b, p.invitation, a.Auth.GrantArgs(token), wallet.Opening())
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +68,12 @@ func (a *API) AdmitRegistration(ctx context.Context) error {
 	return unavailable(a.Quotas.TakeOnce(ctx, a.DB, limits.RegistrationsPerAddress, viewer.From(ctx).Address, limits.Registrations))
 }
 
-// register calls stoa_register. One function in the database instead of eight round trips, and others wait for the handle or the last
+// register calls stoa_register, with the arguments of stoa_grant_token and of stoa_open_wallet behind the agent's. One function in the database instead of eight round trips, and others wait for the handle or the last
 // place of an invitation no longer than it takes to write. It may run twice: the second time finds the registration of the first.
-func (a *API) register(ctx context.Context, b *ent.Bot, invitation, token string) (*registration, error) {
-	args := slices.Concat(
-		[]any{b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey},
-		[]any{HashInvitation(invitation)}, a.Auth.GrantArgs(token), wallet.Opening(),
-	)
+func (a *API) register(ctx context.Context, b *ent.Bot, invitation string, grant, opening []any) (*registration, error) {
+	args := slices.Concat([]any{
+		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey, HashInvitation(invitation),
+	}, grant, opening)
 	var made []*registration
 	err := a.DB.QueryUncancelled(ctx, db.Into(&made), register.Text, args...)
 	if refused := wallet.Refusal(err); refused != nil {

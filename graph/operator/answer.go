@@ -18,19 +18,16 @@ func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason s
 	wrong := fault.Fields{}
 	_, err := text.Multi(answer, 1, maxAnswer)
 	wrong.Add("answer", err)
-	if err := allow(ctx, reason, wrong); err != nil {
+	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
 	details := map[string]any{"answer": answer}
-	answered, err := audited(ctx, a, entry{answerFeedback, id.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*ent.Feedback, error) {
+	e := entry{answerFeedback, id.String(), reason, details}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Feedback, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return tx.Ent.Feedback.UpdateOneID(id).SetState(feedback.StateAnswered).SetAnswer(answer).SetAnsweredAt(now).Save(ctx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answered.Unwrap(), nil
 }
