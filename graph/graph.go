@@ -46,8 +46,8 @@ type Config struct {
 	TokenTTL time.Duration
 	// Hurry is closed when requests that wait must come to their end, because the process shuts down; nil for never.
 	Hurry <-chan struct{}
-	// Wake is told the recipients of committed events, Withdrawn those of deleted ones, TokensEnded that tokens have ended. None of
-	// them may block; each may be nil.
+	// Wake is told the recipients of committed events, Withdrawn those of deleted ones, TokensEnded that tokens have ended. None
+	// of them may block; each may be nil.
 	Wake        func(recipients []uuid.UUID)
 	Withdrawn   func(recipients []uuid.UUID)
 	TokensEnded func()

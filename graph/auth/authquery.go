@@ -10,7 +10,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// status is what authentication reads of a token t and its agent b. Activity is noted once a minute, so that reading rarely writes.
+// status is what authentication reads of a token t and its agent b. Activity is noted once a minute, so that reading rarely
+// writes.
 const status = `t.id AS token_id, b.id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale`
 
 // statusColumns is how many columns status has.

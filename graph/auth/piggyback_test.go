@@ -74,7 +74,8 @@ func TestAuthenticationWithAttachedQuery(t *testing.T) {
 	}
 }
 
-// Rows that were read for one agent are not given to another, or to anyone whom the token does not authenticate; a change attaches nothing.
+// Rows that were read for one agent are not given to another, or to anyone whom the token does not authenticate; a change
+// attaches nothing.
 func TestResultsBelongToTheirCaller(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -1,9 +1,9 @@
 // Package bots is agents: registration, passports, profiles and their life (§2.1, §3.4, §4.1).
 //
-// A passport's id, handle and key never change, and a handle is never free again. Registration is one call of the database function
-// stoa_register (migrate/functions/bots.sql): it writes the passport, its first token, the wallet with the starting grant and the use
-// of an invitation, or nothing. The unique index on handles settles races. Who may take on obligations is decided by the database
-// function stoa_active alone, and whose profile is shown to others by stoa_public.
+// A passport's id, handle and key never change, and a handle is never free again. Registration is one call of the database
+// function stoa_register (migrate/functions/bots.sql): it writes the passport, its first token, the wallet with the starting
+// grant and the use of an invitation, or nothing. The unique index on handles settles races. Who may take on obligations is
+// decided by the database function stoa_active alone, and whose profile is shown to others by stoa_public.
 package bots
 
 import (

@@ -1,5 +1,6 @@
 -- name: register(agent uuid, handle text, display_name text, specialty text, bio text, character_description text, profile_public boolean, encryption_public_key bytea, invitation_hash bytea, token uuid, token_hash bytea, token_lifetime_seconds double precision, wallet_ids uuid[], grant_minor bigint)
--- The whole registration of an agent whose input is well-formed. verdict is `registered` or the code of the fault that refuses it.
+-- The whole registration of an agent whose input is well-formed. verdict is `registered` or the code of the fault that refuses
+-- it.
 SELECT verdict, moment, token_expires_at
 FROM stoa_register(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key,
   :invitation_hash, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor);
@@ -13,8 +14,8 @@ SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND stoa_active(b);
 
 -- name: trash_idle(after uuid, batch bigint)
 -- Examines the next agents by id and moves those to the trash that were inactive for three calendar months, counted from the
--- activation of the lifecycle at the earliest. Open orders and reserved credits hold an agent; an offer does not, because it can be
--- rejected and cancelled from the trash. An agent whose row is locked at this moment is skipped.
+-- activation of the lifecycle at the earliest. Open orders and reserved credits hold an agent; an offer does not, because it can
+-- be rejected and cancelled from the trash. An agent whose row is locked at this moment is skipped.
 WITH examined AS MATERIALIZED (
   SELECT id FROM bots WHERE id > :after AND (SELECT lifecycle_activated_at IS NOT NULL FROM settings) ORDER BY id LIMIT :batch
 ), due AS MATERIALIZED (

@@ -34,8 +34,8 @@ func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-// BriefRow is what a statement reads of an agent for its brief. A statement that reads a brief beside other columns gives it a prefix
-// (b.id AS "author.id") and holds it in a field with that tag: Author BriefRow `db:"author"`.
+// BriefRow is what a statement reads of an agent for its brief. A statement that reads a brief beside other columns gives it a
+// prefix (b.id AS "author.id") and holds it in a field with that tag: Author BriefRow `db:"author"`.
 type BriefRow struct {
 	ID                  uuid.UUID `db:"id"`
 	Handle              string    `db:"handle"`

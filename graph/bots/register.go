@@ -58,21 +58,26 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	b.CreatedAt = made.Moment.Time.UTC()
 	b.UpdatedAt, b.LastActiveAt = b.CreatedAt, b.CreatedAt
 	return &Registration{
-		Bot: newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}), Token: token, TokenExpiresAt: made.TokenExpiresAt.Time.UTC(),
+		Bot:            newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}),
+		Token:          token,
+		TokenExpiresAt: made.TokenExpiresAt.Time.UTC(),
 	}, nil
 }
 
-// AdmitRegistration counts one attempt to register against the limits per address and for the whole server, whatever becomes of it.
-// It returns registration_limited over either, and registration_unavailable.
+// AdmitRegistration counts one attempt to register against the limits per address and for the whole server, whatever becomes of
+// it. It returns registration_limited over either, and registration_unavailable.
 func (a *API) AdmitRegistration(ctx context.Context) error {
-	return unavailable(a.Quotas.TakeOnce(ctx, a.DB, limits.RegistrationsPerAddress, viewer.From(ctx).Address, limits.Registrations))
+	address := viewer.From(ctx).Address
+	return unavailable(a.Quotas.TakeOnce(ctx, a.DB, limits.RegistrationsPerAddress, address, limits.Registrations))
 }
 
-// register calls stoa_register, with the arguments of stoa_grant_token and of stoa_open_wallet behind the agent's. One function in the database instead of eight round trips, and others wait for the handle or the last
-// place of an invitation no longer than it takes to write. It may run twice: the second time finds the registration of the first.
+// register calls stoa_register, with the arguments of stoa_grant_token and of stoa_open_wallet behind the agent's. One function
+// in the database instead of eight round trips, and others wait for the handle or the last place of an invitation no longer than
+// it takes to write. It may run twice: the second time finds the registration of the first.
 func (a *API) register(ctx context.Context, b *ent.Bot, invitation string, grant, opening []any) (*registration, error) {
 	args := slices.Concat([]any{
-		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey, HashInvitation(invitation),
+		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
+		HashInvitation(invitation),
 	}, grant, opening)
 	var made []*registration
 	err := a.DB.QueryUncancelled(ctx, db.Into(&made), register.Text, args...)
@@ -97,7 +102,8 @@ func unavailable(err error) error {
 func unanswered(err error) error {
 	err = unavailable(err)
 	if known := fault.From(err); known.Code == fault.RegistrationUnavailable {
-		return known.Say("Registration is not possible at the moment, or its answer was lost: where the handle is taken when you try again, choose another.")
+		return known.Say("Registration is not possible at the moment, or its answer was lost: " +
+			"where the handle is taken when you try again, choose another.")
 	}
 	return err
 }

@@ -14,15 +14,16 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// AcceptContact makes friends of the two agents of a pending contact (§3.2, §4.4). Only the agent that was asked may call it; a repeat
-// returns the same contact. Faults in this order: invalid_id, not_found (not a contact of the caller), recipient_required,
+// AcceptContact makes friends of the two agents of a pending contact (§3.2, §4.4). Only the agent that was asked may call it; a
+// repeat returns the same contact. Faults in this order: invalid_id, not_found (not a contact of the caller), recipient_required,
 // contact_blocked, inactive_bot (one of the two may not take on obligations).
 func (a *API) AcceptContact(ctx context.Context, in ActInput) (*ContactResult, error) {
 	return a.act(ctx, accept, in)
 }
 
-// BlockContact ends a contact for good, and the announcements of its messages that were not acknowledged (§3.2, §4.4). Either of its
-// agents may call it, in any state; a repeat returns the blocked contact. Faults: invalid_id, not_found (not a contact of the caller).
+// BlockContact ends a contact for good, and the announcements of its messages that were not acknowledged (§3.2, §4.4). Either of
+// its agents may call it, in any state; a repeat returns the blocked contact. Faults: invalid_id, not_found (not a contact of the
+// caller).
 func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, error) {
 	return a.act(ctx, block, in)
 }
@@ -86,8 +87,9 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 	if c, err = change.Save(ctx); err != nil {
 		return nil, err
 	}
-	if next.deletesAnnouncements {
-		_, err := tx.SQL.ExecContext(ctx, deleteAnnouncements.Text, c.ID, c.RequesterID, c.RecipientID, string(events.MessageCreated))
+	if next.to == contact.StateBlocked {
+		_, err := tx.SQL.ExecContext(ctx, deleteAnnouncements.Text, c.ID, c.RequesterID, c.RecipientID,
+			string(events.MessageCreated))
 		if err != nil {
 			return nil, err
 		}

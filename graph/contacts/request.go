@@ -14,10 +14,10 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Where the two have a contact already it
-// returns that one as a repeat, also to the recipient of a pending request. Faults in this order: invalid_id, self_contact, not_found
-// (the recipient is unknown, or not active, or suspended), contact_blocked, inactive_bot (the caller may not take on obligations),
-// rate_limited (10 new requests a minute).
+// RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Where the two have a contact already
+// it returns that one as a repeat, also to the recipient of a pending request. Faults in this order: invalid_id, self_contact,
+// not_found (the recipient is unknown, or not active, or suspended), contact_blocked, inactive_bot (the caller may not take on
+// obligations), rate_limited (10 new requests a minute).
 func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -49,9 +49,10 @@ func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResu
 	return result, nil
 }
 
-// findOrCreate returns the contact of two agents, and whether there was one already. Of simultaneous requests one creates it; the others
-// wait for that one and find its contact, so that only it counts towards the limit.
-func (a *API) findOrCreate(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (c *ent.Contact, repeated bool, err error) {
+// findOrCreate returns the contact of two agents, and whether there was one already. Of simultaneous requests one creates it; the
+// others wait for that one and find its contact, so that only it counts towards the limit.
+func (a *API) findOrCreate(ctx context.Context, tx *db.Tx, callerID uuid.UUID,
+	other *recipientRow) (c *ent.Contact, repeated bool, err error) {
 	if c, err = between(ctx, tx, callerID, other.ID); err != nil {
 		return nil, false, err
 	}

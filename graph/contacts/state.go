@@ -40,9 +40,7 @@ type transition struct {
 	event events.Kind
 	// requiresActive: both agents must be able to take on new obligations (§3.4).
 	requiresActive bool
-	// deletesAnnouncements: messages that the two have not acknowledged yet are no longer announced.
-	deletesAnnouncements bool
-	refusal              fault.Code
+	refusal        fault.Code
 }
 
 // transitions is the state machine of §3.2. It has a row for every attempt that can be made.
@@ -62,10 +60,10 @@ var transitions = map[attempt]transition{
 	{contact.StateBlocked, accept, requester}:  {refusal: fault.RecipientRequired},
 	{contact.StateBlocked, accept, recipient}:  {refusal: fault.ContactBlocked},
 
-	{contact.StatePending, block, requester}:  {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
-	{contact.StatePending, block, recipient}:  {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
-	{contact.StateAccepted, block, requester}: {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
-	{contact.StateAccepted, block, recipient}: {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
+	{contact.StatePending, block, requester}:  {to: contact.StateBlocked, event: events.ContactBlocked},
+	{contact.StatePending, block, recipient}:  {to: contact.StateBlocked, event: events.ContactBlocked},
+	{contact.StateAccepted, block, requester}: {to: contact.StateBlocked, event: events.ContactBlocked},
+	{contact.StateAccepted, block, recipient}: {to: contact.StateBlocked, event: events.ContactBlocked},
 	{contact.StateBlocked, block, requester}:  {},
 	{contact.StateBlocked, block, recipient}:  {},
 }

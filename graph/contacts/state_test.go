@@ -34,7 +34,7 @@ func TestTransitionsMoveOrRefuseOrRepeat(t *testing.T) {
 		moves, refuses := next.to != none, next.refusal != ""
 		require.False(t, moves && refuses, "%+v", from)
 		require.Equal(t, moves, next.event != "", "%+v", from)
-		require.True(t, moves || !next.requiresActive && !next.deletesAnnouncements, "%+v", from)
+		require.True(t, moves || !next.requiresActive, "%+v", from)
 		if refuses {
 			require.True(t, slices.Contains([]fault.Code{fault.ContactBlocked, fault.RecipientRequired}, next.refusal), "%+v", from)
 		}

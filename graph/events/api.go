@@ -1,13 +1,13 @@
 // Package events is the outbox: what agents are told over the event channel (§6).
 //
-// The transaction that causes an event writes its row, so an event exists exactly when its cause does. A row stays until its recipient
-// acknowledges it, at most 90 days. After the commit the recipients are woken; a wake-up may be lost without losing an event, because
-// sessions read their recipient's rows and a job wakes again (WakeWaiting). Delivery is at least once, in the order of the sequence and
-// always under the same event id; an event whose transaction commits late is sent when it becomes visible (Horizon). An event of a
-// message carries the message's record as it is at delivery.
+// The transaction that causes an event writes its row, so an event exists exactly when its cause does. A row stays until its
+// recipient acknowledges it, at most 90 days. After the commit the recipients are woken; a wake-up may be lost without losing an
+// event, because sessions read their recipient's rows and a job wakes again (WakeWaiting). Delivery is at least once, in the
+// order of the sequence and always under the same event id; an event whose transaction commits late is sent when it becomes
+// visible (Horizon). An event of a message carries the message's record as it is at delivery.
 //
-// No method checks its caller: domains, the event channel and jobs call them. The leases of connections are kept by functions in the
-// database (migrate/functions/sockets.sql), which count and insert under one lock.
+// No method checks its caller: domains, the event channel and jobs call them. The leases of connections are kept by functions in
+// the database (migrate/functions/sockets.sql), which count and insert under one lock.
 package events
 
 import (
@@ -48,8 +48,8 @@ const Retention = 90 * 24 * time.Hour
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Wake is called with the recipients of events that have been committed, Withdrawn with the recipients of events that have been
-	// deleted without an acknowledgement, which makes room on their connections. Neither may block.
+	// Wake is called with the recipients of events that have been committed, Withdrawn with the recipients of events that have
+	// been deleted without an acknowledgement, which makes room on their connections. Neither may block.
 	Wake      func(recipients []uuid.UUID)
 	Withdrawn func(recipients []uuid.UUID)
 }

@@ -1,6 +1,6 @@
 -- name: insert_events(ids uuid[], recipients uuid[], kinds text[], payloads bytea[], contacts uuid[], messages uuid[])
--- Draws sequences in the order of the arrays. The condition is always true and evaluated first: it gives the transaction its number
--- before a sequence is drawn, on which reading up to the horizon relies.
+-- Draws sequences in the order of the arrays. The condition is always true and evaluated first: it gives the transaction its
+-- number before a sequence is drawn, on which reading up to the horizon relies.
 INSERT INTO events (id, recipient_id, kind, payload, contact_id, message_id, created_at)
 SELECT id, recipient_id, kind, payload, contact_id, message_id, stoa_now()
 FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[], :contacts::uuid[], :messages::uuid[]) WITH ORDINALITY
@@ -9,10 +9,10 @@ WHERE pg_current_xact_id() IS NOT NULL
 ORDER BY position;
 
 -- name: fetch_events(recipients uuid[], versions integer[], after bigint[], known bigint[], sizes integer[], latest_version integer, latest_kinds text[])
--- The batches of many cursors at once, each from the index on recipient and sequence, and the message of each event that has one by its
--- key; LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the sizes of the batches and not on how many
--- events are in flight. Events up to a cursor's `known` come without kind, payload and message. The message's columns are null, or
--- what coalesce makes of that, where there is none that may be delivered: not expired, its contact accepted (§6).
+-- The batches of many cursors at once, each from the index on recipient and sequence, and the message of each event that has one
+-- by its key; LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the sizes of the batches and not on
+-- how many events are in flight. Events up to a cursor's `known` come without kind, payload and message. The message's columns
+-- are null, or what coalesce makes of that, where there is none that may be delivered: not expired, its contact accepted (§6).
 SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.message_id IS NOT NULL AS has_message,
   m.id AS "message.id", m.contact_id AS "message.contact_id", m.client_message_id AS "message.client_message_id",
   m.sender_id AS "message.sender_id", m.recipient_id AS "message.recipient_id", m.nonce AS "message.nonce",
@@ -47,20 +47,22 @@ gone AS (DELETE FROM events e USING acks a WHERE e.id = a.id AND e.recipient_id 
 SELECT DISTINCT l.bot_id FROM acks a JOIN socket_leases l ON l.bot_id = a.recipient_id WHERE l.process <> :process;
 
 -- name: select_waiting()
--- The connected agents whose newest event is less than a minute old. An agent whose events are older has been woken for them sixty
--- times; one that acknowledges nothing costs one look-up in the index.
+-- The connected agents whose newest event is less than a minute old. An agent whose events are older has been woken for them
+-- sixty times; one that acknowledges nothing costs one look-up in the index.
 SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)
 CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.bot_id ORDER BY e.sequence DESC LIMIT 1) newest
 WHERE newest.created_at > stoa_now() - interval '1 minute';
 
 -- name: delete_expired(retention_seconds double precision)
--- Skips what another process is deleting. The batch of 2000 is no parameter: a plan made without knowing it reads the whole table.
+-- Skips what another process is deleting. The batch of 2000 is no parameter: a plan made without knowing it reads the whole
+-- table.
 DELETE FROM events WHERE id IN (
   SELECT id FROM events WHERE created_at <= stoa_now() - make_interval(secs => :retention_seconds)
   ORDER BY created_at LIMIT 2000 FOR UPDATE SKIP LOCKED);
 
 -- name: delete_suppressed(after uuid)
--- Examines the next 2000 events by id and deletes announcements of messages that have expired or whose contact is not accepted any more.
+-- Examines the next 2000 events by id and deletes announcements of messages that have expired or whose contact is not accepted
+-- any more.
 WITH examined AS (
   SELECT id, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000
 ), gone AS (
@@ -82,7 +84,8 @@ FROM event_sequence;
 SELECT pg_current_xact_id()::text::bigint;
 
 -- name: select_metrics()
--- Counts up to 100,000 events and finds the oldest ones in the indexes. A connected agent's oldest event is its first in the sequence.
+-- Counts up to 100,000 events and finds the oldest ones in the indexes. A connected agent's oldest event is its first in the
+-- sequence.
 SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS depth,
   coalesce(extract(epoch FROM stoa_now() - (SELECT min(created_at) FROM events)), 0)::float8 AS oldest_seconds,
   coalesce(extract(epoch FROM stoa_now() - (

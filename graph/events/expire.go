@@ -18,9 +18,9 @@ type suppressed struct {
 	Deleted  int64         `db:"deleted"`
 }
 
-// DeleteStale deletes every event that will never be delivered: past its retention of 90 days, or announcing a message that has expired
-// or whose contact is blocked (§3.2). It works in batches that each commit and returns how many events it deleted. A job calls it; it
-// may be stopped half-way.
+// DeleteStale deletes every event that will never be delivered: past its retention of 90 days, or announcing a message that has
+// expired or whose contact is blocked (§3.2). It works in batches that each commit and returns how many events it deleted. A job
+// calls it; it may be stopped half-way.
 func (a *API) DeleteStale(ctx context.Context) (int64, error) {
 	expired, err := a.deleteExpired(ctx)
 	if err != nil {

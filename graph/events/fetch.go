@@ -57,8 +57,8 @@ type row struct {
 	Message messages.Card `db:"message"`
 }
 
-// Fetch reads a batch for each cursor, in the order of the cursors. An event whose message has expired or whose contact is no longer
-// accepted is deleted instead of being returned, because neither can be undone.
+// Fetch reads a batch for each cursor, in the order of the cursors. An event whose message has expired or whose contact is no
+// longer accepted is deleted instead of being returned, because neither can be undone.
 func (a *API) Fetch(ctx context.Context, cursors []Cursor) ([]Batch, error) {
 	rows, err := a.fetchRows(ctx, cursors)
 	if err != nil {

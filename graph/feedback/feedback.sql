@@ -1,6 +1,6 @@
 -- name: list_feedback(caller uuid, before uuid, max bigint)
--- A page of the caller's feedback, newest first: what is older than `before`, or from the newest on where that is null. Empty where
--- `before` is not the caller's.
+-- A page of the caller's feedback, newest first: what is older than `before`, or from the newest on where that is null. Empty
+-- where `before` is not the caller's.
 WITH start AS (
   SELECT created_at, id FROM feedbacks WHERE id = :before AND bot_id = :caller
   UNION ALL

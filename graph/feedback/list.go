@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// OwnFeedback lists the caller's feedback, newest first, 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found
-// (before is not feedback of the caller).
+// OwnFeedback lists the caller's feedback, newest first, 100 a page (§4.9). Only an agent may call it. Faults: invalid_id,
+// not_found (before is not feedback of the caller).
 func (a *API) OwnFeedback(ctx context.Context, in ListInput) (*List, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -1,10 +1,11 @@
 // Package messages is end-to-end encrypted chat between friends (§2.4, §4.5).
 //
-// The server stores envelopes as they are sent and can read none of them. A message is accepted only while its contact is, exactly once
-// per sender and client_message_id, and a nonce once per sender and once per contact; ids and nonces stay taken when the message expires.
-// Sending is one call of the database function stoa_send (migrate/functions/messages.sql), which locks the contact, decides, and writes
-// the message and its event; Go only translates its verdict. It settles races between repeats, between uses of a nonce, and with a block.
-// When the answer of a send is lost, repeating the same envelope tells what became of it and changes nothing.
+// The server stores envelopes as they are sent and can read none of them. A message is accepted only while its contact is,
+// exactly once per sender and client_message_id, and a nonce once per sender and once per contact; ids and nonces stay taken when
+// the message expires. Sending is one call of the database function stoa_send (migrate/functions/messages.sql), which locks the
+// contact, decides, and writes the message and its event; Go only translates its verdict. It settles races between repeats,
+// between uses of a nonce, and with a block. When the answer of a send is lost, repeating the same envelope tells what became of
+// it and changes nothing.
 package messages
 
 import (
@@ -46,8 +47,8 @@ type API struct {
 // expiryBatch is how many messages one statement deletes: at 16 KiB each, a few megabytes of log.
 const expiryBatch = 500
 
-// DeleteExpired deletes every message that is past its retention, in batches that each commit, and returns how many there were (§8).
-// Their ids and nonces stay taken. Only a job calls it; it may be stopped half-way.
+// DeleteExpired deletes every message that is past its retention, in batches that each commit, and returns how many there were
+// (§8). Their ids and nonces stay taken. Only a job calls it; it may be stopped half-way.
 func (a *API) DeleteExpired(ctx context.Context) (int64, error) {
 	return a.DB.ExecBatches(ctx, deleteExpired.Text, expiryBatch)
 }

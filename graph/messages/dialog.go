@@ -12,8 +12,8 @@ import (
 )
 
 // Dialog lists the messages between the caller and a friend, newest first, 100 a page (§4.5). Only an agent may call it. Expired
-// messages are not listed. Faults: invalid_id, not_found (peer is not an accepted contact, or before is not a message that this dialog
-// still shows).
+// messages are not listed. Faults: invalid_id, not_found (peer is not an accepted contact, or before is not a message that this
+// dialog still shows).
 func (a *API) Dialog(ctx context.Context, in DialogInput) (*DialogPage, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -68,8 +68,8 @@ var (
 	plaintext = []string{"text", "body", "message", "content", "plaintext"}
 )
 
-// DecodeBody reads a body and leaves it to Check to judge its fields, in the order of §2.4. It returns invalid_envelope for one that is
-// not a JSON object.
+// DecodeBody reads a body and leaves it to Check to judge its fields, in the order of §2.4. It returns invalid_envelope for one
+// that is not a JSON object.
 func (in *SendInput) DecodeBody(raw []byte) error {
 	var members map[string]wire.Raw
 	err := wire.Unmarshal(raw, &members)
@@ -102,8 +102,8 @@ type envelope struct {
 	nonce, ciphertext, senderKey, recipientKey []byte
 }
 
-// Check judges the form of an envelope in the order of §2.4: invalid_envelope for its two ids, encrypted_envelope_required where it is
-// not encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each names every wrong field.
+// Check judges the form of an envelope in the order of §2.4: invalid_envelope for its two ids, encrypted_envelope_required where
+// it is not encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each names every wrong field.
 func (in SendInput) Check() (envelope, error) {
 	var e envelope
 	wrong := fault.Fields{}

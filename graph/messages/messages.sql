@@ -5,8 +5,8 @@ FROM stoa_send(:message, :event, :sender, :recipient, :client_message_id, :nonce
   :recipient_public_key, make_interval(secs => :retention_seconds), :limit_name, :quota, make_interval(secs => :span_seconds));
 
 -- name: list_dialog(caller uuid, peer uuid, before uuid, max bigint)
--- A page of the messages of two friends, newest first: those older than the message `before`, or from the newest on where it is null.
--- It is read from the index on contact and time, so the cost depends neither on the dialog's length nor on the page.
+-- A page of the messages of two friends, newest first: those older than the message `before`, or from the newest on where it is
+-- null. It is read from the index on contact and time, so the cost depends neither on the dialog's length nor on the page.
 SELECT m.id, m.contact_id, m.client_message_id, m.sender_id, m.recipient_id, m.nonce, m.ciphertext, m.encryption_version,
   m.sender_public_key, m.recipient_public_key, m.size_bytes, m.created_at, m.expires_at
 FROM contacts c CROSS JOIN LATERAL (

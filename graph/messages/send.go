@@ -20,8 +20,8 @@ const (
 	repeated = "repeated"
 )
 
-// answer is that of stoa_send. All but the verdict is null where a fault refuses the envelope; Remaining and ResetAfter describe the
-// limit and are null where the envelope was not counted.
+// answer is that of stoa_send. All but the verdict is null where a fault refuses the envelope; Remaining and ResetAfter describe
+// the limit and are null where the envelope was not counted.
 type answer struct {
 	Verdict    string              `db:"verdict"`
 	ID         uuid.NullUUID       `db:"id"`
@@ -32,11 +32,11 @@ type answer struct {
 	ResetAfter sql.Null[float64]   `db:"reset_after"`
 }
 
-// SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical envelope
-// returns the stored record and does not count towards the limit. Faults in this order: those of SendInput.Check;
-// idempotency_conflict or message_expired for a client_message_id that the caller used before; contact_not_accepted (also for oneself
-// and for an unknown recipient), inactive_bot (the sender may not take on obligations), key_changed, nonce_reuse, rate_limited (60 new
-// messages a minute).
+// SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical
+// envelope returns the stored record and does not count towards the limit. Faults in this order: those of SendInput.Check;
+// idempotency_conflict or message_expired for a client_message_id that the caller used before; contact_not_accepted (also for
+// oneself and for an unknown recipient), inactive_bot (the sender may not take on obligations), key_changed, nonce_reuse,
+// rate_limited (60 new messages a minute).
 func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -58,21 +58,22 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		return nil, fault.New(fault.Code(sent.Verdict))
 	}
 	return &SendResult{Repeat: wire.Repeat{Repeated: sent.Verdict == repeated}, Message: &Card{
-		ID: sent.ID.UUID, ContactID: sent.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID, RecipientID: e.recipientID,
-		Nonce: e.nonce, Ciphertext: e.ciphertext, EncryptionVersion: Version, SenderPublicKey: e.senderKey,
-		RecipientPublicKey: e.recipientKey, SizeBytes: len(e.ciphertext), CreatedAt: sent.CreatedAt.V, ExpiresAt: sent.ExpiresAt.V,
+		ID: sent.ID.UUID, ContactID: sent.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID,
+		RecipientID: e.recipientID, Nonce: e.nonce, Ciphertext: e.ciphertext, EncryptionVersion: Version,
+		SenderPublicKey: e.senderKey, RecipientPublicKey: e.recipientKey, SizeBytes: len(e.ciphertext),
+		CreatedAt: sent.CreatedAt.V, ExpiresAt: sent.ExpiresAt.V,
 	}}, nil
 }
 
-// send calls stoa_send and notes what is left of the limit; it returns rate_limited over it. This is the busiest write: as one function
-// every rule and write is one round trip under the contact's lock, and its statements see what others commit while it waits for that
-// lock. It may run twice: the second time finds the message of the first.
+// send calls stoa_send and notes what is left of the limit; it returns rate_limited over it. This is the busiest write: as one
+// function every rule and write is one round trip under the contact's lock, and its statements see what others commit while it
+// waits for that lock. It may run twice: the second time finds the message of the first.
 func (a *API) send(ctx context.Context, senderID uuid.UUID, e envelope) (*answer, error) {
 	quota := limits.Messages.Quota(a.Quotas)
 	var answers []*answer
 	err := a.DB.QueryUncancelled(ctx, db.Into(&answers), send.Text,
-		uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7()), senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version, e.senderKey,
-		e.recipientKey, Retention.Seconds(), limits.Messages.Name, quota, limits.Messages.Span.Seconds())
+		uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7()), senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
+		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, quota, limits.Messages.Span.Seconds())
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// AnswerFeedback answers what an agent has sent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces the
-// answer; the audit log keeps each. Faults: invalid_input, not_found.
+// AnswerFeedback answers what an agent has sent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces
+// the answer; the audit log keeps each. Faults: invalid_input, not_found.
 func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason string) (*ent.Feedback, error) {
 	wrong := fault.Fields{}
 	_, err := text.Multi(answer, 1, maxAnswer)

@@ -1,10 +1,10 @@
 // Package operator is what the people who run Stoa may see and do (§10).
 //
 // The explorer lists every entity as a Relay connection, generated from ent/schema; what operators must never see (tokens, codes,
-// ciphertext, nonces, the texts of an order, the names and hashes of files, event payloads) has no field there. Everything that operators
-// change, and reading an order's texts and files, is a procedure: a row of the table in procedure.go and a GraphQL mutation of that name.
-// A procedure takes a reason and writes one audit entry in the transaction of its effect, so neither exists without the other. An entry
-// holds the arguments, never a secret that was made.
+// ciphertext, nonces, the texts of an order, the names and hashes of files, event payloads) has no field there. Everything that
+// operators change, and reading an order's texts and files, is a procedure: a row of the table in procedure.go and a GraphQL
+// mutation of that name. A procedure takes a reason and writes one audit entry in the transaction of its effect, so neither
+// exists without the other. An entry holds the arguments, never a secret that was made.
 //
 // Only an operator may call the methods of API; anyone else gets unauthorized. A target that does not exist is not_found.
 package operator

@@ -25,7 +25,8 @@ type entry struct {
 	details map[string]any
 }
 
-// authorize returns unauthorized unless the caller is an operator, then invalid_input where the reason or another argument is wrong.
+// authorize returns unauthorized unless the caller is an operator, then invalid_input where the reason or another argument is
+// wrong.
 func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return err
@@ -72,8 +73,8 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 // jobsReason is the reason of what operators do on the jobs dashboard, which asks for none.
 const jobsReason = "from the jobs dashboard"
 
-// AuditJobs writes the audit entry of what an operator is about to do to jobs or queues, which have transactions of their own: the
-// entry is committed before the action and stays if that is refused. Faults: unauthorized.
+// AuditJobs writes the audit entry of what an operator is about to do to jobs or queues, which have transactions of their own:
+// the entry is committed before the action and stays if that is refused. Faults: unauthorized.
 func (a *API) AuditJobs(ctx context.Context, action, target string, details map[string]any) error {
 	if err := authorize(ctx, jobsReason, fault.Fields{}); err != nil {
 		return err

@@ -44,8 +44,8 @@ func (r pageRequest) check() (pageRequest, error) {
 type paginate[Option, Connection any] func(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	options ...Option) (Connection, error)
 
-// page reads a page. Faults: unauthorized for anyone but an operator; invalid_pagination, also for a cursor of another order or another
-// connection; invalid_input for a text that the database cannot hold, a zero character.
+// page reads a page. Faults: unauthorized for anyone but an operator; invalid_pagination, also for a cursor of another order or
+// another connection; invalid_input for a text that the database cannot hold, a zero character.
 func page[Option, Connection any](ctx context.Context, r pageRequest, of paginate[Option, Connection],
 	options ...Option) (connection Connection, err error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {

@@ -28,8 +28,8 @@ func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent
 	})
 }
 
-// RemoveTask takes a task off the public board for good (§4.9). An order that came of it goes on. Its record and the responses to it
-// stay in the explorer. Faults: not_found, also for a task that is removed already.
+// RemoveTask takes a task off the public board for good (§4.9). An order that came of it goes on. Its record and the responses to
+// it stay in the explorer. Faults: not_found, also for a task that is removed already.
 func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error) {
 	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent
 	})
 }
 
-// RemoveService deletes a service softly, as its agent could (§4.9). Its record stays in the explorer. Faults: not_found, also for a
-// service that is deleted already.
+// RemoveService deletes a service softly, as its agent could (§4.9). Its record stays in the explorer. Faults: not_found, also
+// for a service that is deleted already.
 func (a *API) RemoveService(ctx context.Context, id uuid.UUID, reason string) (*ent.Service, error) {
 	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err

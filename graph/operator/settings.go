@@ -37,8 +37,8 @@ type SettingsInput struct {
 	OperatorWebsite      *string
 }
 
-// UpdateSettings changes settings. They hold from the commit on, on every server process; orders keep the fee they were
-// offered with. Faults: invalid_input; verification_setup_pending for switching the email gate on, and lifecycle_setup_pending for
+// UpdateSettings changes settings. They hold from the commit on, on every server process; orders keep the fee they were offered
+// with. Faults: invalid_input; verification_setup_pending for switching the email gate on, and lifecycle_setup_pending for
 // restoring by email, while something that they need is missing.
 func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason string) (*ent.Setting, error) {
 	in, changes, wrong := in.check()
@@ -78,8 +78,8 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 	})
 }
 
-// setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it off is
-// always allowed.
+// setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it
+// off is always allowed.
 type setupSwitch struct {
 	// name is what is switched on, as the subject of a sentence.
 	name string
@@ -122,7 +122,8 @@ func sendingMail(_ context.Context, a *API, _ *db.Tx, _ *ent.Setting) (string, e
 	return "sending mail, which this installation cannot", nil
 }
 
-// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on with these settings.
+// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on with these
+// settings.
 func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch, s *ent.Setting) error {
 	var missing []string
 	for _, need := range sw.needs {

@@ -35,9 +35,9 @@ type dueReward struct {
 	Ground reward.Ground `db:"ground"`
 }
 
-// GrantRewards credits agents once for each ground that they have met, while the operator has rewards enabled, and returns how many
-// rewards it granted (§2.5). A reward and its ledger transaction are written together and never taken back; it may run in several
-// processes at once. Only jobs and operators' procedures call it.
+// GrantRewards credits agents once for each ground that they have met, while the operator has rewards enabled, and returns how
+// many rewards it granted (§2.5). A reward and its ledger transaction are written together and never taken back; it may run in
+// several processes at once. Only jobs and operators' procedures call it.
 func (a *API) GrantRewards(ctx context.Context) (granted int64, err error) {
 	for {
 		due, err := db.All[dueReward](ctx, a.DB.SQL, selectDueRewards, rewardBatch)
