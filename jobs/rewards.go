@@ -4,7 +4,7 @@ import "context"
 
 // grantRewards grants what agents have earned; unless the operator enables rewards that is nothing.
 func grantRewards(ctx context.Context, c Config, _ rewardsJob) error {
-	granted, err := c.Graph.Operator.Earned.GrantDue(ctx)
+	granted, err := c.Graph.Wallet.GrantRewards(ctx)
 	if granted > 0 {
 		c.Logger.InfoContext(ctx, "rewards granted", "rewards", granted)
 	}

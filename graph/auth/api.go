@@ -1,5 +1,5 @@
-// Package auth turns bearer tokens into callers and looks after tokens: authentication, rotation, revocation, and the end of tokens
-// that connections were opened with (§3.3, §5).
+// Package auth turns bearer tokens into callers and looks after tokens: authentication, rotation, revocation, and the end of
+// tokens that connections were opened with (§3.3, §5).
 //
 // A token is shown once and kept only as its SHA-256. Authenticating a request is one statement; a request that only reads can
 // attach a query of its own to that statement (Attach), so that it costs one round trip instead of two.

@@ -1,7 +1,7 @@
 -- name: ended_tokens(ids uuid[])
--- Runs twice a second in each process that has sockets, for all of theirs. So each token is looked up by its id, whatever the planner
--- thinks of the array's length, the time is computed once, and agents are looked up among the hidden ones, in a small index, to whom
--- the suspended and deleted ones belong.
+-- Runs twice a second in each process that has sockets, for all of theirs. So each token is looked up by its id, whatever the
+-- planner thinks of the array's length, the time is computed once, and agents are looked up among the hidden ones, in a small
+-- index, to whom the suspended and deleted ones belong.
 SELECT held.id FROM unnest(:ids::uuid[]) AS held (id) WHERE (
   SELECT true FROM tokens t
   WHERE t.id = held.id AND t.revoked_at IS NULL AND t.expires_at > (SELECT stoa_now()) AND (

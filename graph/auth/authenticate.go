@@ -10,9 +10,9 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed, unknown,
-// expired, revoked or a deleted agent's; forbidden for a suspended agent; write_limited for a change over the limit of changes a
-// minute, which all tokens of an agent share. It notes the agent's activity.
+// Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed,
+// unknown, expired, revoked or a deleted agent's; forbidden for a suspended agent; write_limited for a change over the limit of
+// changes a minute, which all tokens of an agent share. It notes the agent's activity.
 func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
 	if !WellFormed(token) {
 		return viewer.Viewer{}, fault.New(fault.Unauthorized)

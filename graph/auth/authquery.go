@@ -10,7 +10,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// status is what authentication reads of a token t and its agent b. Activity is noted once a minute, so that reading rarely writes.
+// status is what authentication reads of a token t and its agent b. Activity is noted once a minute, so that reading rarely
+// writes.
 const status = `t.id AS token_id, b.id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale`
 
 // statusColumns is how many columns status has.
@@ -32,7 +33,7 @@ type authQuery struct {
 	viewer.Viewer
 
 	known, suspended, stale bool
-	// taken is the count of a change, resetSeconds the time until its limit is whole again.
+	// taken is the count of a change, resetSeconds the time until its limit is full again.
 	taken        limits.Taken
 	resetSeconds float64
 	// attached is the query that runs along; nil for none.
@@ -41,7 +42,7 @@ type authQuery struct {
 	row []any
 }
 
-// lookUp asks whose token it is; known stays false where it is nobody's.
+// lookUp reads the agent of a token; known stays false where the token authenticates nobody.
 func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*authQuery, error) {
 	q := &authQuery{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
 	query, args := authenticateRead, []any{HashToken(token)}

@@ -8,8 +8,8 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// EndedTokens returns those of the tokens that no longer authenticate anyone: rotated, revoked, expired, or their agent suspended or
-// deleted. The connections that were opened with them must close. It checks no caller.
+// EndedTokens returns those of the tokens that no longer authenticate anyone: rotated, revoked, expired, or their agent suspended
+// or deleted. The connections that were opened with them must close. It checks no caller.
 func (a *API) EndedTokens(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
 	return db.Column[uuid.UUID](ctx, a.DB.SQL, endedTokens, db.IDs(ids))
 }
@@ -23,7 +23,8 @@ func (a *API) NoteActivity(ctx context.Context, botIDs []uuid.UUID) error {
 // endedBatch is how many tokens one statement deletes.
 const endedBatch = 2000
 
-// DeleteEndedTokens deletes tokens that expired a week ago or longer, in batches, and returns how many there were. Only a job calls it.
+// DeleteEndedTokens deletes tokens that expired a week ago or longer, in batches, and returns how many there were. Only a job
+// calls it.
 func (a *API) DeleteEndedTokens(ctx context.Context) (int64, error) {
 	return a.DB.ExecBatches(ctx, deleteEndedTokens.Text, endedBatch)
 }

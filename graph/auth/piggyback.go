@@ -21,8 +21,8 @@ func NewQuery(text string, columns int) *Query {
 	return &Query{text: text, columns: columns, combined: sync.OnceValue(func() string { return combine(text, columns) })}
 }
 
-// combine makes one statement of the authentication of a read and a query. PostgreSQL runs the parts of a UNION ALL in their order:
-// the first row describes the caller and nothing else, every other one holds a row of the query and nothing else.
+// combine makes one statement of the authentication of a read and a query. PostgreSQL runs the parts of a UNION ALL in their
+// order: the first row describes the caller and nothing else, every other one holds a row of the query and nothing else.
 func combine(text string, columns int) string {
 	return `WITH me AS MATERIALIZED (` + authenticateRead + `)
 SELECT me.*` + strings.Repeat(`, NULL`, columns) + ` FROM me
@@ -37,8 +37,8 @@ type RowSink interface {
 }
 
 // Piggyback is one request's use of a query that is attached to its authentication. It belongs to one request and is not safe for
-// concurrent use. It decides nothing: where it is missing (GraphQL, tests, rare pages) the operation queries by itself. Requests that
-// change something have none.
+// concurrent use. It decides nothing: where it is missing (GraphQL, tests, rare pages) the operation queries by itself. Requests
+// that change something have none.
 type Piggyback struct {
 	*Query
 	RowSink

@@ -74,8 +74,9 @@ func TestAuthenticationWithAttachedQuery(t *testing.T) {
 	}
 }
 
-// What was read for one agent is nobody else's, what was read without authentication is nobody's, and a change never reads along.
-func TestResultsAreTheirCallersAlone(t *testing.T) {
+// Rows that were read for one agent are not given to another, or to anyone whom the token does not authenticate; a change
+// attaches nothing.
+func TestResultsBelongToTheirCaller(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent, other := w.Agent(), w.Agent()
@@ -102,7 +103,7 @@ func TestResultsAreTheirCallersAlone(t *testing.T) {
 type otherSink struct{ sink }
 
 // Noting activity changes the agent's row, so what was read before it is not used.
-func TestResultsOfAnAgentLongIdle(t *testing.T) {
+func TestResultsAreDiscardedWhenActivityIsNoted(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()

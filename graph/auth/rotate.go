@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -11,6 +12,12 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
+
+// TokenGrant is a new token, shown once (§4.1).
+type TokenGrant struct {
+	Token          string    `json:"token"`
+	TokenExpiresAt time.Time `json:"token_expires_at"`
+}
 
 // Revocation is the answer of RevokeToken.
 type Revocation struct {
@@ -79,4 +86,20 @@ func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGr
 	}
 	tx.AfterCommit(a.TokensEnded)
 	return a.grant(ctx, tx, botID)
+}
+
+// GrantArgs are the arguments of stoa_grant_token after the agent: id, hash, lifetime in seconds.
+func (a *API) GrantArgs(token string) []any {
+	return []any{uuid.Must(uuid.NewV7()), HashToken(token), a.TokenTTL.Seconds()}
+}
+
+// grant makes a live token for an agent, by the function that stoa_register calls too.
+func (a *API) grant(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGrant, error) {
+	granted := &TokenGrant{Token: NewToken()}
+	err := tx.SQL.QueryRowContext(ctx, grantToken.Text, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)
+	if err != nil {
+		return nil, err
+	}
+	granted.TokenExpiresAt = granted.TokenExpiresAt.UTC()
+	return granted, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A token is tokenPrefix, 43 base62 characters of at least 256 random bits, and a base62 CRC32 of all before it, so that a
-// mistyped or cut token is told from an unknown one without a look-up, and scanners can find leaked ones.
+// mistyped token is refused without a look-up, and secret scanners can find leaked ones.
 const (
 	tokenPrefix   = "stoa_"
 	secretLength  = 43

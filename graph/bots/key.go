@@ -1,6 +1,8 @@
 package bots
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 
@@ -24,9 +26,9 @@ var fieldPrime = func() [keySize]byte {
 	return p
 }()
 
-// lowOrder are the u-coordinates of all points whose order divides 8, on the curve and on its twist, the orders of which are 8 and 4
-// times a prime: zero, one, minus one and two of order eight. With such a key every shared secret is zero; to find that out by
-// making one took a quarter of a registration's processor time.
+// lowOrder are the u-coordinates of all points whose order divides 8, on the curve and on its twist, the orders of which are 8
+// and 4 times a prime: zero, one, minus one and two of order eight. With such a key every shared secret is zero; to find that out
+// by making one took a quarter of a registration's processor time.
 var lowOrder = func() map[[keySize]byte]bool {
 	points := make(map[[keySize]byte]bool)
 	for _, u := range []string{
@@ -68,4 +70,10 @@ func belowPrime(key []byte) bool {
 		}
 	}
 	return false
+}
+
+// Fingerprint is the form in which people compare keys, as SSH tools print it: of the key's 32 bytes (§2.1).
+func Fingerprint(key []byte) string {
+	sum := sha256.Sum256(key)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }

@@ -89,9 +89,9 @@ func TestLowOrderIsWhatMakesNoSecret(t *testing.T) {
 	})
 }
 
-// Doubling a point of the curve v² = u³ + au² + u, or of its twist, takes u to (u² − 1)² / 4u(u² + au + 1). The table holds what reaches
-// a denominator of zero within three doublings, found here from the end: with w = u + 1/u, u doubles to d where
-// w² − 4dw − 4(da + 1) = 0.
+// Doubling a point of the curve v² = u³ + au² + u, or of its twist, takes u to (u² − 1)² / 4u(u² + au + 1). The table holds what
+// reaches a denominator of zero within three doublings, found here from the end: with w = u + 1/u, u doubles to d where w² − 4dw
+// − 4(da + 1) = 0.
 func TestLowOrderIsComplete(t *testing.T) {
 	t.Parallel()
 	p := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))

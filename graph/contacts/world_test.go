@@ -45,7 +45,7 @@ func ask(w *graphtest.World, from *graphtest.Agent, to uuid.UUID) (*contacts.Con
 	return w.Contacts.RequestContact(from.Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(to.String())})
 }
 
-// act is how accept and block look from outside.
+// act is AcceptContact or BlockContact.
 type act func(context.Context, contacts.ActInput) (*contacts.ContactResult, error)
 
 func on(id uuid.UUID) contacts.ActInput { return contacts.ActInput{ContactID: id.String()} }

@@ -50,8 +50,8 @@ func (h *writer) end(t testing.TB, commit bool) {
 	}
 }
 
-// A reader that begins each pass where the horizon was at its last pass sees every event that is ever committed, in whatever order
-// transactions draw their sequences and end.
+// A reader that begins each pass where the horizon was at its last pass sees every event that is ever committed, in whatever
+// order transactions draw their sequences and end.
 func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

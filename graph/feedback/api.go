@@ -1,10 +1,19 @@
-// Package feedback is what agents tell the operators, and the operators' answers (§4.9).
+// Package feedback is what agents tell the operators, and the operators' answers (§2.9, §4.9).
 //
-// An agent sees its own feedback only. Nothing of it is changed or deleted but by an answer, which an operator gives in a procedure
-// of its own (graph/operator).
+// An agent sees only its own feedback. Nothing of it is changed or deleted but by an answer, which is an operator's procedure
+// (graph/operator).
 package feedback
 
-import "stoa/graph/platform/db"
+import (
+	"embed"
+
+	"stoa/graph/platform/db"
+)
+
+//go:embed feedback.sql
+var files embed.FS
+
+var listFeedback = db.Load(files).Named("list_feedback")
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -8,16 +8,16 @@ import (
 	"stoa/ent"
 )
 
-// Card is feedback as its agent sees it (§4.9).
+// Card is feedback as its agent sees it (§2.9). Statements read their columns straight into it.
 type Card struct {
-	ID uuid.UUID `json:"id"`
+	ID uuid.UUID `json:"id" db:"id"`
 	// Kind is bug, idea, question or other, State open or answered.
-	Kind  string `json:"kind"`
-	Text  string `json:"text"`
-	State string `json:"state"`
+	Kind  string `json:"kind" db:"kind"`
+	Text  string `json:"text" db:"text"`
+	State string `json:"state" db:"state"`
 	// Answer is an operator's, null while there is none.
-	Answer    *string   `json:"answer"`
-	CreatedAt time.Time `json:"created_at"`
+	Answer    *string   `json:"answer" db:"answer"`
+	CreatedAt time.Time `json:"created_at" db:"created_at"`
 }
 
 // Result is one piece of feedback, as REST wraps it.

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// maxText is the length of feedback in characters.
+// maxText is the length of feedback in characters (§2.9).
 const maxText = 4000
 
 var (
@@ -19,13 +19,13 @@ var (
 	errKind     = errors.New("must be bug, idea, question or other")
 )
 
-// SendInput is the body of feedback: its kind, and a text of 1 to 4000 characters.
+// SendInput is the body of feedback (§2.9). A nil field was not sent.
 type SendInput struct {
 	Kind *string `json:"kind"`
 	Text *string `json:"text"`
 }
 
-// Check returns the kind, or invalid_input.
+// Check returns the kind, or invalid_input naming every field that is wrong.
 func (in SendInput) Check() (feedback.Kind, error) {
 	wrong := fault.Fields{}
 	var kind feedback.Kind
@@ -46,9 +46,9 @@ func (in SendInput) Check() (feedback.Kind, error) {
 	return kind, wrong.Fault(fault.InvalidInput)
 }
 
-// ListInput is the query of the list.
+// ListInput is the query of the list (§4.9).
 type ListInput struct {
-	// Before is the last feedback of the page before.
+	// Before is the last feedback of the previous page.
 	Before page.Param `json:"-" query:"before"`
 }
 

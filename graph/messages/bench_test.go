@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// unlimited counts every message as a server with the figures of §8 does, but refuses none.
+// unlimited counts every message, as a server with the limits of §8 does, but refuses none.
 var unlimited = limits.Quotas{MessagesPerMinute: 1_000_000_000}
 
 // envelopes makes fresh envelopes of one size fast enough not to be what is measured.
@@ -33,7 +33,7 @@ func envelopes(one, other *graphtest.Agent, size int) func() messages.SendInput 
 	}
 }
 
-// BenchmarkSend is an accepted send behind its admission: check, one statement, wake-up. b.Loop's time per operation is one
+// BenchmarkSend is an accepted send after authentication: check, one statement, wake-up. b.Loop's time per operation is one
 // caller's latency in "alone", and the inverse of the throughput of many pairs of friends in "pairs".
 func BenchmarkSend(b *testing.B) {
 	for name, size := range map[string]int{"1KiB": 1 << 10, "16KiB": 16 << 10} {

@@ -24,8 +24,8 @@ func send(t testing.TB, w *graphtest.World, from *graphtest.Agent, in messages.S
 	return result, ""
 }
 
-// sendAdmitted sends as a request does whose sender is still to be admitted.
-func sendAdmitted(w *graphtest.World, from *graphtest.Agent, in messages.SendInput) (*messages.SendResult, error) {
+// authenticateAndSend sends as a request does, by the sender's token.
+func authenticateAndSend(w *graphtest.World, from *graphtest.Agent, in messages.SendInput) (*messages.SendResult, error) {
 	ctx := context.Background()
 	v, err := w.Auth.Authenticate(ctx, from.Token, true)
 	if err != nil {

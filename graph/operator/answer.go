@@ -12,25 +12,22 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// AnswerFeedback answers what an agent has sent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces the
-// answer; the audit log keeps each. Faults: invalid_input, not_found.
+// AnswerFeedback answers what an agent has sent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces
+// the answer; the audit log keeps each. Faults: invalid_input, not_found.
 func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason string) (*ent.Feedback, error) {
 	wrong := fault.Fields{}
 	_, err := text.Multi(answer, 1, maxAnswer)
 	wrong.Add("answer", err)
-	if err := allow(ctx, reason, wrong); err != nil {
+	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
 	details := map[string]any{"answer": answer}
-	answered, err := audited(ctx, a, entry{answerFeedback, id.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*ent.Feedback, error) {
+	e := entry{answerFeedback, id.String(), reason, details}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Feedback, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return tx.Ent.Feedback.UpdateOneID(id).SetState(feedback.StateAnswered).SetAnswer(answer).SetAnsweredAt(now).Save(ctx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answered.Unwrap(), nil
 }

@@ -25,8 +25,9 @@ type entry struct {
 	details map[string]any
 }
 
-// allow finds out that the caller is an operator and has given a reason: unauthorized, invalid_input.
-func allow(ctx context.Context, reason string, wrong fault.Fields) error {
+// authorize returns unauthorized unless the caller is an operator, then invalid_input where the reason or another argument is
+// wrong.
+func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func allow(ctx context.Context, reason string, wrong fault.Fields) error {
 	return wrong.Fault(fault.InvalidInput)
 }
 
-// audited runs a procedure and writes its audit entry, both in one transaction.
+// audited runs a procedure and writes its audit entry, both in one transaction. An entity that it returns can be read afterwards.
 func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, *db.Tx) (Result, error)) (Result, error) {
 	var result Result
 	v, err := viewer.RequireOperator(ctx)
@@ -63,5 +64,24 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		var none Result
 		return none, err
 	}
+	if entity, ok := any(result).(interface{ Unwrap() Result }); ok {
+		result = entity.Unwrap()
+	}
 	return result, nil
+}
+
+// jobsReason is the reason of what operators do on the jobs dashboard, which asks for none.
+const jobsReason = "from the jobs dashboard"
+
+// AuditJobs writes the audit entry of what an operator is about to do to jobs or queues, which have transactions of their own:
+// the entry is committed before the action and stays if that is refused. Faults: unauthorized.
+func (a *API) AuditJobs(ctx context.Context, action, target string, details map[string]any) error {
+	if err := authorize(ctx, jobsReason, fault.Fields{}); err != nil {
+		return err
+	}
+	e := entry{Procedure{Name: "jobs." + action}, target, jobsReason, details}
+	_, err := audited(ctx, a, e, func(context.Context, *db.Tx) (struct{}, error) {
+		return struct{}{}, nil
+	})
+	return err
 }

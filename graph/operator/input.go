@@ -54,14 +54,14 @@ func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 	if website := in.OperatorWebsite; website != nil && !webAddress(*website) {
 		wrong.Add("operatorWebsite", errWebsite)
 	}
-	note(changes, "registrationMode", in.RegistrationMode)
-	note(changes, "emailGateEnabled", in.EmailGateEnabled)
-	note(changes, "rewardsEnabled", in.RewardsEnabled)
-	note(changes, "restoreEnabled", in.RestoreEnabled)
-	note(changes, "feeBps", in.FeeBps)
-	note(changes, "operatorName", in.OperatorName)
-	note(changes, "operatorContactEmail", in.OperatorContactEmail)
-	note(changes, "operatorWebsite", in.OperatorWebsite)
+	setIfSent(changes, "registrationMode", in.RegistrationMode)
+	setIfSent(changes, "emailGateEnabled", in.EmailGateEnabled)
+	setIfSent(changes, "rewardsEnabled", in.RewardsEnabled)
+	setIfSent(changes, "restoreEnabled", in.RestoreEnabled)
+	setIfSent(changes, "feeBps", in.FeeBps)
+	setIfSent(changes, "operatorName", in.OperatorName)
+	setIfSent(changes, "operatorContactEmail", in.OperatorContactEmail)
+	setIfSent(changes, "operatorWebsite", in.OperatorWebsite)
 	if len(changes) == 0 {
 		wrong.Add("input", errNothing)
 	}
@@ -121,8 +121,8 @@ func line(wrong fault.Fields, field string, sent *string, longest int) *string {
 	return &kept
 }
 
-// note adds a field that was sent to the details of an audit entry.
-func note[Value any](details map[string]any, field string, sent *Value) {
+// setIfSent adds a field that was sent to the details of an audit entry.
+func setIfSent[Value any](details map[string]any, field string, sent *Value) {
 	if sent != nil {
 		details[field] = *sent
 	}

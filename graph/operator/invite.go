@@ -30,13 +30,14 @@ type NewInvitation struct {
 // CreateInvitation makes an invitation (§2.1). Faults: invalid_input.
 func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason string) (*NewInvitation, error) {
 	uses, kept, wrong := in.check()
-	if err := allow(ctx, reason, wrong); err != nil {
+	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
 	id, code := uuid.Must(uuid.NewV7()), newCode()
 	details := map[string]any{"uses": uses, "note": kept}
-	note(details, "expiresAt", in.ExpiresAt)
-	return audited(ctx, a, entry{createInvitation, id.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*NewInvitation, error) {
+	setIfSent(details, "expiresAt", in.ExpiresAt)
+	e := entry{createInvitation, id.String(), reason, details}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewInvitation, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
@@ -55,10 +56,11 @@ func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason s
 
 // RevokeInvitation ends an invitation. A repeat keeps the first time. Faults: not_found.
 func (a *API) RevokeInvitation(ctx context.Context, id uuid.UUID, reason string) (*ent.Invitation, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	return audited(ctx, a, entry{revokeInvitation, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Invitation, error) {
+	e := entry{revokeInvitation, id.String(), reason, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Invitation, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err

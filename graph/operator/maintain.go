@@ -75,11 +75,11 @@ var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
 		return err
 	},
 	Lifecycle: func(ctx context.Context, a *API, m *Maintenance) (err error) {
-		m.Trashed, err = a.Life.Trash(ctx)
+		m.Trashed, err = a.Agents.Trash(ctx)
 		return err
 	},
 	Rewards: func(ctx context.Context, a *API, m *Maintenance) (err error) {
-		m.Granted, err = a.Earned.GrantDue(ctx)
+		m.Granted, err = a.Ledger.GrantRewards(ctx)
 		return err
 	},
 	Backup: func(ctx context.Context, a *API, m *Maintenance) (err error) {
@@ -99,10 +99,11 @@ func (a *API) RunMaintenance(ctx context.Context, task Task, reason string) (*Ma
 	if !known {
 		wrong.Add("task", errTask)
 	}
-	if err := allow(ctx, reason, wrong); err != nil {
+	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
-	done, err := audited(ctx, a, entry{runMaintenance, "", reason, map[string]any{"task": task}}, func(context.Context, *db.Tx) (*Maintenance, error) {
+	e := entry{runMaintenance, "", reason, map[string]any{"task": task}}
+	done, err := audited(ctx, a, e, func(context.Context, *db.Tx) (*Maintenance, error) {
 		return &Maintenance{Task: task}, nil
 	})
 	if err != nil {

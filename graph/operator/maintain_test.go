@@ -27,7 +27,7 @@ func TestReconciliationReportsDamage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	id := o.Agent().ID
-	sound, err := o.Operator.RunMaintenance(o.ctx, operator.Reconcile, "the weekly look")
+	sound, err := o.Operator.RunMaintenance(o.ctx, operator.Reconcile, "the weekly check")
 	require.NoError(t, err)
 	require.Empty(t, sound.Discrepancies)
 	o.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", id)
@@ -44,7 +44,7 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.Sent(o.Friends())
-	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a look")
+	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a check")
 	require.NoError(t, err)
 	require.Len(t, fresh.Swept, len(o.Operator.Sweeps))
 	for _, sweep := range fresh.Swept {

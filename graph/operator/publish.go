@@ -30,13 +30,14 @@ type DocumentInput struct {
 // have confirmed it by the hash of its text. Faults: invalid_input, also for a version of this key that was published before.
 func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason string) (*ent.Document, error) {
 	in, wrong := in.check()
-	if err := allow(ctx, reason, wrong); err != nil {
+	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
 	id, sum := uuid.Must(uuid.NewV7()), sha256.Sum256([]byte(in.Text))
 	hash := hex.EncodeToString(sum[:])
 	details := map[string]any{"key": in.Key, "title": in.Title, "version": in.Version, "url": in.URL, "sha256": hash}
-	published, err := audited(ctx, a, entry{publishDocument, id.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
+	e := entry{publishDocument, id.String(), reason, details}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
@@ -56,19 +57,16 @@ func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason stri
 		}
 		return made, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return published.Unwrap(), nil
 }
 
 // WithdrawDocument takes a version of a document out of force; no other takes its place. A repeat keeps the first time. Faults:
 // not_found.
 func (a *API) WithdrawDocument(ctx context.Context, id uuid.UUID, reason string) (*ent.Document, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	withdrawn, err := audited(ctx, a, entry{withdrawDocument, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
+	e := entry{withdrawDocument, id.String(), reason, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
@@ -79,8 +77,4 @@ func (a *API) WithdrawDocument(ctx context.Context, id uuid.UUID, reason string)
 		}
 		return found.Update().SetWithdrawnAt(now).Save(ctx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return withdrawn.Unwrap(), nil
 }

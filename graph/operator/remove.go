@@ -17,71 +17,57 @@ import (
 // RemovePost deletes a post softly, as its author could (§2.2). Its record stays in the explorer, and its files, which are free
 // again, stay its author's. Faults: not_found, also for a post that is deleted already.
 func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	gone, err := audited(ctx, a, entry{removePost, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
+	return audited(ctx, a, entry{removePost, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
 		if err := posts.Remove(ctx, tx, id); err != nil {
 			return nil, err
 		}
 		return tx.Ent.Post.Get(ctx, id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return gone.Unwrap(), nil
 }
 
-// RemoveTask takes a task off the public board for good (§4.9). An order that came of it goes on. Its record and the responses to it
-// stay in the explorer. Faults: not_found, also for a task that is removed already.
+// RemoveTask takes a task off the public board for good (§4.9). An order that came of it goes on. Its record and the responses to
+// it stay in the explorer. Faults: not_found, also for a task that is removed already.
 func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	gone, err := audited(ctx, a, entry{removeTask, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
+	return audited(ctx, a, entry{removeTask, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
 		if err := board.Remove(ctx, tx, id); err != nil {
 			return nil, err
 		}
 		return tx.Ent.Task.Get(ctx, id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return gone.Unwrap(), nil
 }
 
-// RemoveService deletes a service softly, as its agent could (§4.9). Its record stays in the explorer. Faults: not_found, also for a
-// service that is deleted already.
+// RemoveService deletes a service softly, as its agent could (§4.9). Its record stays in the explorer. Faults: not_found, also
+// for a service that is deleted already.
 func (a *API) RemoveService(ctx context.Context, id uuid.UUID, reason string) (*ent.Service, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	gone, err := audited(ctx, a, entry{removeService, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Service, error) {
+	e := entry{removeService, id.String(), reason, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Service, error) {
 		if err := services.Remove(ctx, tx, id); err != nil {
 			return nil, err
 		}
 		return tx.Ent.Service.Get(ctx, id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return gone.Unwrap(), nil
 }
 
 // RemoveAttachment makes a file unavailable to everyone (§2.7). An order keeps it on its card; from a profile or a post it goes.
 // Its record stays in the explorer. Faults: not_found, also for a file that has no bytes, or none any more.
 func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	gone, err := audited(ctx, a, entry{removeAttachment, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Attachment, error) {
+	e := entry{removeAttachment, id.String(), reason, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Attachment, error) {
 		if err := attachments.Remove(ctx, tx, id); err != nil {
 			return nil, err
 		}
 		return tx.Ent.Attachment.Get(ctx, id)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return gone.Unwrap(), nil
 }

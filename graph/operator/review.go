@@ -51,24 +51,29 @@ func (r *OrderReview) RefundReason() *string { return r.Order.RefundReason }
 
 // ReviewOrder shows an order to an operator (§2.6). The audit entry is committed before anything is shown. Faults: not_found.
 func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*OrderReview, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	review, err := audited(ctx, a, entry{reviewOrder, orderID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*OrderReview, error) {
+	e := entry{reviewOrder, orderID.String(), reason, nil}
+	review, err := audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*OrderReview, error) {
 		found, err := tx.Ent.Order.Get(ctx, orderID)
 		if err != nil {
 			return nil, err
 		}
-		history, err := tx.Ent.OrderEvent.Query().Where(orderevent.OrderID(orderID)).Order(ent.Asc(orderevent.FieldVersion)).All(ctx)
+		history, err := tx.Ent.OrderEvent.Query().Where(orderevent.OrderID(orderID)).
+			Order(ent.Asc(orderevent.FieldVersion)).All(ctx)
 		if err != nil {
 			return nil, err
 		}
-		inputs, results := attachments.Target{Use: attachments.AsOrderInput, ID: orderID}, attachments.Target{Use: attachments.AsOrderResult, ID: orderID}
+		inputs := attachments.Target{Use: attachments.AsOrderInput, ID: orderID}
+		results := attachments.Target{Use: attachments.AsOrderResult, ID: orderID}
 		files, err := attachments.Bound(ctx, tx.SQL, uuid.Nil, inputs, results)
 		if err != nil {
 			return nil, err
 		}
-		return &OrderReview{Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results], files: a.Files}, nil
+		return &OrderReview{
+			Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results], files: a.Files,
+		}, nil
 	})
 	if err != nil {
 		return nil, err

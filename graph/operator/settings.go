@@ -2,17 +2,22 @@ package operator
 
 import (
 	"context"
+	"maps"
+	"strings"
+	"time"
 
 	"stoa/ent"
+	"stoa/ent/document"
 	"stoa/ent/setting"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
 // settingsID is the id of the one row of settings.
 const settingsID = 1
 
-// Settings returns what operators steer while the server runs.
+// Settings returns what operators can change while the server runs.
 func (a *API) Settings(ctx context.Context) (*ent.Setting, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
@@ -32,15 +37,16 @@ type SettingsInput struct {
 	OperatorWebsite      *string
 }
 
-// UpdateSettings changes settings. They hold from the commit on, on every server process; orders keep the fee they were
-// offered with. Faults: invalid_input; verification_setup_pending for switching the email gate on, and lifecycle_setup_pending for
+// UpdateSettings changes settings. They hold from the commit on, on every server process; orders keep the fee they were offered
+// with. Faults: invalid_input; verification_setup_pending for switching the email gate on, and lifecycle_setup_pending for
 // restoring by email, while something that they need is missing.
 func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason string) (*ent.Setting, error) {
 	in, changes, wrong := in.check()
-	if err := allow(ctx, reason, wrong); err != nil {
+	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
-	return audited(ctx, a, entry{updateSettings, "", reason, changes}, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
+	e := entry{updateSettings, "", reason, changes}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err
@@ -69,5 +75,139 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 			}
 		}
 		return changed, nil
+	})
+}
+
+// setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it
+// off is always allowed.
+type setupSwitch struct {
+	// name is what is switched on, as the subject of a sentence.
+	name string
+	// pending is the fault of switching it on too early.
+	pending fault.Code
+	needs   []requirement
+}
+
+// requirement returns what is missing, in plain words, or "" where nothing is.
+type requirement func(ctx context.Context, a *API, tx *db.Tx, s *ent.Setting) (missing string, err error)
+
+// The switches that need something.
+var (
+	verification     = []requirement{operatorDetails, publishedDocument, sendingMail}
+	emailGate        = setupSwitch{"The email gate", fault.VerificationSetupPending, verification}
+	emailRequirement = setupSwitch{"The email requirement", fault.VerificationSetupPending, verification}
+	restoreByEmail   = setupSwitch{"Restoring access by email", fault.LifecycleSetupPending, []requirement{sendingMail}}
+	agentLifecycle   = setupSwitch{"The lifecycle", fault.LifecycleSetupPending, []requirement{sendingMail}}
+)
+
+func operatorDetails(_ context.Context, _ *API, _ *db.Tx, s *ent.Setting) (string, error) {
+	if s.OperatorName == "" || s.OperatorContactEmail == "" {
+		return "the operator's details (operatorName, operatorContactEmail)", nil
+	}
+	return "", nil
+}
+
+func publishedDocument(ctx context.Context, _ *API, tx *db.Tx, _ *ent.Setting) (string, error) {
+	published, err := tx.Ent.Document.Query().Where(document.WithdrawnAtIsNil()).Exist(ctx)
+	if err != nil || published {
+		return "", err
+	}
+	return "a document that owners confirm (publishDocument)", nil
+}
+
+func sendingMail(_ context.Context, a *API, _ *db.Tx, _ *ent.Setting) (string, error) {
+	if a.SendsMail {
+		return "", nil
+	}
+	return "sending mail, which this installation cannot", nil
+}
+
+// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on with these
+// settings.
+func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch, s *ent.Setting) error {
+	var missing []string
+	for _, need := range sw.needs {
+		lacks, err := need(ctx, a, tx, s)
+		if err != nil {
+			return err
+		}
+		if lacks != "" {
+			missing = append(missing, lacks)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fault.New(sw.pending).Say(sw.name + " cannot be switched on yet. Missing: " + strings.Join(missing, "; ") + ".")
+}
+
+// ActivateLifecycle begins the lifecycle of §3.4. A repeat keeps the first time, until DeactivateLifecycle. Faults:
+// lifecycle_setup_pending while mail cannot be sent.
+func (a *API) ActivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error) {
+	return a.changeSettings(ctx, activateLifecycle, reason,
+		func(ctx context.Context, tx *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, now time.Time) (map[string]any, error) {
+			if s.LifecycleActivatedAt == nil {
+				u.SetLifecycleActivatedAt(now)
+			}
+			return nil, a.ready(ctx, tx, agentLifecycle, s)
+		})
+}
+
+// DeactivateLifecycle undoes ActivateLifecycle; the audit entry holds the time of activation. Agents in the trash stay there.
+func (a *API) DeactivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error) {
+	return a.changeSettings(ctx, deactivateLifecycle, reason,
+		func(_ context.Context, _ *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, _ time.Time) (map[string]any, error) {
+			u.ClearLifecycleActivatedAt()
+			return map[string]any{"activatedAt": s.LifecycleActivatedAt}, nil
+		})
+}
+
+// ActivateEmailRequirement begins the restriction of agents without a verified email (§3.4). A repeat keeps the first time, until
+// DeactivateEmailRequirement. Faults: verification_setup_pending while an address cannot be verified.
+func (a *API) ActivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error) {
+	return a.changeSettings(ctx, activateEmailRequirement, reason,
+		func(ctx context.Context, tx *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, now time.Time) (map[string]any, error) {
+			if s.EmailRequirementActivatedAt == nil {
+				u.SetEmailRequirementActivatedAt(now)
+			}
+			return nil, a.ready(ctx, tx, emailRequirement, s)
+		})
+}
+
+// DeactivateEmailRequirement undoes ActivateEmailRequirement at once; the audit entry holds the time of activation.
+func (a *API) DeactivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error) {
+	return a.changeSettings(ctx, deactivateEmailRequirement, reason,
+		func(_ context.Context, _ *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, _ time.Time) (map[string]any, error) {
+			u.ClearEmailRequirementActivatedAt()
+			return map[string]any{"activatedAt": s.EmailRequirementActivatedAt}, nil
+		})
+}
+
+// settingsChange fills in an update of the settings, and returns what the audit entry says of it.
+type settingsChange func(ctx context.Context, tx *db.Tx, current *ent.Setting, update *ent.SettingUpdateOne,
+	now time.Time) (details map[string]any, err error)
+
+// changeSettings runs a procedure that changes the row of settings and takes nothing but a reason.
+func (a *API) changeSettings(ctx context.Context, p Procedure, reason string, change settingsChange) (*ent.Setting, error) {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
+		return nil, err
+	}
+	details := map[string]any{}
+	return audited(ctx, a, entry{p, "", reason, details}, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		current, err := tx.Ent.Setting.Query().Where(setting.ID(settingsID)).ForUpdate().Only(ctx)
+		if err != nil {
+			return nil, err
+		}
+		update := current.Update().SetUpdatedAt(now)
+		said, err := change(ctx, tx, current, update, now)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(details, said)
+		return update.Save(ctx)
 	})
 }

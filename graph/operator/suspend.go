@@ -33,8 +33,12 @@ func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) 
 	})
 }
 
-func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reason string, change func(*ent.Bot, *ent.BotUpdateOne, time.Time) bool) (*ent.Bot, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+// botChange fills in an update of an agent and returns whether anything changes.
+type botChange func(current *ent.Bot, update *ent.BotUpdateOne, now time.Time) bool
+
+// changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again.
+func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reason string, change botChange) (*ent.Bot, error) {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
 	return audited(ctx, a, entry{p, botID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
@@ -58,10 +62,11 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 // ReissueToken revokes every token of an agent, closes its sockets and shows a new token once: for an agent that lost its own.
 // Faults: not_found, also for a deleted agent.
 func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error) {
-	if err := allow(ctx, reason, fault.Fields{}); err != nil {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
-	return audited(ctx, a, entry{reissueToken, botID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {
+	e := entry{reissueToken, botID.String(), reason, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {
 		return a.Auth.Reissue(ctx, tx, botID)
 	})
 }

@@ -22,12 +22,12 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	o := &office{World: graphtest.New(t, func(c *graph.Config) { c.TokensEnded = func() { ended.Add(1) } }), t: t}
 	o.ctx = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 	agent := o.Agent()
-	admitted := func() error { _, err := o.Auth.Authenticate(context.Background(), agent.Token, true); return err }
+	authenticated := func() error { _, err := o.Auth.Authenticate(context.Background(), agent.Token, true); return err }
 
 	first, err := o.Operator.SuspendBot(o.ctx, agent.ID, "spam")
 	require.NoError(t, err)
 	require.Equal(t, int64(1), ended.Load())
-	graphtest.RequireFault(t, admitted(), fault.Forbidden)
+	graphtest.RequireFault(t, authenticated(), fault.Forbidden)
 	o.Shift(day)
 	again, err := o.Operator.SuspendBot(o.ctx, agent.ID, "more spam")
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	back, err := o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake")
 	require.NoError(t, err)
 	require.Nil(t, back.SuspendedAt)
-	require.NoError(t, admitted())
+	require.NoError(t, authenticated())
 	_, err = o.Operator.ReinstateBot(o.ctx, agent.ID, "to be sure")
 	require.NoError(t, err)
 	require.Len(t, o.entries(), 4)

@@ -29,12 +29,13 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 	if amountMinor < 1 || amountMinor > maxTopUpMinor {
 		wrong.Add("amountMinor", errTopUp)
 	}
-	if err := allow(ctx, reason, wrong); err != nil {
+	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
 	details := map[string]any{"amountMinor": amountMinor}
-	note(details, "operationId", operationID)
-	result, err := audited(ctx, a, entry{topUpWallet, botID.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*TopUp, error) {
+	setIfSent(details, "operationId", operationID)
+	e := entry{topUpWallet, botID.String(), reason, details}
+	result, err := audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*TopUp, error) {
 		held := tx.Ent.Account.Query().Where(account.BotID(botID), account.HasBotWith(bot.StateNEQ(bot.StateDeleted)))
 		if _, err := held.Clone().ForUpdate().Only(ctx); err != nil {
 			return nil, err
@@ -72,7 +73,8 @@ func toppedUp(ctx context.Context, tx *db.Tx, botID uuid.UUID, amountMinor int64
 		return false, nil
 	}
 	made, err := tx.Ent.LedgerEntry.Query().Where(
-		ledgerentry.KindEQ(ledgerentry.KindTopUp), ledgerentry.AccountKindEQ(ledgerentry.AccountKindAvailable), ledgerentry.OperationID(*operationID),
+		ledgerentry.KindEQ(ledgerentry.KindTopUp), ledgerentry.AccountKindEQ(ledgerentry.AccountKindAvailable),
+		ledgerentry.OperationID(*operationID),
 	).Only(ctx)
 	if ent.IsNotFound(err) {
 		return false, nil

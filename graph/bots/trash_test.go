@@ -1,4 +1,4 @@
-package lifecycle_test
+package bots_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // trash runs the sweep.
 func trash(t *testing.T, w *graphtest.World) int64 {
 	t.Helper()
-	moved, err := w.Operator.Life.Trash(context.Background())
+	moved, err := w.Bots.Trash(context.Background())
 	require.NoError(t, err)
 	return moved
 }
@@ -108,15 +108,11 @@ func TestManyAgentsMoveInBatches(t *testing.T) {
 	w := graphtest.New(t)
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	w.Agent()
-	w.Exec(`DO $do$
-		DECLARE
-		  written text := (SELECT string_agg(column_name, ', ') FROM information_schema.columns
-		    WHERE table_schema = 'public' AND table_name = 'bots' AND is_generated = 'NEVER');
-		BEGIN
-		  EXECUTE 'INSERT INTO bots (' || written || ') SELECT ' || written || ' FROM (
-		    SELECT (jsonb_populate_record(b, jsonb_build_object(''id'', gen_random_uuid(), ''handle'', ''idle_'' || n))).*
-		    FROM bots b, generate_series(1, 2500) AS n) AS idle';
-		END $do$`)
+	for first := 1; first <= 2500; first += 250 {
+		w.Exec(`INSERT INTO bots (id, created_at, updated_at, handle, display_name, encryption_public_key, last_active_at)
+			SELECT gen_random_uuid(), stoa_now(), stoa_now(), 'idle_' || n, 'Idle', decode(repeat('09', 32), 'hex'), stoa_now()
+			FROM generate_series($1::integer, $1::integer + 249) n`, first)
+	}
 	later(w, 4, 0)
 	require.EqualValues(t, 2501, trash(t, w))
 	require.Zero(t, w.Count("SELECT count(*) FROM bots WHERE state = 'active'"))

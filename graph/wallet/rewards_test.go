@@ -1,4 +1,4 @@
-package rewards_test
+package wallet_test
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func earner(t *testing.T) (*graphtest.World, *graphtest.Agent) {
 
 func grantDue(t *testing.T, w *graphtest.World) int64 {
 	t.Helper()
-	n, err := w.Operator.Earned.GrantDue(context.Background())
+	n, err := w.Wallet.GrantRewards(context.Background())
 	require.NoError(t, err)
 	return n
 }
@@ -36,7 +36,7 @@ func available(w *graphtest.World, agent *graphtest.Agent) int64 {
 	return w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID)
 }
 
-func TestEachGroundOnce(t *testing.T) {
+func TestEachRewardIsGrantedOnce(t *testing.T) {
 	t.Parallel()
 	w, agent := earner(t)
 	require.Equal(t, int64(3), grantDue(t, w))
@@ -55,13 +55,13 @@ func TestEachGroundOnce(t *testing.T) {
 	require.Equal(t, int64(3), w.Count("SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'reward'", agent.ID))
 }
 
-func TestGrantersAtTheSameTime(t *testing.T) {
+func TestRewardsAreGrantedOnceByManyProcesses(t *testing.T) {
 	t.Parallel()
 	w, agent := earner(t)
 	var all errgroup.Group
 	for range 8 {
 		all.Go(func() error {
-			_, err := w.Operator.Earned.GrantDue(context.Background())
+			_, err := w.Wallet.GrantRewards(context.Background())
 			return err
 		})
 	}
@@ -69,7 +69,7 @@ func TestGrantersAtTheSameTime(t *testing.T) {
 	require.Equal(t, int64(10_000_00), available(w, agent))
 }
 
-func TestWhatAGroundNeeds(t *testing.T) {
+func TestRewardsNeedTheirConditions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		without string

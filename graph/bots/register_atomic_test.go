@@ -2,7 +2,6 @@ package bots_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/ent"
+	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
@@ -45,7 +46,7 @@ func call(handle, code string) bots.RegisterInput {
 	return input(func(in *bots.RegisterInput) { in.Handle, in.Invitation = &handle, &code })
 }
 
-func TestAnInvitationsPlacesAreNeverShared(t *testing.T) {
+func TestInvitationIsUsedNoMoreThanAllowed(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	invited(w, "three", 3)
@@ -70,7 +71,7 @@ func TestAnInvitationsPlacesAreNeverShared(t *testing.T) {
 }
 
 // Whoever loses the race for a handle has not used up the invitation it came with.
-func TestLosersOfAHandleSpendNoInvitation(t *testing.T) {
+func TestLostRaceForHandleSpendsNoInvitation(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	for i := range 20 {
@@ -142,31 +143,29 @@ func TestOneClockDatesARegistration(t *testing.T) {
 }
 
 // The pool repeats a statement whose connection broke before the answer was there, committed or not.
-func TestARepeatedRegistrationIsAnsweredAsItWas(t *testing.T) {
+func TestRepeatedStatementReturnsTheSameRegistration(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	invited(w, "one", 1)
-	register := func(bot, token uuid.UUID) (verdict string, moment, until *time.Time) {
-		secret := sha256.Sum256([]byte(token.String()))
-		args := append([]any{bot, make([]byte, 32), bots.HashInvitation("one"), token, secret[:]}, wallet.Opening()...)
-		require.NoError(t, w.DB.SQL.QueryRow(`SELECT verdict, moment, token_expires_at FROM
-			stoa_register($1, 'ada', 'Ada', '', '', '', true, $2, $3, $4, $5, interval '1 hour', $6, $7)`, args...).
-			Scan(&verdict, &moment, &until))
-		return verdict, moment, until
+	key, opening := make([]byte, 32), wallet.Opening()
+	register := func(id uuid.UUID, grant []any) (verdict string, moment, expires time.Time) {
+		made, err := w.Bots.Register(t.Context(), &ent.Bot{ID: id, Handle: "ada", DisplayName: "Ada", EncryptionPublicKey: key}, "one", grant, opening)
+		require.NoError(t, err)
+		return made.Verdict, made.Moment.Time, made.TokenExpiresAt.Time
 	}
-	bot, token := uuid.New(), uuid.New()
-	verdict, moment, until := register(bot, token)
+	id, grant := uuid.New(), w.Auth.GrantArgs(auth.NewToken())
+	verdict, moment, expires := register(id, grant)
 	require.Equal(t, "registered", verdict)
 	for _, mode := range []string{"INVITATION", "OPEN", "CLOSED"} {
 		w.Exec("UPDATE settings SET registration_mode = $1", mode)
 		w.Shift(time.Second)
-		again, then, end := register(bot, token)
+		again, then, end := register(id, grant)
 		require.Equal(t, "registered", again, mode)
-		require.Equal(t, [2]*time.Time{moment, until}, [2]*time.Time{then, end}, mode)
+		require.Equal(t, [2]time.Time{moment, expires}, [2]time.Time{then, end}, mode)
 	}
 	for mode, refusal := range map[string]string{"INVITATION": "invalid_invitation", "OPEN": "handle_unavailable", "CLOSED": "forbidden"} {
 		w.Exec("UPDATE settings SET registration_mode = $1", mode)
-		verdict, _, _ = register(uuid.New(), uuid.New())
+		verdict, _, _ = register(uuid.New(), w.Auth.GrantArgs(auth.NewToken()))
 		require.Equal(t, refusal, verdict)
 	}
 	count(t, w, 1, 1)
