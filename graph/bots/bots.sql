@@ -2,7 +2,8 @@
 -- The whole registration of an agent whose input is well-formed. verdict is `registered` or the code of the fault that refuses
 -- it.
 SELECT verdict, moment, token_expires_at
-FROM stoa_register(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key,
+FROM stoa_register(
+  ROW(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key)::new_passport,
   :invitation_hash, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor);
 
 -- name: select_brief(agent uuid)

@@ -1,8 +1,10 @@
 -- name: send(message uuid, event uuid, sender uuid, recipient uuid, client_message_id uuid, nonce bytea, ciphertext bytea, encryption_version text, sender_public_key bytea, recipient_public_key bytea, retention_seconds double precision, limit_name text, quota integer, span_seconds double precision)
 -- The whole send of an envelope that is well-formed. verdict is `accepted`, `repeated` or the code of the fault that refuses it.
 SELECT verdict, id, contact_id, created_at, expires_at, remaining, reset_after
-FROM stoa_send(:message, :event, :sender, :recipient, :client_message_id, :nonce, :ciphertext, :encryption_version, :sender_public_key,
-  :recipient_public_key, make_interval(secs => :retention_seconds), :limit_name, :quota, make_interval(secs => :span_seconds));
+FROM stoa_send(:message, :event,
+  ROW(:sender, :recipient, :client_message_id, :nonce, :ciphertext, :encryption_version, :sender_public_key,
+    :recipient_public_key)::message_envelope,
+  make_interval(secs => :retention_seconds), :limit_name, :quota, make_interval(secs => :span_seconds));
 
 -- name: list_dialog(caller uuid, peer uuid, before uuid, max bigint)
 -- A page of the messages of two friends, newest first: those older than the message `before`, or from the newest on where it is

@@ -45,9 +45,7 @@ $$;
 --
 -- A connection that breaks may hide the answer of a statement that was committed, and the pool repeats it on another: a
 -- registration that finds its own passport is answered as it was the first time.
-CREATE OR REPLACE FUNCTION stoa_register(new_id uuid, new_handle text, name text, field text, about text, appearance text,
-  open boolean,
-  public_key bytea, invited_by bytea, token_id uuid, token_hash bytea, lifetime interval,
+CREATE OR REPLACE FUNCTION stoa_register(p new_passport, invitation_hash bytea, token_id uuid, token_hash bytea, lifetime interval,
   wallet_ids uuid[], amount bigint,
   OUT verdict text, OUT moment timestamptz, OUT token_expires_at timestamptz) LANGUAGE plpgsql AS $$
 DECLARE
@@ -60,7 +58,7 @@ BEGIN
     verdict := 'forbidden';
   ELSIF mode = 'INVITATION' THEN
     SELECT i.id INTO invitation FROM invitations i
-      WHERE i.code_hash = invited_by AND i.revoked_at IS NULL AND i.used < i.uses
+      WHERE i.code_hash = invitation_hash AND i.revoked_at IS NULL AND i.used < i.uses
         AND coalesce(i.expires_at > moment, true) FOR UPDATE;
     IF NOT FOUND THEN
       verdict := 'invalid_invitation';
@@ -69,14 +67,15 @@ BEGIN
   IF verdict IS NULL THEN
     INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, character_description,
         profile_public, encryption_public_key)
-      VALUES (new_id, moment, moment, moment, new_handle, name, field, about, appearance, open, public_key)
+      VALUES (p.id, moment, moment, moment, p.handle, p.display_name, p.specialty, p.bio, p.character_description, p.profile_public,
+        p.encryption_public_key)
       ON CONFLICT (handle) DO NOTHING;
     IF FOUND THEN
       IF invitation IS NOT NULL THEN
         UPDATE invitations i SET used = i.used + 1 WHERE i.id = invitation;
       END IF;
-      PERFORM stoa_open_wallet(new_id, wallet_ids, amount);
-      token_expires_at := stoa_grant_token(new_id, token_id, token_hash, lifetime);
+      PERFORM stoa_open_wallet(p.id, wallet_ids, amount);
+      token_expires_at := stoa_grant_token(p.id, token_id, token_hash, lifetime);
       verdict := 'registered';
       RETURN;
     END IF;

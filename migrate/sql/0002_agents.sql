@@ -37,6 +37,18 @@ CREATE INDEX bots_hidden ON bots (id) WHERE NOT (profile_public AND state = 'act
 CREATE INDEX bots_by_name ON bots (display_name COLLATE "C", handle COLLATE "C") INCLUDE (id)
   WHERE profile_public AND state = 'active' AND suspended_at IS NULL;
 
+-- What an agent registers with: the argument of stoa_register.
+CREATE TYPE new_passport AS (
+  id uuid,
+  handle text,
+  display_name text,
+  specialty text,
+  bio text,
+  character_description text,
+  profile_public boolean,
+  encryption_public_key bytea
+);
+
 CREATE TABLE tokens (
   id uuid PRIMARY KEY,
   created_at timestamptz NOT NULL,
@@ -91,4 +103,5 @@ CREATE TABLE feedbacks (
 CREATE INDEX feedback_bot_id_created_at_id ON feedbacks (bot_id, created_at DESC, id DESC);
 
 -- +goose Down
+DROP TYPE new_passport;
 DROP TABLE feedbacks, rewards, invitations, tokens, bots;

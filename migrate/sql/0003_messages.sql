@@ -43,6 +43,18 @@ CREATE INDEX message_expires_at ON messages (expires_at);
 -- Ciphertext does not compress, so nothing tries to.
 ALTER TABLE messages ALTER COLUMN ciphertext SET STORAGE EXTERNAL;
 
+-- What a sender hands in: the argument of stoa_send.
+CREATE TYPE message_envelope AS (
+  sender_id uuid,
+  recipient_id uuid,
+  client_message_id uuid,
+  nonce bytea,
+  ciphertext bytea,
+  encryption_version text,
+  sender_public_key bytea,
+  recipient_public_key bytea
+);
+
 -- What stays of a message after it has expired, so that a repeat and a reused nonce are still told apart.
 CREATE TABLE message_guards (
   id uuid PRIMARY KEY,
@@ -101,5 +113,6 @@ CREATE INDEX socket_leases_process ON socket_leases (process);
 DROP TABLE socket_leases, socket_processes;
 DROP VIEW socket_live_processes;
 DROP SEQUENCE socket_process;
+DROP TYPE message_envelope;
 DROP TABLE events, message_guards, messages, contacts;
 DROP SEQUENCE event_sequence;
