@@ -71,9 +71,9 @@ func (p *processTB) Errorf(format string, args ...any) { panic(fmt.Sprintf(forma
 func (p *processTB) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (p *processTB) Cleanup(f func())                  { p.cleanups = append(p.cleanups, f) }
 
-// A property is checked 20 times unless -rapid.checks says otherwise: each check is a whole history.
+// A property is checked 15 times unless -rapid.checks says otherwise: each check is a whole history.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "20"); err != nil {
+	if err := flag.Set("rapid.checks", "15"); err != nil {
 		panic(err)
 	}
 	code := m.Run()
