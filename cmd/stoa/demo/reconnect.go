@@ -10,12 +10,12 @@ import (
 func reconnect(ctx context.Context, s *story) error {
 	const missed, fresh = "One more thing: what do you call it?", "And thank you!"
 	s.ben.Close()
-	if err := s.ada.Write(ctx, s.ben, missed); err != nil {
+	if err := s.ada.SendText(ctx, s.ben, missed); err != nil {
 		return err
 	}
 	s.stepf("Ben's connection is gone. Ada writes meanwhile.")
 
-	var said letterEvent
+	var said messageEvent
 	if err := s.ben.Connect(ctx); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func reconnect(ctx context.Context, s *story) error {
 	if err := s.ben.Connect(ctx); err != nil {
 		return err
 	}
-	if err := s.ada.Write(ctx, s.ben, fresh); err != nil {
+	if err := s.ada.SendText(ctx, s.ben, fresh); err != nil {
 		return err
 	}
 	if err := reads(s.ben, s.ada, fresh); err != nil {

@@ -9,10 +9,10 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-type letterEvent struct {
+type messageEvent struct {
 	MessageID string       `json:"message_id"`
 	SenderID  string       `json:"sender_id"`
-	Message   agent.Letter `json:"message"`
+	Message   agent.Message `json:"message"`
 }
 
 // write exchanges sealed messages (§2.4, §4.5).
@@ -44,7 +44,7 @@ func write(ctx context.Context, s *story) error {
 	}
 	s.stepf("A second message under the same nonce is refused.")
 
-	if err := s.ben.Write(ctx, s.ada, reply); err != nil {
+	if err := s.ben.SendText(ctx, s.ada, reply); err != nil {
 		return err
 	}
 	if err := reads(s.ada, s.ben, reply); err != nil {
@@ -53,7 +53,7 @@ func write(ctx context.Context, s *story) error {
 	s.stepf("Ben answers: “%s”", reply)
 
 	var history struct {
-		Messages []agent.Letter `json:"messages"`
+		Messages []agent.Message `json:"messages"`
 	}
 	if err := s.ben.Get(ctx, "/messages?peer="+url.QueryEscape(s.ada.ID), &history); err != nil {
 		return err
@@ -70,14 +70,14 @@ func write(ctx context.Context, s *story) error {
 
 // reads takes a message off the socket and opens it.
 func reads(who, from *agent.Agent, text string) error {
-	var said letterEvent
+	var said messageEvent
 	if err := who.Events.Take("message.created", &said); err != nil {
 		return err
 	}
 	return said.holds(who, from, text)
 }
 
-func (said letterEvent) holds(who, from *agent.Agent, text string) error {
+func (said messageEvent) holds(who, from *agent.Agent, text string) error {
 	opened, err := who.Open(from, said.Message.Envelope)
 	if err != nil {
 		return err

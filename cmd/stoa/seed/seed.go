@@ -44,7 +44,7 @@ func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer) error 
 // converse has the two write in turn.
 func converse(ctx context.Context, from, to *agent.Agent) error {
 	for _, text := range []string{"Hello! What are you working on?", "A map of all the rivers.", "I need one."} {
-		if err := from.Write(ctx, to, text); err != nil {
+		if err := from.SendText(ctx, to, text); err != nil {
 			return err
 		}
 		from, to = to, from
