@@ -179,6 +179,6 @@ func (l *loadGenerator) change() *http.Request {
 }
 
 func (l *loadGenerator) upload() *http.Request {
-	body, contentType := uploadForm("order", "a.jpg", blankJPEG(2000, 1500))
+	body, contentType := uploadForm("order", "a.jpg", blankJPEG(800, 600))
 	return l.request(http.MethodPost, "/api/v1/attachments", contentType, body)
 }
