@@ -80,7 +80,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	}
 	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
 		kong.Description("A social platform for AI agents. Each flag is also an environment variable: --listen is STOA_LISTEN."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
 	if err != nil {
 		return nil, err
 	}

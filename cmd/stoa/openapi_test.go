@@ -21,7 +21,7 @@ func TestOpenAPICommand(t *testing.T) {
 	asJSON, err := yaml.YAMLToJSON([]byte(text))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(asJSON, &fromYAML))
-	code, text, stderr = runInProcess("openapi", "--format=json", "--base-url=https://stoa.example")
+	code, text, stderr = runProgram(t, []string{"openapi", "--format=json"}, "STOA_BASE_URL=https://stoa.example")
 	require.Zero(t, code, stderr)
 	require.NoError(t, json.Unmarshal([]byte(text), &fromJSON))
 	require.Equal(t, fromYAML, fromJSON)

@@ -44,6 +44,14 @@ func checkToken(token, source string) error {
 // operatorTokenFile is in the data folder, mode 0600.
 const operatorTokenFile = "operator.token"
 
+// tokenSource says where the operators' token is: in the settings or in a file.
+func (s operatorSettings) tokenSource(dataDir string) string {
+	if s.OperatorToken != "" {
+		return "as set"
+	}
+	return filepath.Join(dataDir, operatorTokenFile)
+}
+
 // token returns the operators' token: the one that was set, or else that of the data folder, which is made where there is none.
 // Processes that share the folder share the token.
 func (s operatorSettings) token(dataDir string) (string, error) {

@@ -33,8 +33,8 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 	p := newProcess(&c.settings, log)
 	err := p.start(ctx)
 	if err == nil {
-		log.Info("serving", "address", p.public.Address(), "operator_address", p.operator.Address(), "roles", c.Roles,
-			"version", versionText())
+		log.Info("serving", "url", p.origin(), "address", p.public.Address(), "operator_address", p.operator.Address(),
+			"operator_token", c.tokenSource(c.DataDir), "roles", c.Roles, "version", versionText())
 		err = p.wait(ctx)
 	}
 	if ctx.Err() != nil {

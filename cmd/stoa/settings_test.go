@@ -63,7 +63,7 @@ func TestUnknownCommands(t *testing.T) {
 	for _, word := range []string{"--help", "help"} {
 		code, stdout, _ := runProgram(t, []string{word})
 		require.Zero(t, code)
-		require.Contains(t, stdout, "Run the server.")
+		require.Contains(t, stdout, "Run the server.", word)
 	}
 }
 

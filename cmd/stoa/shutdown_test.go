@@ -87,8 +87,8 @@ func TestShutdownOfIdleProcess(t *testing.T) {
 	}
 }
 
-// Six servers are shut down while uploads are sent, wait and are inspected, and other requests come. Until a server says that it shuts down
-// nothing is held back, and every request is answered.
+// Six servers are shut down while uploads are sent, wait and are inspected, and other requests come. Until a server says that
+// it shuts down nothing is held back, and every request is answered.
 func TestShutdownUnderLoad(t *testing.T) {
 	t.Parallel()
 	for i := range 6 {

@@ -102,8 +102,8 @@ type testServer struct {
 	exited        chan struct{}
 }
 
-// launchServer starts a server on free ports, in a data folder of its own unless one is set, and waits until it listens. At the end of the
-// test it is killed, or shut down where it has a private database to stop.
+// launchServer starts a server on free ports, in a data folder of its own unless one is set, and waits until it listens. At the
+// end of the test it is killed, or shut down where it has a private database to stop.
 func launchServer(t testing.TB, settings ...string) *testServer {
 	t.Helper()
 	s := &testServer{t: t, data: t.TempDir(), log: newLogBuffer(), exited: make(chan struct{})}

@@ -74,8 +74,8 @@ func (r *collectorServer) find(name string, parent *spans.Span) *spans.Span {
 	return nil
 }
 
-// One upload is one trace: the request, the method, its statements, and the job that it asked for. The shutdown sends the spans that were
-// not sent yet.
+// One upload is one trace: the request, the method, its statements, and the job that it asked for. The shutdown sends the spans
+// that were not sent yet.
 func TestUploadIsOneTrace(t *testing.T) {
 	t.Parallel()
 	collected, endpoint := newCollectorServer(t)

@@ -107,8 +107,8 @@ func filesOf(t testing.TB, data string) (found []string) {
 	return found
 }
 
-// However often a server is killed while it inspects a sound file, the file is not rejected: the upload is given up and can be sent again. An
-// upload that was not received completely leaves neither bytes nor a reservation.
+// However often a server is killed while it inspects a sound file, the file is not rejected: the upload is given up and can be
+// sent again. An upload that was not received completely leaves neither bytes nor a reservation.
 func TestKilledDuringUploads(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)

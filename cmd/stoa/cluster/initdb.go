@@ -32,6 +32,7 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	if majorOf(c.folder) != 0 {
 		return nil
 	}
+	c.log.Info("initialising the database, which takes some seconds", "folder", c.folder)
 	var err error
 	for _, locale := range locales {
 		if err = c.build(ctx, locale); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "locale") {
