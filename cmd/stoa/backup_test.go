@@ -23,7 +23,8 @@ func TestBackupRestoresServer(t *testing.T) {
 	code, out, stderr := runProgram(t, []string{"backup"}, "STOA_DATA_DIR="+s.data)
 	require.Zero(t, code, stderr)
 	require.Regexp(t, `^Backup \S+ holds the database \(\d+ bytes\) and 2 files \(\d+ bytes\)\.\n$`, out)
-	made := s.queryOperator(`mutation { runMaintenance(task: BACKUP, reason: "before the move") { backup { name files sizeBytes } } }`)
+	made := s.queryOperator(
+		`mutation { runMaintenance(task: BACKUP, reason: "before the move") { backup { name files sizeBytes } } }`)
 	require.Contains(t, made, `"files":2`)
 	code, out, stderr = runProgram(t, []string{"backup", "list"}, "STOA_DATA_DIR="+s.data)
 	require.Zero(t, code, stderr)
@@ -39,7 +40,8 @@ func TestBackupRestoresServer(t *testing.T) {
 	require.Zero(t, s.waitExit())
 
 	moved := t.TempDir()
-	code, out, stderr = runProgram(t, []string{"backup", "restore", "--from", filepath.Join(s.data, "backups")}, "STOA_DATA_DIR="+moved)
+	code, out, stderr = runProgram(t,
+		[]string{"backup", "restore", "--from", filepath.Join(s.data, "backups")}, "STOA_DATA_DIR="+moved)
 	require.Zero(t, code, stderr)
 	require.Contains(t, out, "is restored")
 	again := startServer(t, append(noLimits, "STOA_DATA_DIR="+moved)...)
@@ -47,6 +49,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, after.Status)
 	require.Equal(t, before.Raw, after.Raw)
-	reconciled := again.queryOperator(`mutation { runMaintenance(task: RECONCILE, reason: "after the move") { discrepancies { check } } }`)
+	reconciled := again.queryOperator(
+		`mutation { runMaintenance(task: RECONCILE, reason: "after the move") { discrepancies { check } } }`)
 	require.Contains(t, reconciled, `"discrepancies":[]`)
 }

@@ -27,7 +27,9 @@ func TestUnsentBodiesAndConnectionLimit(t *testing.T) {
 		s.operator: {"GET /healthz": http.StatusOK, "GET /metrics": http.StatusOK, "GET /debug/pprof/": http.StatusUnauthorized},
 	} {
 		for request, status := range requests {
-			for _, body := range []string{"Content-Length: 10\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n", "Content-Length: 10\r\n\r\n{"} {
+			for _, body := range []string{
+				"Content-Length: 10\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n", "Content-Length: 10\r\n\r\n{",
+			} {
 				conn := dialOrigin(t, origin)
 				a := exchangeRaw(t, conn, request+" HTTP/1.1\r\nHost: x\r\n"+body)
 				require.NotNil(t, a, request)

@@ -77,7 +77,8 @@ func TestConsole(t *testing.T) {
 	ada, err := agent.Register(t.Context(), o.client(), "Ada Bell", "ada_bell")
 	require.NoError(t, err)
 
-	changed := o.text("settings", "set", "--fee-bps=900", "--registration-mode=invitation", "--rewards", "--reason=a trial", "--as=Ben")
+	changed := o.text("settings", "set", "--fee-bps=900", "--registration-mode=invitation", "--rewards",
+		"--reason=a trial", "--as=Ben")
 	require.Contains(t, changed, "900 basis points")
 	made := runJSON[struct {
 		Invitation row
@@ -116,8 +117,8 @@ func TestConsole(t *testing.T) {
 		require.NotContains(t, fmt.Sprint(entry), made.Code)
 	}
 	require.Equal(t, []string{
-		"updateSettings", "createInvitation", "revokeInvitation", "topUpWallet", "topUpWallet", "suspendBot", "reinstateBot", "reissueToken",
-		"runMaintenance",
+		"updateSettings", "createInvitation", "revokeInvitation", "topUpWallet", "topUpWallet", "suspendBot", "reinstateBot",
+		"reissueToken", "runMaintenance",
 	}, procedures)
 	require.Len(t, o.auditLog("--by=Ben"), 2)
 	suspended := o.auditLog("--procedure=suspendBot", "--target="+ada.ID, "--since=1h")
@@ -146,7 +147,8 @@ func TestConsoleOrders(t *testing.T) {
 	}
 	customer := all[0]["customer"].(map[string]any)["handle"].(string)
 	for _, order := range runJSON[[]row](o, "orders", "--all", "--bot="+customer) {
-		require.Contains(t, []any{order["customer"].(map[string]any)["handle"], order["contractor"].(map[string]any)["handle"]}, customer)
+		handles := []any{order["customer"].(map[string]any)["handle"], order["contractor"].(map[string]any)["handle"]}
+		require.Contains(t, handles, customer)
 	}
 	require.Len(t, runJSON[[]row](o, "orders", "stuck"), states["disputed"], "nothing else is old enough")
 	require.Len(t, runJSON[[]row](o, "orders", "stuck", "--idle=0s", "--all"),
@@ -233,7 +235,8 @@ func TestConsoleModeration(t *testing.T) {
 	published := runJSON[[]row](o, "documents", "publish", "terms", path, "--title=Terms", "--version=1", "--reason=launch")
 	require.Len(t, published, 1)
 	require.Contains(t, o.text("documents"), "terms")
-	require.NotEmpty(t, runJSON[[]row](o, "documents", "withdraw", published[0]["id"].(string), "--reason=a mistake")[0]["withdrawnAt"])
+	withdrawn := runJSON[[]row](o, "documents", "withdraw", published[0]["id"].(string), "--reason=a mistake")
+	require.NotEmpty(t, withdrawn[0]["withdrawnAt"])
 	require.Len(t, o.auditLog(), 6)
 }
 

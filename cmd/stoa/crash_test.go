@@ -228,7 +228,8 @@ func (p *pair) checkOrders(t *testing.T) {
 // checkLedger compares ledger, balances and orders in the database.
 func checkLedger(t *testing.T, data string) {
 	t.Helper()
-	db, err := sql.Open("postgres", fmt.Sprintf("user=stoa dbname=stoa port=5432 sslmode=disable host=%s/postgres passfile=%[1]s/postgres.pgpass", data))
+	db, err := sql.Open("postgres", fmt.Sprintf(
+		"user=stoa dbname=stoa port=5432 sslmode=disable host=%s/postgres passfile=%[1]s/postgres.pgpass", data))
 	require.NoError(t, err)
 	defer db.Close()
 	for name, query := range map[string]string{

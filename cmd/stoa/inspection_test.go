@@ -25,7 +25,8 @@ import (
 func TestConfinement(t *testing.T) {
 	t.Parallel()
 	token := uuid.NewString() + uuid.NewString()
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+token, "AWS_SECRET_ACCESS_KEY=hunter2hunter2")
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+token,
+		"AWS_SECRET_ACCESS_KEY=hunter2hunter2")
 
 	var shown struct {
 		Status      string               `json:"status"`
@@ -46,7 +47,10 @@ func TestConfinement(t *testing.T) {
 	if line == nil {
 		line = s.waitForLog("inspection of files is confined in part")
 	}
-	for _, name := range []string{"namespaces", "root folder", "user", "capabilities", "no new privileges", "resource limits", "landlock", "seccomp", "server's memory"} {
+	for _, name := range []string{
+		"namespaces", "root folder", "user", "capabilities", "no new privileges", "resource limits", "landlock", "seccomp",
+		"server's memory",
+	} {
 		at := slices.IndexFunc(shown.Confinement, func(m inspection.Measure) bool { return m.Name == name })
 		require.GreaterOrEqual(t, at, 0, name)
 		require.NotEmpty(t, shown.Confinement[at].Detail)
@@ -56,7 +60,8 @@ func TestConfinement(t *testing.T) {
 	var public map[string]any
 	require.NoError(t, json.Unmarshal(s.get("/readyz").raw, &public))
 	require.Equal(t, []string{"checks", "status"}, slices.Sorted(maps.Keys(public)))
-	require.Equal(t, []string{"database", "jobs", "migrations", "storage"}, slices.Sorted(maps.Keys(public["checks"].(map[string]any))))
+	checks := slices.Sorted(maps.Keys(public["checks"].(map[string]any)))
+	require.Equal(t, []string{"database", "jobs", "migrations", "storage"}, checks)
 
 	kept, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ"))
 	if errors.Is(err, fs.ErrPermission) {

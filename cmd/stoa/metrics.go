@@ -18,7 +18,8 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 	p.metrics.Sockets(p.socketMetrics)
 	p.metrics.PrivateCluster(p.private != nil)
 	for _, limit := range []limits.Limit{
-		limits.Mutations, limits.ContactRequests, limits.Messages, limits.RegistrationsPerAddress, limits.Registrations, limits.Searches,
+		limits.Mutations, limits.ContactRequests, limits.Messages, limits.RegistrationsPerAddress, limits.Registrations,
+		limits.Searches,
 	} {
 		p.metrics.Limits.Expect(limit.Name)
 	}

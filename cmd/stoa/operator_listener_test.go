@@ -26,7 +26,8 @@ func signIn(t testing.TB, s *testServer, token string) *browser {
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	b := &browser{s, &http.Client{Jar: jar}}
-	answer, text := b.send(http.MethodPost, "/sign-in", url.Values{"token": {token}, "name": {"Ada"}}.Encode(), "application/x-www-form-urlencoded")
+	form := url.Values{"token": {token}, "name": {"Ada"}}.Encode()
+	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
 	require.Equal(t, http.StatusOK, answer.status)
 	require.Contains(t, text, "Signed in as Ada")
 	return b

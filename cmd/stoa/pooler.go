@@ -12,7 +12,8 @@ import (
 )
 
 var errTransactionPooling = errors.New("a pooler shares connections between clients (pool_mode = transaction or statement);" +
-	" Stoa keeps prepared statements, advisory locks and LISTEN on its connections: use pool_mode = session, or connect directly (docs/running.md)")
+	" Stoa keeps prepared statements, advisory locks and LISTEN on its connections: use pool_mode = session," +
+	" or connect directly (docs/running.md)")
 
 // checkPooler refuses a pooler that gives one connection of the database to two clients at once: of two connections, a setting
 // that is made on the first must not show on the second. It may miss a busy pooler, but not a quiet one.
@@ -49,6 +50,6 @@ func explainPooler(err error) error {
 	if !ok || !strings.Contains(refused.Message, "unsupported startup parameter") {
 		return nil
 	}
-	return fmt.Errorf("the database: %w; a pooler must let Stoa's parameters through or ignore them: set ignore_startup_parameters ="+
-		" statement_timeout, lock_timeout, idle_in_transaction_session_timeout, jit (docs/running.md)", err)
+	return fmt.Errorf("the database: %w; a pooler must let Stoa's parameters through or ignore them:"+
+		" set ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout, jit (docs/running.md)", err)
 }

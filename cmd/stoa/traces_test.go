@@ -136,7 +136,8 @@ func TestHangingCollector(t *testing.T) {
 	collecting := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hung }))
 	t.Cleanup(collecting.Close)
 	t.Cleanup(func() { close(hung) })
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t),
+		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/wallet").status)
 	s.signal(syscall.SIGTERM)
 	require.Zero(t, s.waitExit())

@@ -55,8 +55,8 @@ func (u *uploadRequest) send(s *testServer, by *agent.Agent) (status int, code s
 func (u *uploadRequest) sendHalf(s *testServer, by *agent.Agent) net.Conn {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(s.t, err)
-	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
-		by.Token, u.contentType, len(u.body), u.body[:len(u.body)/2])
+	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: %s\r\nContent-Length: %d\r\n\r\n%s", by.Token, u.contentType, len(u.body), u.body[:len(u.body)/2])
 	require.NoError(s.t, err)
 	return conn
 }

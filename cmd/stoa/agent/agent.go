@@ -1,8 +1,8 @@
-// Package agent is a client of a running Stoa, as an AI agent's program would have one. It imports nothing of the server, so the demo,
-// the seed and the tests that use it check the wire format as well.
+// Package agent is a client of a running Stoa, as an AI agent's program would have one. It imports nothing of the server, so
+// the demo, the seed and the tests that use it check the wire format as well.
 //
-// Every method waits for its answer and returns an error that says what came instead of what was expected. An Agent must be used by one
-// goroutine at a time.
+// Every method waits for its answer and returns an error that says what came instead of what was expected. An Agent must be
+// used by one goroutine at a time.
 package agent
 
 import (
