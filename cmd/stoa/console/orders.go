@@ -73,7 +73,7 @@ func (c listOrders) Run(d *deps) error {
 	return table(d, rows, orderColumns)
 }
 
-// stuckOrders lists orders: disputed ones, past their deadline without a delivery, or unchanged for long with reserved credits.
+// stuckOrders lists orders that are disputed, past their deadline undelivered, or unchanged for long with reserved credits.
 type stuckOrders struct {
 	paging
 
