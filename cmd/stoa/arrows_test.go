@@ -8,15 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// level is a storey of the house. Its packages, and the folders below them that have no row of their own, import only from
-// the storeys beneath.
+// level is a layer of packages. They, and the folders below them that have no entry of their own, import only from lower levels.
 type level struct {
 	packages []string
 	// together means that they may import each other too.
 	together bool
 }
 
-// levels from the ground up. Every package has a place here.
+// levels from the lowest up. Every package is in one of them.
 var levels = []level{
 	{packages: []string{"ent/schema", "migrate", "docs"}},
 	{packages: []string{"ent"}, together: true},
@@ -39,8 +38,8 @@ var levels = []level{
 	{packages: []string{"cmd"}, together: true},
 }
 
-// never says what a folder must not import, whatever the levels allow.
-var never = []struct{ folder, imported, reason string }{
+// forbidden says what a folder must not import, whatever the levels allow.
+var forbidden = []struct{ folder, imported, reason string }{
 	{"rest", "ent", "rest knows the domains' cards, not the tables"},
 	{"rest", "jobs", "transports do not know jobs"},
 	{"jobs", "rest", "jobs do not know transports"},
@@ -49,17 +48,17 @@ var never = []struct{ folder, imported, reason string }{
 	{"cmd/stoa/console", "graph", "the console knows the server from outside only"},
 }
 
-// placeOf finds the storey of a package: the longest row that is it or a folder above it.
-func placeOf(path string) (place int, row string) {
-	place = -1
+// levelOf returns the level of a package and the entry that decides it: the longest one that is the package or a folder above it.
+func levelOf(path string) (number int, entry string) {
+	number = -1
 	for i, level := range levels {
 		for _, name := range level.packages {
-			if inside(path, name) && len(name) > len(row) {
-				place, row = i, name
+			if inside(path, name) && len(name) > len(entry) {
+				number, entry = i, name
 			}
 		}
 	}
-	return place, row
+	return number, entry
 }
 
 func inside(path, folder string) bool {
@@ -90,21 +89,21 @@ func imports(t *testing.T) map[string][]string {
 func TestArrows(t *testing.T) {
 	t.Parallel()
 	for from, all := range imports(t) {
-		fromPlace, fromRow := placeOf(from)
-		if fromPlace < 0 {
-			t.Errorf("%s has no place in the table of levels", from)
+		fromLevel, fromEntry := levelOf(from)
+		if fromLevel < 0 {
+			t.Errorf("%s is in no level", from)
 			continue
 		}
 		for _, to := range all {
-			toPlace, toRow := placeOf(to)
-			sideways := toPlace == fromPlace && (toRow == fromRow || levels[toPlace].together)
-			if toPlace >= fromPlace && !sideways {
-				t.Errorf("%s imports %s, which is not beneath it", from, to)
+			toLevel, toEntry := levelOf(to)
+			sideways := toLevel == fromLevel && (toEntry == fromEntry || levels[toLevel].together)
+			if toLevel >= fromLevel && !sideways {
+				t.Errorf("%s imports %s, which is not of a lower level", from, to)
 			}
 			if to == "graph/graphtest" || to == "rest/resttest" {
 				t.Errorf("%s imports %s, which is for tests", from, to)
 			}
-			for _, rule := range never {
+			for _, rule := range forbidden {
 				if inside(from, rule.folder) && inside(to, rule.imported) {
 					t.Errorf("%s imports %s: %s", from, to, rule.reason)
 				}

@@ -12,49 +12,48 @@ import (
 
 	"stoa/cmd/stoa/backup"
 	"stoa/cmd/stoa/cluster"
-	"stoa/graph/attachments"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 )
 
-// backupCommand makes backups, lists them and brings them back (§8), beside a running server or without one.
+// backupCommand works on the backups of a data folder, beside a running server or without one (docs/running.md).
 type backupCommand struct {
 	Make    backupMakeCommand    `cmd:"" default:"1" help:"Make a backup now, in the folder backups of the data folder."`
 	List    backupListCommand    `cmd:"" help:"List the backups."`
 	Verify  backupVerifyCommand  `cmd:"" help:"Compare all files of the backups with their checksums."`
-	Restore backupRestoreCommand `cmd:"" help:"Bring a backup back into an empty database."`
+	Restore backupRestoreCommand `cmd:"" help:"Restore a backup into an empty database."`
 }
 
-// backupSettings say what is backed up, and where.
+// backupSettings are those of the commands that open the database and the files.
 type backupSettings struct {
 	databaseSettings
 	fileSettings
 	logSettings
 }
 
-// Validate refuses settings that serve would refuse.
+// Validate refuses what serve would refuse.
 func (s *backupSettings) Validate() error {
 	return errors.Join(s.databaseSettings.Validate(), s.fileSettings.Validate())
 }
 
-// with opens what is backed up, for as long as act runs; a private cluster runs only meanwhile, unless a server has it running.
-func (s *backupSettings) with(act func(context.Context, backup.Store) error) (err error) {
+// withStore calls act with the open database and files. A private cluster that no server runs is started, and stopped afterwards.
+func (s *backupSettings) withStore(act func(context.Context, backup.Store) error) (err error) {
 	log := s.logger(os.Stderr)
-	ctx := untilSignal(log)
-	files, err := attachments.OpenStore(ctx, s.FilesURL, s.filesFolder())
+	ctx := contextUntilSignal(log)
+	files, err := s.openFiles(ctx, s.filesFolder())
 	if err != nil {
-		return fmt.Errorf("open the file store: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	address, private, err := s.locate(ctx, log)
+	address, private, err := s.locateDatabase(ctx, log)
 	if err != nil {
 		return err
 	}
 	err = act(ctx, backup.Store{Folder: s.backupsFolder(), Database: address, Files: files, Version: versionText()})
 	if private != nil {
-		deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), clusterPatience)
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), clusterStopTimeout)
 		defer cancel()
-		err = errors.Join(err, private.Stop(deadline))
+		err = errors.Join(err, private.Stop(stopping))
 	}
 	return err
 }
@@ -65,12 +64,13 @@ type backupMakeCommand struct{ backupSettings }
 
 // Run makes a backup.
 func (c *backupMakeCommand) Run(out io.Writer) error {
-	return c.with(func(ctx context.Context, store backup.Store) error {
+	return c.withStore(func(ctx context.Context, store backup.Store) error {
 		made, err := store.Make(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "Backup %s holds the database (%d bytes) and %d files (%d bytes).\n", made.Name, made.DatabaseBytes, made.Files, made.FilesBytes)
+		_, err = fmt.Fprintf(out, "Backup %s holds the database (%d bytes) and %d files (%d bytes).\n",
+			made.Name, made.DatabaseBytes, made.Files, made.FilesBytes)
 		return err
 	})
 }
@@ -94,7 +94,7 @@ func (c *backupListCommand) Run(out io.Writer) error {
 type backupVerifyCommand struct {
 	databaseSettings
 
-	Name string `arg:"" optional:"" help:"Which backup; all of them unless told."`
+	Name string `arg:"" optional:"" help:"Name of the backup; all of them by default."`
 }
 
 // Run reads every file of the backups and names those that are damaged.
@@ -115,16 +115,16 @@ func (c *backupVerifyCommand) Run(out io.Writer) error {
 
 type backupRestoreCommand struct {
 	backupSettings
-	Name    string `arg:"" optional:"" help:"Which backup; the last one unless told."`
-	From    string `help:"Folder of the backups; that of the data folder unless told." type:"path"`
+	Name    string `arg:"" optional:"" help:"Name of the backup; the last one by default."`
+	From    string `help:"Folder of the backups; by default backups in the data folder." type:"path"`
 	Replace bool   `help:"Delete everything in the database first. No server may be running."`
 
 	SkipDamaged bool `help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
 }
 
-// Run brings a backup back.
+// Run restores a backup.
 func (c *backupRestoreCommand) Run(out io.Writer) error {
-	return c.with(func(ctx context.Context, store backup.Store) error {
+	return c.withStore(func(ctx context.Context, store backup.Store) error {
 		if c.From != "" {
 			store.Folder = c.From
 		}
@@ -133,24 +133,24 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 			return fmt.Errorf("%w: restore into another data folder, or add --replace to lose what is there", err)
 		}
 		if damaged := new(backup.DamagedError); errors.As(err, &damaged) {
-			return fmt.Errorf("%w\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to go without these files,"+
-				" which cannot make up for a damaged database or list of checksums", err)
+			return fmt.Errorf("%w\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to restore"+
+				" without these files; a damaged database or list of checksums cannot be skipped", err)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "Backup %s is back, as of %s.\n", restored.Name, restored.MadeAt.Format(time.RFC3339))
+		_, err = fmt.Fprintf(out, "Backup %s is restored, as of %s.\n", restored.Name, restored.MadeAt.Format(time.RFC3339))
 		return err
 	})
 }
 
-// backups of a running server.
+// backups are those of a running server.
 func (p *process) backups() backup.Store {
-	return backup.Store{Folder: p.settings.backupsFolder(), Database: p.address, Files: p.files, Version: versionText()}
+	return backup.Store{Folder: p.settings.backupsFolder(), Database: p.databaseURL, Files: p.files, Version: versionText()}
 }
 
-// backUp makes a backup for an operator.
-func (p *process) backUp(ctx context.Context) (*operator.Copy, error) {
+// makeBackup makes a backup for an operator.
+func (p *process) makeBackup(ctx context.Context) (*operator.Copy, error) {
 	made, err := p.backups().Make(ctx)
 	if errors.Is(err, backup.ErrBusy) || errors.Is(err, cluster.ErrNoClient) {
 		return nil, fault.Wrap(fault.ServiceUnavailable, err).Say(err.Error())
@@ -162,8 +162,8 @@ func (p *process) backUp(ctx context.Context) (*operator.Copy, error) {
 	return &operator.Copy{Name: made.Name, Files: made.Files, SizeBytes: made.SizeBytes()}, nil
 }
 
-// backUpDaily is what the periodic job does: it verifies a part of the backups and makes the next one.
-func (p *process) backUpDaily(ctx context.Context) error {
+// makeDailyBackup is the periodic job: it verifies a part of the backups and makes the next one.
+func (p *process) makeDailyBackup(ctx context.Context) error {
 	made, damaged, err := p.backups().Daily(ctx)
 	for _, d := range damaged {
 		p.log.ErrorContext(ctx, "a file of a backup is damaged", "backup", d.Backup, "path", d.Path, "reason", d.Reason)

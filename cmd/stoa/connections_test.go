@@ -1,49 +1,22 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
 )
 
-// connection opens a connection to a listener, given by its origin.
-func connection(t testing.TB, origin string) net.Conn {
-	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(origin, "http://"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(patient)))
-	return conn
-}
-
-// exchange sends a request as it is and reads the answer; nil where there is none.
-func exchange(t testing.TB, conn net.Conn, request string) *answer {
-	t.Helper()
-	_, _ = io.WriteString(conn, request) // what is refused may be closed already
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return nil
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return &answer{response.StatusCode, response.Header, response.Close, raw}
-}
-
-// Both listeners answer at once what they need no body for, and refuse more connections of one address than the limit says.
-func TestConnectionsThatHoldOn(t *testing.T) {
+// Both listeners answer a request at once where they do not read its body, and limit the connections of an address.
+func TestUnsentBodiesAndConnectionLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 8
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), fmt.Sprintf("STOA_LIMIT_CONNECTIONS_PER_ADDRESS=%d", limit))
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), fmt.Sprintf("STOA_LIMIT_CONNECTIONS_PER_ADDRESS=%d", limit))
 	for origin, requests := range map[string]map[string]int{
 		s.url: {
 			"GET /healthz":         http.StatusOK,
@@ -54,27 +27,29 @@ func TestConnectionsThatHoldOn(t *testing.T) {
 		s.operator: {"GET /healthz": http.StatusOK, "GET /metrics": http.StatusOK, "GET /debug/pprof/": http.StatusUnauthorized},
 	} {
 		for request, status := range requests {
-			for _, body := range []string{"Content-Length: 10\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n", "Content-Length: 10\r\n\r\n{"} {
-				conn := connection(t, origin)
-				a := exchange(t, conn, request+" HTTP/1.1\r\nHost: x\r\n"+body)
+			for _, body := range []string{
+				"Content-Length: 10\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n", "Content-Length: 10\r\n\r\n{",
+			} {
+				conn := dialOrigin(t, origin)
+				a := exchangeRaw(t, conn, request+" HTTP/1.1\r\nHost: x\r\n"+body)
 				require.NotNil(t, a, request)
 				require.Equal(t, status, a.status, "%s: %s", request, a.raw)
 				require.True(t, a.closing, request)
 				require.NoError(t, conn.Close())
 			}
 		}
-		large := exchange(t, connection(t, origin), "GET / HTTP/1.1\r\nHost: x\r\nX-Large: "+strings.Repeat("x", 200<<10)+"\r\n\r\n")
+		large := exchangeRaw(t, dialOrigin(t, origin), "GET / HTTP/1.1\r\nHost: x\r\nX-Large: "+strings.Repeat("x", 200<<10)+"\r\n\r\n")
 		require.Equal(t, "header_fields_too_large", large.code())
-		unheard := exchange(t, connection(t, origin), "GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n")
+		unheard := exchangeRaw(t, dialOrigin(t, origin), "GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n")
 		require.Equal(t, "expectation_failed", unheard.code())
 
-		var refused *answer
+		var refused *httpAnswer
 		eventually(t, func() bool { // connections of before may still count
 			var open []net.Conn
 			refused = nil
 			for refused == nil || refused.status == http.StatusOK {
-				open = append(open, connection(t, origin))
-				refused = exchange(t, open[len(open)-1], "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+				open = append(open, dialOrigin(t, origin))
+				refused = exchangeRaw(t, open[len(open)-1], "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 			}
 			for _, conn := range open {
 				_ = conn.Close()
@@ -85,9 +60,9 @@ func TestConnectionsThatHoldOn(t *testing.T) {
 		require.Equal(t, "rate_limited", refused.code())
 		require.NotEmpty(t, refused.header.Get("Retry-After"))
 	}
-	var metrics *answer
+	var metrics *httpAnswer
 	eventually(t, func() bool {
-		metrics = exchange(t, connection(t, s.operator), "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		metrics = exchangeRaw(t, dialOrigin(t, s.operator), "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		return metrics != nil && metrics.status == http.StatusOK
 	}, "no metrics")
 	require.Regexp(t, `stoa_limit_refusals_total\{limit="connections_per_address"\} [1-9]`, string(metrics.raw))

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -19,30 +21,27 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-// pace keeps what one connection must bring after the crash below what may be in flight on it unacknowledged.
-const (
-	pace = 20 * time.Millisecond
-	load = 70 * pace
-)
+// minConfirmed is how many messages and order operations each pair has confirmed before the crash.
+const minConfirmed = 15
 
-// pair is two friends of whom one writes to and orders from the other without end.
+// pair is two friends. One sends messages to the other and orders from it until the server dies.
 type pair struct {
 	from, to *agent.Agent
-	// sent are all envelopes that were tried, in order; answered counts those, from the first, that were confirmed.
-	sent     []agent.Envelope
-	answered int
-	// ops are the order commands, in the same way.
-	ops      []op
-	finished int
+	// sent are all envelopes that were tried, in order. The first confirmedMessages of them were answered.
+	sent              []agent.Envelope
+	confirmedMessages atomic.Int64
+	// operations are those on orders, in the same way.
+	operations          []operation
+	confirmedOperations atomic.Int64
 }
 
-// op is one command on an order, and what was answered.
-type op struct {
+// operation is one request that changes an order, and its answer.
+type operation struct {
 	by   *agent.Agent
 	path string
 	body map[string]any
 	want int
-	// order is empty until the answer came.
+	// order is zero until the answer came.
 	order orderCard
 }
 
@@ -56,7 +55,7 @@ type orderAnswer struct {
 	Order orderCard `json:"order"`
 }
 
-func (o *op) run(ctx context.Context) error {
+func (o *operation) run(ctx context.Context) error {
 	var got orderAnswer
 	err := o.by.Post(ctx, o.path, o.body, o.want, &got)
 	if err == nil {
@@ -65,35 +64,34 @@ func (o *op) run(ctx context.Context) error {
 	return err
 }
 
-// write sends messages until one is not answered.
-func (p *pair) write(ctx context.Context) {
+// sendMessages sends messages until one is not answered.
+func (p *pair) sendMessages(ctx context.Context) {
 	for {
-		p.sent = append(p.sent, p.from.Seal(p.to, fmt.Sprintf("message %d", len(p.sent))))
-		if _, err := p.sent[p.answered].Post(ctx, p.from, http.StatusCreated); err != nil {
+		envelope := p.from.Seal(p.to, fmt.Sprintf("message %d", len(p.sent)))
+		p.sent = append(p.sent, envelope)
+		if _, err := envelope.Post(ctx, p.from, http.StatusCreated); err != nil {
 			return
 		}
-		p.answered++
-		time.Sleep(pace)
+		p.confirmedMessages.Add(1)
 	}
 }
 
-// trade takes orders through the life that moves money, until a command is not answered.
-func (p *pair) trade(ctx context.Context) {
+// runOrders takes orders from offer to payment until an operation is not answered.
+func (p *pair) runOrders(ctx context.Context) {
 	for {
-		p.ops = append(p.ops, p.nextOp())
-		if err := p.ops[p.finished].run(ctx); err != nil {
+		p.operations = append(p.operations, p.nextOperation())
+		if err := p.operations[len(p.operations)-1].run(ctx); err != nil {
 			return
 		}
-		p.finished++
-		time.Sleep(pace)
+		p.confirmedOperations.Add(1)
 	}
 }
 
-// nextOp continues the last order, or makes a new one.
-func (p *pair) nextOp() op {
+// nextOperation continues the last order, or makes a new one.
+func (p *pair) nextOperation() operation {
 	id := uuid.NewString()
-	if p.finished > 0 {
-		last := p.ops[p.finished-1].order
+	if len(p.operations) > 0 {
+		last := p.operations[len(p.operations)-1].order
 		steps := map[string]struct {
 			by     *agent.Agent
 			action string
@@ -105,19 +103,19 @@ func (p *pair) nextOp() op {
 			if step.action == "deliver" {
 				body["result_text"] = "done"
 			}
-			return op{by: step.by, path: "/orders/" + last.ID + "/" + step.action, body: body, want: http.StatusOK}
+			return operation{by: step.by, path: "/orders/" + last.ID + "/" + step.action, body: body, want: http.StatusOK}
 		}
 	}
-	return op{by: p.from, path: "/orders", want: http.StatusCreated, body: map[string]any{
+	return operation{by: p.from, path: "/orders", want: http.StatusCreated, body: map[string]any{
 		"operation_id": id, "contractor_id": p.to.ID, "amount_minor": 10, "confirmed_total_minor": 11, "title": "t",
 		"description": "d", "deadline": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}}
 }
 
-// What was confirmed before a crash is there after it, exactly once; what was not can be repeated.
+// What was confirmed before a crash is there after it, exactly once; what was not confirmed can be repeated.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
-	first := serve(t, unlimited...)
+	first := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
 	pairs := make([]*pair, 4)
 	for i := range pairs {
 		pairs[i] = &pair{from: register(t, first), to: register(t, first)}
@@ -125,38 +123,33 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	var busy sync.WaitGroup
 	for _, p := range pairs {
-		busy.Go(func() { p.write(t.Context()) })
-		busy.Go(func() { p.trade(t.Context()) })
+		busy.Go(func() { p.sendMessages(t.Context()) })
+		busy.Go(func() { p.runOrders(t.Context()) })
 	}
-	time.Sleep(load)
+	eventually(t, func() bool {
+		return !slices.ContainsFunc(pairs, func(p *pair) bool {
+			return p.confirmedMessages.Load() < minConfirmed || p.confirmedOperations.Load() < minConfirmed
+		})
+	}, "too few requests were confirmed")
 	first.signal(syscall.SIGKILL)
 	killCluster(t, first.data)
 	busy.Wait()
 
-	second := serve(t, append([]string{"STOA_DATA_DIR=" + first.data}, unlimited...)...)
+	second := startServer(t, append([]string{"STOA_DATA_DIR=" + first.data}, noLimits...)...)
 	for _, p := range pairs {
 		p.from, p.to = p.from.On(second.client()), p.to.On(second.client())
-		require.Greater(t, p.answered, 5)
-		require.Greater(t, p.finished, 5)
 		p.checkMessages(t)
 		p.checkEvents(t)
 		p.checkOrders(t)
 	}
-	checkBooks(t, second.data)
+	checkLedger(t, second.data)
 }
 
-func register(t *testing.T, s *instance) *agent.Agent {
-	t.Helper()
-	made, err := agent.Register(t.Context(), s.client(), "Agent", "agent")
-	require.NoError(t, err)
-	return made
-}
-
-// checkMessages repeats the envelope that was not answered and reads the whole history.
+// checkMessages repeats the envelope that was not confirmed and reads the whole history.
 func (p *pair) checkMessages(t *testing.T) {
 	t.Helper()
 	for _, status := range []int{0, http.StatusOK} {
-		answer, err := p.from.Send(t.Context(), http.MethodPost, "/messages", p.sent[p.answered])
+		answer, err := p.from.Send(t.Context(), http.MethodPost, "/messages", p.sent[len(p.sent)-1])
 		require.NoError(t, err)
 		if status == 0 {
 			require.Contains(t, []int{http.StatusOK, http.StatusCreated}, answer.Status, "%s", answer.Raw)
@@ -164,11 +157,11 @@ func (p *pair) checkMessages(t *testing.T) {
 		}
 		require.Equal(t, status, answer.Status)
 	}
-	var history []agent.Letter
+	var history []agent.Message
 	for before := ""; ; {
 		var page struct {
-			Messages   []agent.Letter `json:"messages"`
-			NextBefore *string        `json:"next_before"`
+			Messages   []agent.Message `json:"messages"`
+			NextBefore *string         `json:"next_before"`
 		}
 		require.NoError(t, p.to.Get(t.Context(), "/messages?peer="+url.QueryEscape(p.from.ID)+before, &page))
 		history = append(history, page.Messages...)
@@ -183,7 +176,7 @@ func (p *pair) checkMessages(t *testing.T) {
 	}
 }
 
-// checkEvents takes every message off the socket, once and in order: nothing has been acknowledged.
+// checkEvents receives the event of every message, once and in order: none was acknowledged before.
 func (p *pair) checkEvents(t *testing.T) {
 	t.Helper()
 	require.NoError(t, p.to.Connect(t.Context()))
@@ -191,9 +184,10 @@ func (p *pair) checkEvents(t *testing.T) {
 	for next := 0; next < len(p.sent); {
 		event, err := p.to.Events.Next()
 		require.NoError(t, err)
+		require.NoError(t, p.to.Events.Ack(event))
 		if event.Kind == "message.created" {
 			var said struct {
-				Message agent.Letter `json:"message"`
+				Message agent.Message `json:"message"`
 			}
 			require.NoError(t, json.Unmarshal(event.Payload, &said))
 			require.Equal(t, p.sent[next].ClientMessageID, said.Message.ClientMessageID)
@@ -202,11 +196,12 @@ func (p *pair) checkEvents(t *testing.T) {
 	}
 }
 
-// checkOrders repeats every command: the confirmed ones answer what they answered then.
+// checkOrders repeats every operation: the confirmed ones get the same answer.
 func (p *pair) checkOrders(t *testing.T) {
 	t.Helper()
 	versions := make(map[string]int64)
-	for i, o := range p.ops {
+	for i := range p.operations {
+		o := &p.operations[i]
 		by := p.from
 		if o.by.ID == p.to.ID {
 			by = p.to
@@ -215,7 +210,7 @@ func (p *pair) checkOrders(t *testing.T) {
 		require.NoError(t, err)
 		var again orderAnswer
 		require.NoError(t, json.Unmarshal(answer.Raw, &again), "%s", answer.Raw)
-		if i < p.finished {
+		if int64(i) < p.confirmedOperations.Load() {
 			require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Raw)
 			require.Equal(t, o.order, again.Order)
 		} else {
@@ -226,21 +221,25 @@ func (p *pair) checkOrders(t *testing.T) {
 	for id, version := range versions {
 		var got orderAnswer
 		require.NoError(t, p.from.Get(t.Context(), "/orders/"+id, &got))
-		require.Equal(t, version, got.Order.Version, "no command counted twice")
+		require.Equal(t, version, got.Order.Version, "no operation took effect twice")
 	}
 }
 
-// checkBooks looks at the ledger itself.
-func checkBooks(t *testing.T, data string) {
+// checkLedger compares ledger, balances and orders in the database.
+func checkLedger(t *testing.T, data string) {
 	t.Helper()
-	db, err := sql.Open("postgres", "user=stoa dbname=stoa port=5432 sslmode=disable host="+data+"/postgres passfile="+data+"/postgres.pgpass")
+	db, err := sql.Open("postgres", fmt.Sprintf(
+		"user=stoa dbname=stoa port=5432 sslmode=disable host=%s/postgres passfile=%[1]s/postgres.pgpass", data))
 	require.NoError(t, err)
 	defer db.Close()
 	for name, query := range map[string]string{
-		"transactions that do not sum to zero": `SELECT count(*) FROM (SELECT FROM ledger_entries GROUP BY transaction_id HAVING sum(delta_minor) <> 0) t`,
-		"balances that are not the sum of their entries": `SELECT count(*) FROM accounts a WHERE
-			a.available_minor <> (SELECT coalesce(sum(delta_minor), 0) FROM ledger_entries e WHERE e.bot_id = a.bot_id AND e.account_kind = 'available') OR
-			a.reserved_minor <> (SELECT coalesce(sum(delta_minor), 0) FROM ledger_entries e WHERE e.bot_id = a.bot_id AND e.account_kind = 'reserved')`,
+		"transactions that do not sum to zero": `SELECT count(*) FROM
+			(SELECT FROM ledger_entries GROUP BY transaction_id HAVING sum(delta_minor) <> 0) t`,
+		"balances that are not the sum of their entries": `SELECT count(*)
+			FROM accounts a, LATERAL (SELECT coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0) AS available,
+				coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0) AS reserved
+				FROM ledger_entries e WHERE e.bot_id = a.bot_id) e
+			WHERE a.available_minor <> e.available OR a.reserved_minor <> e.reserved`,
 		"reserves that no open order accounts for": `SELECT sum(reserved_minor) - (SELECT coalesce(sum(total_minor), 0) FROM orders
 			WHERE state IN ('funded', 'in_progress', 'delivered', 'disputed')) FROM accounts`,
 	} {

@@ -7,25 +7,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"time"
 
 	"github.com/lib/pq"
 
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph/platform/fault"
-	"stoa/migrate"
 )
 
-const (
-	firstPause = 200 * time.Millisecond
-	lastPause  = 5 * time.Second
-	// oldestServer is the first version that Stoa runs on, as PostgreSQL numbers them.
-	oldestServer = 15_00_00
-)
+// minServerVersion is the first version of PostgreSQL that Stoa runs on, as server_version_num has it.
+const minServerVersion = 15_00_00
 
-// locate returns the URL of the database: the one that was set, or that of the private cluster, which it starts. The cluster
-// is nil in the first case; otherwise the caller must stop it.
-func (s databaseSettings) locate(ctx context.Context, log *slog.Logger) (string, *cluster.Cluster, error) {
+// locateDatabase returns the URL of the database: the one that was set, or that of the private cluster, which it starts. The
+// cluster is nil in the first case; in the second the caller must stop it.
+func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) (string, *cluster.Cluster, error) {
 	if s.DatabaseURL != "" {
 		return s.DatabaseURL, nil, nil
 	}
@@ -36,57 +30,29 @@ func (s databaseSettings) locate(ctx context.Context, log *slog.Logger) (string,
 	return private.URL(), private, nil
 }
 
-// migrated waits until the database answers, and brings its schema to this version. It gives up only on what waiting does not
-// cure: a refused login, a server that is too old, a migration that fails.
-func migrated(ctx context.Context, address string, log *slog.Logger) error {
-	// A pool of its own: the server's has a statement timeout, and a migration may take as long as it takes.
-	pool, err := sql.Open("postgres", address)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		err := checkServer(ctx, pool)
-		if err == nil {
-			err = checkPooler(ctx, pool)
-		}
-		if err == nil {
-			err = migrate.Up(ctx, pool)
-		}
-		if err == nil || ctx.Err() != nil || !passing(err) {
-			return explain(err)
-		}
-		log.Warn("waiting for the database", "database", redacted(address), "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
-// passing tells a failure that goes away by itself from one that somebody must see to: a refused login (class 28), a database
-// that does not exist (3D), and whatever a statement meets.
-func passing(err error) bool {
+// isTransient tells whether a failure may go away by itself. A refused login (class 28), a database that does not exist (3D)
+// and the errors of statements do not.
+func isTransient(err error) bool {
 	if refused, ok := errors.AsType[*pq.Error](err); ok && (refused.Code.Class() == "28" || refused.Code.Class() == "3D") {
 		return false
 	}
 	return fault.From(err).Code == fault.ServiceUnavailable
 }
 
-func checkServer(ctx context.Context, pool *sql.DB) error {
+// checkServerVersion refuses a PostgreSQL that is too old.
+func checkServerVersion(ctx context.Context, pool *sql.DB) error {
 	var number int
 	if err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
 		return err
 	}
-	if number < oldestServer {
+	if number < minServerVersion {
 		return fmt.Errorf("the database is PostgreSQL %d; version 15 or newer is needed", number/10000)
 	}
 	return nil
 }
 
-// explain adds what lib/pq does not say.
-func explain(err error) error {
+// explainDatabaseError says what to do about errors of lib/pq that do not say it.
+func explainDatabaseError(err error) error {
 	if errors.Is(err, pq.ErrSSLNotSupported) {
 		return fmt.Errorf("the database: %w; without TLS the URL must end in ?sslmode=disable", err)
 	}
@@ -96,8 +62,8 @@ func explain(err error) error {
 	return nil
 }
 
-// redacted is what a log may say of a connection URL.
-func redacted(address string) string {
+// redactURL returns what a log may hold of a connection URL: host and database.
+func redactURL(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme == "" {
 		return "(as set)" // the key=value form

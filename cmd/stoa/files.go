@@ -13,12 +13,12 @@ import (
 	"stoa/graph/attachments"
 )
 
-// fileSettings say where the bytes of attachments are.
+// fileSettings say where the files of attachments are.
 type fileSettings struct {
-	FilesURL string `help:"Object store such as s3://bucket?endpoint=https://host&region=name; empty: files under the data folder."`
+	FilesURL string `help:"Object store, such as s3://bucket?endpoint=https://host&region=name; empty: the data folder."`
 }
 
-// Validate refuses what is no object store.
+// Validate refuses a URL that is not of an S3 bucket.
 func (s *fileSettings) Validate() error {
 	if s.FilesURL == "" {
 		return nil
@@ -29,27 +29,27 @@ func (s *fileSettings) Validate() error {
 	return nil
 }
 
-// filesFolder is where files are when they are in no object store.
+// filesFolder holds the files where no object store is set.
 func (s databaseSettings) filesFolder() string { return filepath.Join(s.DataDir, "files") }
 
-// openFiles opens the file store.
-func (p *process) openFiles(ctx context.Context) (*blob.Bucket, error) {
-	store, err := attachments.OpenStore(ctx, p.settings.FilesURL, p.settings.filesFolder())
+// openFiles opens the file store; folder is used where no object store is set.
+func (s fileSettings) openFiles(ctx context.Context, folder string) (*blob.Bucket, error) {
+	store, err := attachments.OpenStore(ctx, s.FilesURL, folder)
 	if err != nil {
 		return nil, fmt.Errorf("open the file store: %w", err)
 	}
 	return store, nil
 }
 
-// storage tells whether the file store can be reached. One that is full or read-only fails uploads and nothing else, so this
-// process stays ready.
-func (p *process) storage(ctx context.Context) error {
+// checkStorage tells whether the file store can be reached. One that is full or read-only fails uploads alone, so this process
+// stays ready.
+func (p *process) checkStorage(ctx context.Context) error {
 	if p.settings.FilesURL == "" {
 		_, err := os.Stat(p.settings.filesFolder())
 		return err
 	}
-	there, err := p.files.IsAccessible(ctx)
-	if err == nil && !there {
+	found, err := p.files.IsAccessible(ctx)
+	if err == nil && !found {
 		err = errors.New("there is no such bucket")
 	}
 	return err

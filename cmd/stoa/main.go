@@ -1,41 +1,48 @@
-// Command stoa is the whole server and what its operators need to run it (§11): one command a file, all settings in config.go.
+// Command stoa is the whole server and what its operators need to run it (§11). Every setting of every command is in
+// settings.go or beside its command.
 //
-// Exit codes: 0 done, 1 failed, 2 a setting or argument that cannot be understood.
+// Exit codes: 0 done, 1 failed, 2 a setting or argument that is not understood; test-cluster passes on that of its command.
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 
 	"stoa/cmd/stoa/console"
+	"stoa/cmd/stoa/demo"
 	"stoa/cmd/stoa/secrets"
 	"stoa/jobs/inspection"
+	"stoa/rest"
 )
 
-// commands is the table of what the program can do.
+// commands is the command line.
 type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the schema of this version; serve does so by itself."`
-	Backup  backupCommand  `cmd:"" help:"Make, list and restore backups of the database and the files."`
+	Backup  backupCommand  `cmd:"" help:"Make, list, verify and restore backups of the database and the files."`
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
-	Openapi openapiCommand `cmd:"" help:"Print the description of the API."`
+	Openapi openapiCommand `cmd:"" help:"Print the OpenAPI description of the API."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`
-	Completion kongcompletion.Completion `cmd:"" help:"Say how a shell completes these commands: bash, zsh or fish."`
+	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
 
 	TestCluster testClusterCommand `cmd:"" hidden:"" help:"Run a command beside a throw-away database."`
 }
 
 const (
-	exitFailure  = 1
-	exitSettings = 2
+	exitFailure = 1
+	exitUsage   = 2
 )
 
 func main() {
@@ -46,33 +53,100 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func run(args []string, out, complaints io.Writer) int {
-	forgetEmptySettings()
-	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.Writers(out, complaints), kong.DefaultEnvars(settingPrefix),
-		kong.Description("A social platform for AI agents. Every setting is a flag of serve and an environment variable of the same name."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+// run carries out a command line and returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	chosen, err := parse(args, stdout, stderr)
 	if err != nil {
-		return complain(complaints, err, exitFailure)
+		return printError(stderr, err, exitUsage)
 	}
-	kongcompletion.Register(parser) // a shell that asks gets its answer here, and the program ends
-	chosen, err := parser.Parse(args)
-	if err != nil {
-		return complain(complaints, fmt.Errorf("%w (see stoa --help)", err), exitSettings)
-	}
-	chosen.BindTo(out, (*io.Writer)(nil))
 	if err := chosen.Run(); err != nil {
-		if code, ok := exitCode(err); ok {
+		if code, ok := childExitCode(err); ok {
 			return code
 		}
 		if wrong := new(console.UsageError); errors.As(err, &wrong) {
-			return complain(complaints, err, exitSettings)
+			return printError(stderr, err, exitUsage)
 		}
-		return complain(complaints, err, exitFailure)
+		return printError(stderr, err, exitFailure)
 	}
 	return 0
 }
 
-func complain(to io.Writer, err error, code int) int {
+// parse reads arguments and environment and validates them. Where a shell asks for completions it prints them and ends the
+// process, as it does for --help.
+func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
+	ignoreEmptyVariables()
+	if len(args) == 1 && args[0] == "help" {
+		args = []string{"--help"}
+	}
+	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
+		kong.Description("A social platform for AI agents. Each flag is also an environment variable: --listen is STOA_LISTEN."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
+	if err != nil {
+		return nil, err
+	}
+	kongcompletion.Register(parser)
+	chosen, err := parser.Parse(args)
+	if err != nil {
+		return nil, fmt.Errorf("%w (see stoa --help)", err)
+	}
+	chosen.BindTo(stdout, (*io.Writer)(nil))
+	return chosen, nil
+}
+
+func printError(to io.Writer, err error, code int) int {
 	fmt.Fprintln(to, "stoa:", err)
 	return code
+}
+
+// demoCommand shows that a running server works, to people and to scripts.
+type demoCommand struct {
+	URL string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+}
+
+// Run returns an error at the first answer that the contract does not allow.
+func (c demoCommand) Run(out io.Writer) error {
+	return demo.Run(context.Background(), demo.Config{URL: c.URL, Out: out})
+}
+
+// openapiCommand prints the description of the API without a server or a database.
+type openapiCommand struct {
+	Format  string `default:"yaml" enum:"yaml,json" help:"yaml or json."`
+	BaseURL string `default:"http://127.0.0.1:8080" help:"Origin of the server that is described."`
+}
+
+// Validate implements kong's validation: the base URL must be an origin.
+func (c openapiCommand) Validate() error { return checkBaseURL(c.BaseURL) }
+
+// Run prints what /api/v1/openapi.json serves (§9).
+func (c openapiCommand) Run(out io.Writer) error {
+	text := rest.OpenAPIYAML(c.BaseURL)
+	if c.Format == "json" {
+		var err error
+		if text, err = rest.OpenAPI(c.BaseURL); err != nil {
+			return err
+		}
+		text = append(text, '\n')
+	}
+	_, err := out.Write(text)
+	return err
+}
+
+// version is set by the linker.
+var version string
+
+type versionCommand struct{}
+
+// Run prints one line.
+func (versionCommand) Run(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "stoa %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// versionText falls back to what the Go toolchain recorded.
+func versionText() string {
+	recorded := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		recorded = info.Main.Version
+	}
+	return cmp.Or(version, recorded, "unknown")
 }

@@ -2,32 +2,39 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
+
+	"stoa/migrate"
+	"stoa/rest"
 )
 
-// migrateCommand does beforehand what serve does when it starts.
+// migrateCommand migrates the database before the server starts; serve does the same by itself.
 type migrateCommand struct {
 	databaseSettings
 	logSettings
 }
 
-const clusterPatience = 10 * time.Second
+// clusterStopTimeout bounds the stop of a private cluster that ran for one command only.
+const clusterStopTimeout = 10 * time.Second
 
 // Run applies the missing migrations; a private cluster runs only meanwhile.
 func (c *migrateCommand) Run(out io.Writer) error {
 	log := c.logger(os.Stderr)
-	ctx := untilSignal(log)
-	address, private, err := c.locate(ctx, log)
+	ctx := contextUntilSignal(log)
+	address, private, err := c.locateDatabase(ctx, log)
 	if err != nil {
 		return err
 	}
-	err = migrated(ctx, address, log)
+	err = migrateDatabase(ctx, address, log)
 	if private != nil {
-		deadline, cancel := context.WithTimeout(context.Background(), clusterPatience)
+		deadline, cancel := context.WithTimeout(context.Background(), clusterStopTimeout)
 		defer cancel()
 		err = errors.Join(err, private.Stop(deadline))
 	}
@@ -35,4 +42,68 @@ func (c *migrateCommand) Run(out io.Writer) error {
 		_, err = fmt.Fprintln(out, "The database is at the schema of this version.")
 	}
 	return err
+}
+
+const (
+	minRetryDelay = 200 * time.Millisecond
+	maxRetryDelay = 5 * time.Second
+)
+
+// migrateDatabase waits until the database answers, and brings its schema to this version. It returns an error only where
+// waiting does not help: a refused login, a server that is too old, a migration that fails.
+func migrateDatabase(ctx context.Context, address string, log *slog.Logger) error {
+	// A pool of its own: that of the server has a statement timeout, and a migration may take long.
+	pool, err := sql.Open("postgres", address)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	for delay := minRetryDelay; ; delay = min(2*delay, maxRetryDelay) {
+		err := checkServerVersion(ctx, pool)
+		if err == nil {
+			err = checkPooler(ctx, pool)
+		}
+		if err == nil {
+			err = migrate.Up(ctx, pool)
+		}
+		if err == nil || ctx.Err() != nil || !isTransient(err) {
+			return explainDatabaseError(err)
+		}
+		log.Warn("waiting for the database", "database", redactURL(address), "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(delay):
+		}
+	}
+}
+
+// schemaCheckInterval is how long a schema that was found current counts as current without another look, since anybody may ask
+// /readyz.
+const schemaCheckInterval = 2 * time.Second
+
+var errOldSchema = errors.New("migrations are missing")
+
+// checkSchema is the readiness check that every migration of this binary is applied. While the database does not answer, the
+// last result stays; the check of the database reports the outage.
+func checkSchema(database *sql.DB) rest.Check {
+	var current atomic.Pointer[time.Time] // when the schema was found current; nil where it was not
+	return func(ctx context.Context) error {
+		checked := current.Load()
+		if checked != nil && time.Since(*checked) < schemaCheckInterval {
+			return nil
+		}
+		complete, err := migrate.Current(ctx, database)
+		switch {
+		case err != nil && checked != nil:
+			return nil
+		case err == nil && !complete:
+			current.Store(nil)
+			return errOldSchema
+		case err == nil:
+			now := time.Now()
+			current.Store(&now)
+		}
+		return err
+	}
 }

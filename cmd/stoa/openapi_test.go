@@ -11,34 +11,34 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// The description is printed without a server, in either format the same.
-func TestOpenAPIIsPrinted(t *testing.T) {
+// Both formats hold the same description.
+func TestOpenAPICommand(t *testing.T) {
 	t.Parallel()
-	code, text, complaint := outcome(t, []string{"openapi", "--base-url=https://stoa.example"})
-	require.Zero(t, code, complaint)
+	code, text, stderr := runInProcess("openapi", "--base-url=https://stoa.example")
+	require.Zero(t, code, stderr)
 	require.Contains(t, text, "\n  - url: https://stoa.example\n")
 	var fromYAML, fromJSON any
 	asJSON, err := yaml.YAMLToJSON([]byte(text))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(asJSON, &fromYAML))
-	code, text, complaint = outcome(t, []string{"openapi", "--format=json"}, "STOA_BASE_URL=https://stoa.example")
-	require.Zero(t, code, complaint)
+	code, text, stderr = runProgram(t, []string{"openapi", "--format=json"}, "STOA_BASE_URL=https://stoa.example")
+	require.Zero(t, code, stderr)
 	require.NoError(t, json.Unmarshal([]byte(text), &fromJSON))
 	require.Equal(t, fromYAML, fromJSON)
 
 	for _, wrong := range []string{"--format=xml", "--base-url=stoa.example", "--base-url=https://stoa.example/api"} {
-		code, _, complaint = outcome(t, []string{"openapi", wrong})
-		require.Equal(t, exitSettings, code)
-		require.Contains(t, complaint, "--")
+		code, _, stderr = runInProcess("openapi", wrong)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, "--")
 	}
 }
 
-// A server names the origin that it is told, or the address that it listens on.
-func TestDescriptionsNameTheOrigin(t *testing.T) {
+// Descriptions name the base URL that is set, or else the address of the listener.
+func TestDescriptionsNameBaseURL(t *testing.T) {
 	t.Parallel()
-	database := "STOA_DATABASE_URL=" + graphtest.New(t).URL
+	database := "STOA_DATABASE_URL=" + graphtest.NewDatabase(t)
 	for _, setting := range []string{"STOA_BASE_URL=", "STOA_BASE_URL=https://stoa.example"} {
-		s := serve(t, database, setting)
+		s := startServer(t, database, setting)
 		want := s.url
 		if len(setting) > len("STOA_BASE_URL=") {
 			want = setting[len("STOA_BASE_URL="):]

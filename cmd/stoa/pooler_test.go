@@ -11,7 +11,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-func TestADirectConnectionIsNoPooler(t *testing.T) {
+func TestDirectConnectionPassesPoolerCheck(t *testing.T) {
 	t.Parallel()
 	pool, err := sql.Open("postgres", graphtest.NewDatabase(t))
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func TestADirectConnectionIsNoPooler(t *testing.T) {
 	}
 }
 
-func TestWhatAPoolerRefusesIsExplained(t *testing.T) {
+func TestExplainPooler(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, explainPooler(nil))
 	require.NoError(t, explainPooler(errors.New("connection refused")))

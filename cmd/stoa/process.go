@@ -18,15 +18,16 @@ import (
 	"stoa/graph/platform/readpool"
 	"stoa/jobs"
 	"stoa/rest"
+	"stoa/rest/socket"
 )
 
-// process is one running server. start sets the parts one after the other; stop takes down those that are there, in the
-// opposite order, so that the private cluster is the last to go.
+// process is one running server. start opens the parts one after the other; stop closes those that are open, the private
+// cluster last.
 type process struct {
 	settings *settings
 	log      *slog.Logger
 	draining atomic.Bool
-	// hurry is closed when requests in hand must come to their end.
+	// hurry is closed during the shutdown, when requests that still wait must be answered.
 	hurry chan struct{}
 
 	metrics *metrics.Metrics
@@ -34,24 +35,24 @@ type process struct {
 
 	public, operator *httpserver.Server
 	private          *cluster.Cluster
-	address          string // of the database
+	databaseURL      string
 	files            *blob.Bucket
 	db, reads        *db.DB // reads is that of searches and anonymous reads
 	sockets          *sockets
 	jobs             *jobs.Jobs
-	inspections      inspections
+	inspection       fileInspection
 	dashboard        *jobs.Dashboard
 }
 
-// newProcess is a process that has not started anything.
+// newProcess returns a process that has started nothing yet.
 func newProcess(settings *settings, log *slog.Logger) *process {
 	return &process{settings: settings, log: log, hurry: make(chan struct{})}
 }
 
-// start brings the parts up. The listeners come first: while the database is being waited for, health answers and everything
-// else is service_unavailable.
+// start opens the parts. The listeners come first: while the process waits for the database, health answers and everything else
+// is service_unavailable. After an error the caller must call stop.
 func (p *process) start(ctx context.Context) error {
-	setGC()
+	configureGC()
 	if err := os.MkdirAll(p.settings.DataDir, 0o700); err != nil {
 		return err
 	}
@@ -62,68 +63,109 @@ func (p *process) start(ctx context.Context) error {
 	if err := p.openTelemetry(ctx); err != nil {
 		return err
 	}
-	starting := rest.New(p.starting())
+	starting := rest.New(p.startingConfig())
 	if p.public, err = p.listen(ctx, "public", p.settings.Listen, publicShare, starting); err != nil {
 		return err
 	}
-	if p.operator, err = p.listen(ctx, "operator", p.settings.OperatorListen, operatorShare, p.early(starting)); err != nil {
+	operatorStarting := p.startingOperator(starting)
+	if p.operator, err = p.listen(ctx, "operator", p.settings.OperatorListen, operatorShare, operatorStarting); err != nil {
 		return err
 	}
-	if p.files, err = p.openFiles(ctx); err != nil {
+	if p.files, err = p.settings.openFiles(ctx, p.settings.filesFolder()); err != nil {
 		return err
 	}
 	secrets.Forget() // settings, traces and files have read theirs
-	address, private, err := p.settings.locate(ctx, p.log)
+	if err := p.openDatabase(ctx); err != nil {
+		return err
+	}
+	domains, err := p.newGraph()
 	if err != nil {
 		return err
 	}
-	p.address, p.private = address, private
-	if err := migrated(ctx, address, p.log); err != nil {
+	p.sockets = p.openSockets(domains)
+	if err := p.startJobs(ctx, domains); err != nil {
 		return err
 	}
-	if p.db, err = db.Open(address, db.Options{Traced: p.traces != nil}); err != nil {
+	p.registerMetrics(domains)
+	p.public.Handle(rest.New(p.servingConfig(domains)))
+	return p.serveOperator(domains, token)
+}
+
+// openDatabase starts the private cluster where no database is set, migrates the database, and opens its pools.
+func (p *process) openDatabase(ctx context.Context) (err error) {
+	if p.databaseURL, p.private, err = p.settings.locateDatabase(ctx, p.log); err != nil {
+		return err
+	}
+	if err := migrateDatabase(ctx, p.databaseURL, p.log); err != nil {
+		return err
+	}
+	options := db.Options{Traced: p.traces != nil}
+	if p.db, err = db.Open(p.databaseURL, options); err != nil {
 		return err
 	}
 	if err := explainPooler(p.db.Ping(ctx)); err != nil {
 		return err
 	}
-	if p.reads, err = db.Open(address, readpool.Options(db.Options{Traced: p.traces != nil})); err != nil {
-		return err
-	}
-	domains, err := p.domains()
-	if err != nil {
-		return err
-	}
-	p.sockets = p.openSockets(domains, address)
-	if p.settings.has("jobs") {
-		p.inspections.open(ctx, p.log)
-		if p.jobs, err = jobs.Start(ctx, jobs.Config{
-			Graph: domains, DB: p.db, URL: address, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), BackUp: p.backUpDaily,
-			Inspector: p.inspections.inspector,
-		}); err != nil {
-			return err
-		}
-	}
-	p.measure(domains)
-	p.public.Handle(rest.New(p.serving(domains)))
-	if err := p.openOperator(domains, token); err != nil {
-		return err
-	}
-	return nil
+	p.reads, err = db.Open(p.databaseURL, readpool.Options(options))
+	return err
 }
 
-// domains and event sockets need each other: no operation runs before start has set both.
-func (p *process) domains() (*graph.Graph, error) {
+// startJobs starts what the role jobs does.
+func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err error) {
+	if !p.settings.has("jobs") {
+		return nil
+	}
+	p.inspection.open(ctx, p.log)
+	p.jobs, err = jobs.Start(ctx, jobs.Config{
+		Graph: domains, DB: p.db, URL: p.databaseURL, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(),
+		BackUp: p.makeDailyBackup, Inspector: p.inspection.inspector,
+	})
+	return err
+}
+
+// newGraph makes the domains. They and the event sockets need each other: start sets p.sockets before any operation runs.
+func (p *process) newGraph() (*graph.Graph, error) {
 	enqueue, err := jobs.NewEnqueue(p.db, p.log)
 	if err != nil {
 		return nil, err
 	}
 	return graph.New(graph.Config{
 		DB: p.db, Reads: p.reads, ReadMetrics: p.metrics.Reads,
-		Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.backUp,
+		Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		Hurry:       p.hurry,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		Withdrawn:   func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },
 	}), nil
+}
+
+// sockets is a running hub.
+type sockets struct {
+	*socket.Hub
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+// openSockets starts the hub. Every process has one, to tell the other processes what happened; the role events decides whether
+// agents may connect to it.
+func (p *process) openSockets(domains *graph.Graph) *sockets {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
+		Graph: domains, URL: p.databaseURL, Quotas: p.settings.Limit.quotas(), Origin: p.settings.BaseURL,
+		AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
+	})}
+	go func() { s.ended <- s.Run(ctx) }()
+	return s
+}
+
+// closeAll closes every socket with 1013.
+func (s *sockets) closeAll(ctx context.Context) error {
+	s.Drain(ctx)
+	return ctx.Err()
+}
+
+// stop ends the hub, when no operation can wake it any more.
+func (s *sockets) stop() error {
+	s.cancel()
+	return <-s.ended
 }

@@ -12,7 +12,7 @@ import (
 	"stoa/cmd/stoa/seed"
 )
 
-// seedCommand fills a database with something to look at, whether or not a server is running on it.
+// seedCommand fills a database with data to look at, whether or not a server runs on it.
 type seedCommand struct {
 	databaseSettings
 	logSettings
@@ -20,7 +20,7 @@ type seedCommand struct {
 	Agents int `default:"12" help:"How many agents to register, at least 2; from 10 on there is an order in every state."`
 }
 
-// Validate refuses a number that makes no pair.
+// Validate refuses a number of agents without a pair.
 func (c *seedCommand) Validate() error {
 	if c.Agents < 2 {
 		return errors.New("--agents must be at least 2")
@@ -28,18 +28,18 @@ func (c *seedCommand) Validate() error {
 	return c.databaseSettings.Validate()
 }
 
-// Run starts a server of its own beside the one that may be running, without limits, and has agents use it.
+// Run starts a server without limits on free ports, beside any other, and acts as its agents.
 func (c *seedCommand) Run(out io.Writer) error {
 	log := c.logger(os.Stderr)
-	asked := untilSignal(log)
+	ctx := contextUntilSignal(log)
 	p := newProcess(&settings{
 		databaseSettings: c.databaseSettings,
 		operatorSettings: operatorSettings{OperatorListen: "127.0.0.1:0"},
 		Listen:           "127.0.0.1:0", Roles: []string{"api"}, TokenTTL: 30 * 24 * time.Hour,
 	}, log)
-	err := p.start(asked)
+	err := p.start(ctx)
 	if err == nil {
-		err = seed.Fill(asked, agent.NewServer("http://"+p.public.Address()), c.Agents, out)
+		err = seed.Fill(ctx, agent.NewServer("http://"+p.public.Address()), c.Agents, out)
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(out, "Each line is an agent's handle and bearer token.")

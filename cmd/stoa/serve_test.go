@@ -19,32 +19,32 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// A server without a database URL has one of its own, which outlives it.
+// A server without a database URL starts a private cluster, whose data the next start finds.
 func TestPrivateCluster(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
-	code, story, complaint := outcome(t, []string{"demo", "--url", s.url})
-	require.Zero(t, code, "%s%s", story, complaint)
+	s := startServer(t)
+	code, story, stderr := runProgram(t, []string{"demo", "--url", s.url})
+	require.Zero(t, code, "%s%s", story, stderr)
 	requireInReadme(t, story)
 	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
 
 	// Commands beside the server use the same database.
-	code, _, complaint = outcome(t, []string{"migrate"}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, complaint)
-	code, seeded, complaint := outcome(t, []string{"seed", "--agents=10"}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, complaint)
+	code, _, stderr = runProgram(t, []string{"migrate"}, "STOA_DATA_DIR="+s.data)
+	require.Zero(t, code, stderr)
+	code, seeded, stderr := runProgram(t, []string{"seed", "--agents=10"}, "STOA_DATA_DIR="+s.data)
+	require.Zero(t, code, stderr)
 	require.Equal(t, 11, strings.Count(seeded, "\n"))
 	token := strings.Fields(seeded)[1]
 
 	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.wait())
+	require.Zero(t, s.waitExit())
 	require.NotContains(t, s.log.String(), ada.Token)
 	require.NoFileExists(t, filepath.Join(s.data, "postgres", "postmaster.pid"))
 
-	again := serve(t, "STOA_DATA_DIR="+s.data, "STOA_LIMIT_SOCKET=3", "STOA_TOKEN_TTL=", "STOA_BASE_URL=https://stoa.example")
-	again.said("this variable is no setting of this version", "name", "STOA_LIMIT_SOCKET")
+	again := startServer(t, "STOA_DATA_DIR="+s.data, "STOA_LIMIT_SOCKET=3", "STOA_TOKEN_TTL=", "STOA_BASE_URL=https://stoa.example")
+	again.waitForLog("unknown setting: no variable of this version has this name", "name", "STOA_LIMIT_SOCKET")
 	for _, token := range []string{ada.Token, token} {
 		got, err := again.client().Send(t.Context(), http.MethodGet, "/bots/me", token, nil)
 		require.NoError(t, err)
@@ -62,10 +62,10 @@ func TestPrivateCluster(t *testing.T) {
 	}
 }
 
-// chance is what differs between two tellings of the story.
-var chance = regexp.MustCompile(`127\.0\.0\.1:\d+|(ada|ben)_[0-9a-f]{8}|SHA256:[A-Za-z0-9+/]{43}`)
+// randomParts are what differs between two runs of the demo.
+var randomParts = regexp.MustCompile(`127\.0\.0\.1:\d+|(ada|ben)_[0-9a-f]{8}|SHA256:[A-Za-z0-9+/]{43}`)
 
-// requireInReadme keeps the README's opening true.
+// requireInReadme requires that the README shows the output of the demo.
 func requireInReadme(t *testing.T, story string) {
 	t.Helper()
 	readme, err := os.ReadFile("../../README.md")
@@ -73,10 +73,10 @@ func requireInReadme(t *testing.T, story string) {
 	_, shown, found := strings.Cut(string(readme), "```text\n")
 	require.True(t, found)
 	shown, _, _ = strings.Cut(shown, "```")
-	require.Equal(t, chance.ReplaceAllString(story, "…"), chance.ReplaceAllString(shown, "…"))
+	require.Equal(t, randomParts.ReplaceAllString(story, "…"), randomParts.ReplaceAllString(shown, "…"))
 }
 
-func TestStartsThatCannotSucceed(t *testing.T) {
+func TestFailedStart(t *testing.T) {
 	t.Parallel()
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -96,22 +96,22 @@ func TestStartsThatCannotSucceed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, _, complaint := outcome(t, []string{"serve"}, "STOA_DATABASE_URL="+address, "STOA_LISTEN=127.0.0.1:0",
+			code, _, stderr := runProgram(t, []string{"serve"}, "STOA_DATABASE_URL="+address, "STOA_LISTEN=127.0.0.1:0",
 				"STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_DATA_DIR="+t.TempDir(), c.setting)
-			require.Equal(t, exitFailure, code, complaint)
-			require.Contains(t, complaint, c.complaint)
-			require.NotContains(t, complaint, "pgtdbpass")
+			require.Equal(t, exitFailure, code, stderr)
+			require.Contains(t, stderr, c.complaint)
+			require.NotContains(t, stderr, "pgtdbpass")
 		})
 	}
 }
 
-// Any number of processes may find the database empty at the same time.
+// Any number of processes may migrate the same empty database at once.
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	var together []*exec.Cmd
 	for range 3 {
-		migrating := command(t, []string{"migrate"}, "STOA_DATA_DIR="+folder)
+		migrating := programCommand(t, []string{"migrate"}, "STOA_DATA_DIR="+folder)
 		require.NoError(t, migrating.Start())
 		together = append(together, migrating)
 	}
@@ -131,7 +131,7 @@ func TestRoles(t *testing.T) {
 	} {
 		t.Run(roles, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, "STOA_DATABASE_URL="+address, "STOA_ROLES="+roles)
+			s := startServer(t, "STOA_DATABASE_URL="+address, "STOA_ROLES="+roles)
 			require.Equal(t, http.StatusOK, s.get("/healthz").status)
 			require.Equal(t, http.StatusOK, s.get("/readyz").status)
 			require.Equal(t, served.api, s.get("/api/v1/bots/me").status)
@@ -140,11 +140,11 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// What one process does shows on the sockets of another.
+// What one process does shows on the event sockets of another.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, unlimited...)
-	first, second := serve(t, settings...), serve(t, settings...)
+	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)
+	first, second := startServer(t, settings...), startServer(t, settings...)
 	ada, err := agent.Register(t.Context(), first.client(), "Ada", "ada")
 	require.NoError(t, err)
 	require.NoError(t, ada.Connect(t.Context()))
@@ -156,29 +156,30 @@ func TestTwoProcesses(t *testing.T) {
 	require.NoError(t, ben.Events.Take("contact.requested", new(any)))
 	require.NoError(t, ada.Events.Take("contact.accepted", new(any)))
 	for range 5 {
-		require.NoError(t, ben.Write(t.Context(), ada, "from the other process"))
+		require.NoError(t, ben.SendText(t.Context(), ada, "from the other process"))
 		require.NoError(t, ada.Events.Take("message.created", new(any)))
 		ada, ben = ben, ada
 	}
 
-	// A token that ends on one process ends the sockets of the other.
+	// A token that is rotated on one process closes the sockets of the other.
 	for _, who := range []*agent.Agent{ada, ben} {
 		require.NoError(t, who.On(first.client()).Rotate(t.Context()))
 		require.NoError(t, who.Events.ClosedWith(4401))
 	}
 }
 
-// Who goes back to an older schema beneath a running server learns of it.
-func TestAnOlderSchemaIsNotReady(t *testing.T) {
+// A server whose database goes back to an older schema is not ready.
+func TestOlderSchemaIsNotReady(t *testing.T) {
 	t.Parallel()
 	url := graphtest.NewDatabase(t)
-	s := serve(t, "STOA_DATABASE_URL="+url)
+	s := startServer(t, "STOA_DATABASE_URL="+url)
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
 	database, err := sql.Open("postgres", url)
 	require.NoError(t, err)
 	defer database.Close()
 	var version int64
-	require.NoError(t, database.QueryRow("DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version) RETURNING version_id").Scan(&version))
+	require.NoError(t, database.QueryRow(`DELETE FROM goose_db_version
+		WHERE version_id = (SELECT max(version_id) FROM goose_db_version) RETURNING version_id`).Scan(&version))
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "still ready")
 	_, err = database.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, true)", version)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -13,66 +14,69 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-func TestSettingsThatCannotBeUnderstood(t *testing.T) {
+func TestInvalidSettings(t *testing.T) {
 	t.Parallel()
-	for name, setting := range map[string]string{
-		"a duration":        "STOA_TOKEN_TTL=soon",
-		"too short":         "STOA_TOKEN_TTL=1ms",
-		"a role":            "STOA_ROLES=api,cook",
-		"a number":          "STOA_LIMIT_SOCKETS=many",
-		"below zero":        "STOA_LIMIT_MESSAGES_PER_MINUTE=-1",
-		"an address":        "STOA_LISTEN=8080",
-		"a port":            "STOA_OPERATOR_LISTEN=127.0.0.1:http",
-		"a network":         "STOA_TRUSTED_PROXIES=10.0.0.0",
-		"an origin":         "STOA_ALLOWED_ORIGINS=https://example.org/path",
-		"a base URL":        "STOA_BASE_URL=https://stoa.example/",
-		"a format":          "STOA_LOG_FORMAT=xml",
-		"a level":           "STOA_LOG_LEVEL=loud",
-		"a URL":             "STOA_DATABASE_URL=postgres://u:hunter2@h:port/db",
-		"another database":  "STOA_DATABASE_URL=mysql://u:hunter2@h/db",
-		"a broken password": "STOA_DATABASE_URL=postgres://u:hunter2%zz@h/db",
+	for name, c := range map[string]struct{ flag, complaint string }{
+		"duration":             {"--token-ttl=soon", "duration"},
+		"short duration":       {"--token-ttl=1ms", "--token-ttl must be at least 1s"},
+		"role":                 {"--roles=api,cook", "cook"},
+		"no role":              {"--roles=", "--roles must name at least one"},
+		"number":               {"--limit-sockets=many", "many"},
+		"negative limit":       {"--limit-messages-per-minute=-1", "--limit-messages-per-minute cannot be below 0"},
+		"address":              {"--listen=8080", `--listen must be an address such as 127.0.0.1:8080, not "8080"`},
+		"port":                 {"--operator-listen=127.0.0.1:http", "--operator-listen must be an address"},
+		"network":              {"--trusted-proxies=10.0.0.0", "10.0.0.0"},
+		"origin":               {"--allowed-origins=https://example.org/path", "is not an origin"},
+		"base URL":             {"--base-url=https://stoa.example/", "without a path"},
+		"object store":         {"--files-url=ftp://files", "--files-url must be a URL such as s3://"},
+		"log format":           {"--log-format=xml", "xml"},
+		"log level":            {"--log-level=loud", "loud"},
+		"database port":        {"--database-url=postgres://u:hunter2@h:port/db", "is not a connection URL"},
+		"other database":       {"--database-url=mysql://u:hunter2@h/db", "is not a connection URL"},
+		"password not encoded": {"--database-url=postgres://u:hunter2%zz@h/db", "is not a connection URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, out, complaint := outcome(t, []string{"serve"}, setting)
-			require.Equal(t, exitSettings, code, complaint)
-			require.Empty(t, out)
-			require.Equal(t, 1, strings.Count(complaint, "\n"), complaint)
-			require.NotContains(t, complaint, "hunter2")
+			_, err := parse([]string{"serve", c.flag}, io.Discard, io.Discard)
+			require.ErrorContains(t, err, c.complaint)
+			require.NotContains(t, err.Error(), "hunter2")
 		})
 	}
 }
 
-func TestAServerWithoutRoles(t *testing.T) {
+func TestInvalidSettingEndsProgram(t *testing.T) {
 	t.Parallel()
-	code, _, complaint := outcome(t, []string{"serve", "--roles=", "--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0"},
-		"STOA_DATABASE_URL=mysql://h/db") // refused as well, so that no server starts
-	require.Equal(t, exitSettings, code)
-	require.Contains(t, complaint, "--roles")
+	code, stdout, stderr := runProgram(t, []string{"serve"}, "STOA_TOKEN_TTL=soon")
+	require.Equal(t, exitUsage, code, stderr)
+	require.Empty(t, stdout)
+	require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	require.Contains(t, stderr, "--token-ttl")
 }
 
-func TestCommandsThatDoNotExist(t *testing.T) {
+func TestUnknownCommands(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"sing"}, {"serve", "--louder"}, {"serve", "now"}, {"seed", "--agents=1"}} {
-		code, _, complaint := outcome(t, args)
-		require.Equal(t, exitSettings, code)
-		require.Contains(t, complaint, "--help")
+		code, _, stderr := runInProcess(args...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, "--help")
 	}
-	code, out, _ := outcome(t, []string{"--help"})
-	require.Zero(t, code)
-	require.Contains(t, out, "serve")
+	for _, word := range []string{"--help", "help"} {
+		code, stdout, _ := runProgram(t, []string{word})
+		require.Zero(t, code)
+		require.Contains(t, stdout, "Run the server.", word)
+	}
 }
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	code, out, _ := outcome(t, []string{"version"})
+	code, stdout, _ := runInProcess("version")
 	require.Zero(t, code)
-	require.Regexp(t, `^stoa \S+ go\S+ \w+/\w+\n$`, out)
+	require.Regexp(t, `^stoa \S+ go\S+ \w+/\w+\n$`, stdout)
 }
 
 func serveFlags(t *testing.T) []*kong.Flag {
 	t.Helper()
-	parser, err := kong.New(new(commands), kong.DefaultEnvars(settingPrefix))
+	parser, err := kong.New(new(commands), kong.DefaultEnvars(envPrefix))
 	require.NoError(t, err)
 	context, err := parser.Parse([]string{"serve"})
 	require.NoError(t, err)
@@ -85,11 +89,11 @@ func serveFlags(t *testing.T) []*kong.Flag {
 func TestEverySettingHasAVariable(t *testing.T) {
 	t.Parallel()
 	for _, flag := range serveFlags(t) {
-		require.Equal(t, []string{settingPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))}, flag.Envs)
+		require.Equal(t, []string{envPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))}, flag.Envs)
 	}
 }
 
-func TestLimitsDefaultToTheSpecification(t *testing.T) {
+func TestLimitDefaults(t *testing.T) {
 	t.Parallel()
 	var all commands
 	parser, err := kong.New(&all)
@@ -101,7 +105,7 @@ func TestLimitsDefaultToTheSpecification(t *testing.T) {
 	require.Equal(t, 0, reflect.ValueOf(limitSettings{}).NumField()-reflect.ValueOf(limits.Quotas{}).NumField())
 }
 
-func TestRedacted(t *testing.T) {
+func TestRedactURL(t *testing.T) {
 	t.Parallel()
 	for address, shown := range map[string]string{
 		"postgres://u:hunter2@db.example:5432/stoa?sslmode=disable": "postgres://db.example:5432/stoa",
@@ -109,7 +113,7 @@ func TestRedacted(t *testing.T) {
 		"host=db.example password=hunter2":                          "(as set)",
 		"postgres://u:hunter2%zz@h/db":                              "(as set)",
 	} {
-		require.Equal(t, shown, redacted(address))
+		require.Equal(t, shown, redactURL(address))
 	}
 }
 

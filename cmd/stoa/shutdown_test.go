@@ -1,102 +1,184 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 )
 
-// The shutdown as the contract has it: not ready but answering for 2 s, sockets closed with 1013, work in hand finished.
+// During a shutdown the server is not ready but answers for 2 s, closes sockets with 1013 and finishes requests in hand (§11).
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
-	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
-	require.NoError(t, err)
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	ada, ben := register(t, s), register(t, s)
 	require.NoError(t, ada.Connect(t.Context()))
-	ben, err := agent.Register(t.Context(), s.client(), "Ben", "ben")
+	body := fmt.Sprintf(`{"recipient_id":%q}`, ben.ID)
+	request := fmt.Sprintf("POST /api/v1/contacts/requests HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", ada.Token, len(body), body)
+	inHand := dialOrigin(t, s.url)
+	_, err := io.WriteString(inHand, request[:len(request)-10])
 	require.NoError(t, err)
-	slow := s.begin(t, ada.Token, fmt.Sprintf(`{"recipient_id":%q}`, ben.ID))
 
 	began := time.Now()
 	s.signal(syscall.SIGTERM)
-	s.said("shutting down")
-	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "ready for too long")
+	s.waitForLog("shutting down")
+	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "still ready")
 	require.True(t, s.get("/healthz").closing)
 	require.True(t, s.fetch(s.operator+"/healthz").closing)
-	me, err := s.client().Send(t.Context(), http.MethodGet, "/bots/me", ada.Token, nil)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, me.Status)
+	require.NoError(t, ada.Get(t.Context(), "/bots/me", new(any)))
 
 	require.NoError(t, ada.Events.ClosedWith(1013))
-	eventually(t, func() bool {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		if err == nil {
-			_ = conn.Close()
-		}
-		return errors.Is(err, syscall.ECONNREFUSED)
-	}, "the listener stays open")
-	require.GreaterOrEqual(t, time.Since(began), 2*time.Second)
-
-	require.Equal(t, http.StatusCreated, slow.finish(t), "a request in hand")
-	require.Zero(t, s.wait())
-	require.Less(t, time.Since(began), 20*time.Second)
-}
-
-// slowRequest is a friendship request whose body has not been sent to its end.
-type slowRequest struct {
-	conn net.Conn
-	rest string
-}
-
-func (s *instance) begin(t *testing.T, token, body string) *slowRequest {
-	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	half := len(body) / 2
-	_, err = fmt.Fprintf(conn, "POST /api/v1/contacts/requests HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body[:half])
-	require.NoError(t, err)
-	return &slowRequest{conn, body[half:]}
-}
-
-func (r *slowRequest) finish(t *testing.T) int {
-	t.Helper()
-	_, err := r.conn.Write([]byte(r.rest))
-	require.NoError(t, err)
-	response, err := http.ReadResponse(bufio.NewReader(r.conn), nil)
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	return response.StatusCode
+	require.GreaterOrEqual(t, time.Since(began), drainDelay)
+	answer := exchangeRaw(t, inHand, request[len(request)-10:])
+	require.NotNil(t, answer, "a request in hand")
+	require.Equal(t, http.StatusCreated, answer.status)
+	require.Zero(t, s.waitExit())
+	_, err = net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	require.NotContains(t, s.log.String(), "cut off")
 }
 
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
 	s.signal(syscall.SIGINT)
-	s.said("shutting down")
-	time.Sleep(echo) // a signal that comes sooner counts as the same one
-	s.signal(syscall.SIGTERM)
-	require.Equal(t, 128+int(syscall.SIGTERM), s.wait())
+	s.waitForLog("shutting down")
+	eventually(t, func() bool { // a signal within duplicateSignal of the first counts as the same one
+		return s.cmd.Process.Signal(syscall.SIGTERM) != nil
+	}, "the server goes on")
+	require.Equal(t, 128+int(syscall.SIGTERM), s.waitExit())
 }
 
 // make and timeout send a signal that the terminal or the process group has sent already.
-func TestSignalTwiceAtOnce(t *testing.T) {
+func TestDuplicateSignal(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
 	s.signal(syscall.SIGTERM)
-	s.said("shutting down")
+	s.signal(syscall.SIGINT) // at once; a second SIGTERM might be merged with the first
+	require.Zero(t, s.waitExit())
+}
+
+// A process without work exits soon after it has stopped answering, whatever connections it has.
+func TestShutdownOfIdleProcess(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	idle := dialOrigin(t, s.url)
+	require.NotNil(t, exchangeRaw(t, idle, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
 	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.wait())
+	silent := []net.Conn{dialOrigin(t, s.url), dialOrigin(t, s.operator)}
+	require.Zero(t, s.waitExit())
+	took := s.logTime("stopped").Sub(s.logTime("shutting down"))
+	require.Less(t, took, drainDelay+5*time.Second, "net/http alone waits 5 s for silent connections")
+	for _, conn := range silent {
+		require.Nil(t, exchangeRaw(t, conn, ""))
+	}
+}
+
+// Six servers are shut down while uploads are sent, wait and are inspected, and other requests come. Until a server says that
+// it shuts down nothing is held back, and every request is answered.
+func TestShutdownUnderLoad(t *testing.T) {
+	t.Parallel()
+	for i := range 6 {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t), "STOA_LIMIT_INSPECTIONS=1",
+				"STOA_LIMIT_STORAGE_BYTES_PER_AGENT=0", "STOA_LIMIT_FILES_PER_AGENT=0"}, noLimits...)...)
+			ada := register(t, s)
+			l := &loadGenerator{server: s, token: ada.Token}
+			for range 6 {
+				l.start((*loadGenerator).upload)
+			}
+			l.start((*loadGenerator).read)
+			l.start((*loadGenerator).change)
+			stalled := dialOrigin(t, s.url)
+			_, err := fmt.Fprintf(stalled, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+				"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 20000000\r\n\r\n--b\r\n", ada.Token)
+			require.NoError(t, err)
+			eventually(t, func() bool { return l.sent.Load() >= 20 }, "too few requests")
+
+			s.signal(syscall.SIGTERM)
+			s.waitForLog("shutting down")
+			eventually(t, s.isShuttingDown, "still ready")
+			l.stop.Store(true)
+			l.clients.Wait()
+			require.Empty(t, l.unanswered, "of %d requests", l.sent.Load())
+			answer := exchangeRaw(t, stalled, "")
+			require.NotNil(t, answer, "an upload whose form never came got no answer")
+			require.Contains(t, []int{http.StatusServiceUnavailable, http.StatusRequestTimeout}, answer.status)
+			require.Zero(t, s.waitExit())
+			require.NotContains(t, s.log.String(), "cut off")
+		})
+	}
+}
+
+// loadGenerator sends requests from clients that each send one after the other, on a new connection each.
+type loadGenerator struct {
+	server  *testServer
+	token   string
+	clients sync.WaitGroup
+	sent    atomic.Int64
+	stop    atomic.Bool
+
+	mu sync.Mutex
+	// unanswered are the errors of requests that were sent and got no answer.
+	unanswered []error
+}
+
+func (l *loadGenerator) start(newRequest func(*loadGenerator) *http.Request) {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: testTimeout}
+	l.clients.Go(func() {
+		pace := time.NewTicker(10 * time.Millisecond) // leaves processor time to the server
+		defer pace.Stop()
+		for ; !l.stop.Load(); <-pace.C {
+			response, err := client.Do(newRequest(l))
+			l.sent.Add(1)
+			if err == nil {
+				err = response.Body.Close()
+			}
+			if errors.Is(err, syscall.ECONNREFUSED) {
+				return // the server has stopped listening, so nothing was sent
+			}
+			if err != nil {
+				l.mu.Lock()
+				l.unanswered = append(l.unanswered, err)
+				l.mu.Unlock()
+			}
+		}
+	})
+}
+
+func (l *loadGenerator) request(method, path, contentType string, body []byte) *http.Request {
+	request, err := http.NewRequest(method, l.server.url+path, bytes.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+l.token)
+	request.Header.Set("Content-Type", contentType)
+	return request
+}
+
+func (l *loadGenerator) read() *http.Request {
+	return l.request(http.MethodGet, "/api/v1/bots/me", "", nil)
+}
+
+func (l *loadGenerator) change() *http.Request {
+	return l.request(http.MethodPatch, "/api/v1/bots/me", "application/json", []byte(`{"bio":"busy"}`))
+}
+
+func (l *loadGenerator) upload() *http.Request {
+	body, contentType := uploadForm("order", "a.jpg", blankJPEG(800, 600))
+	return l.request(http.MethodPost, "/api/v1/attachments", contentType, body)
 }

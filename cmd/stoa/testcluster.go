@@ -12,19 +12,19 @@ import (
 	"stoa/cmd/stoa/cluster"
 )
 
-// testClusterCommand runs another command beside a throw-away PostgreSQL cluster, whose superuser's URL it finds in
-// STOA_TEST_DATABASE_URL. Its exit code is that command's.
+// testClusterCommand runs another command beside a throw-away PostgreSQL cluster. The command finds the URL of a superuser in
+// STOA_TEST_DATABASE_URL. The exit code is that of the command.
 type testClusterCommand struct {
 	Command []string `arg:"" passthrough:"" help:"Command to run, after --."`
 }
 
-// patience is what the command has to end by itself after a signal.
-const patience = 30 * time.Second
+// testCommandTimeout is how long after a signal the command is killed.
+const testCommandTimeout = 30 * time.Second
 
-// Run makes the cluster in the temporary folder and leaves nothing of it.
+// Run makes the cluster in a temporary folder and deletes it afterwards.
 func (c *testClusterCommand) Run() (err error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	ctx := untilSignal(log)
+	ctx := contextUntilSignal(log)
 	folder, err := os.MkdirTemp("", "stoa-test-")
 	if err != nil {
 		return err
@@ -40,14 +40,14 @@ func (c *testClusterCommand) Run() (err error) {
 	}
 	command := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	command.WaitDelay = patience
+	command.WaitDelay = testCommandTimeout
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	command.Env = append(os.Environ(), "STOA_TEST_DATABASE_URL="+private.URL())
 	return command.Run()
 }
 
-// exitCode is the one that a command passed on, if err is about that.
-func exitCode(err error) (int, bool) {
+// childExitCode returns the exit code of a command that failed, where err says that one did.
+func childExitCode(err error) (int, bool) {
 	ended, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {
 		return 0, false

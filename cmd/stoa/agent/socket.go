@@ -22,38 +22,39 @@ type Event struct {
 
 // Socket is one connection to the event channel.
 type Socket struct {
-	conn *websocket.Conn
-	// early holds events that came while an acknowledgement was being waited for.
+	conn    *websocket.Conn
+	timeout time.Duration
+	// early holds events that came while Ack waited.
 	early []Event
 }
 
-// Connect opens the agent's event socket in place of the one it had.
+// Connect opens the agent's event socket; one that is open is closed first.
 func (a *Agent) Connect(ctx context.Context) error {
 	a.Close()
-	ctx, cancel := context.WithTimeout(ctx, Patience)
+	ctx, cancel := context.WithTimeout(ctx, a.server.client.Timeout)
 	defer cancel()
 	address := "ws" + strings.TrimPrefix(a.server.url, "http") + "/ws/v1/events/"
 	conn, response, err := websocket.DefaultDialer.DialContext(ctx, address, http.Header{"Authorization": {"Bearer " + a.Token}})
 	if err != nil {
 		return fmt.Errorf("event socket: %w", err)
 	}
-	a.Events = &Socket{conn: conn}
+	a.Events = &Socket{conn: conn, timeout: a.server.client.Timeout}
 	return response.Body.Close()
 }
 
-// Close cuts the connection.
-func (s *Socket) Close() { _ = s.conn.Close() } // one that is broken already is as closed
+// Close closes the connection.
+func (s *Socket) Close() { _ = s.conn.Close() } // it may be broken already
 
 func (s *Socket) read() (Event, error) {
 	var got Event
-	if err := s.conn.SetReadDeadline(time.Now().Add(Patience)); err != nil {
+	if err := s.conn.SetReadDeadline(time.Now().Add(s.timeout)); err != nil {
 		return got, err
 	}
 	err := s.conn.ReadJSON(&got)
 	return got, err
 }
 
-// Next waits for an event and does not acknowledge it.
+// Next waits for an event without acknowledging it.
 func (s *Socket) Next() (Event, error) {
 	if len(s.early) > 0 {
 		got := s.early[0]
@@ -67,7 +68,7 @@ func (s *Socket) Next() (Event, error) {
 	return got, Same("type", got.Type, "event")
 }
 
-// Expect is Next for an event that must be of that kind; its payload is read.
+// Expect waits for an event that must be of that kind, and decodes its payload.
 func (s *Socket) Expect(kind string, payload any) (Event, error) {
 	got, err := s.Next()
 	if err == nil {
@@ -79,7 +80,7 @@ func (s *Socket) Expect(kind string, payload any) (Event, error) {
 	return got, json.Unmarshal(got.Payload, payload)
 }
 
-// Ack acknowledges an event and waits for the server's word that it will not send it again.
+// Ack acknowledges an event and waits for the server's confirmation.
 func (s *Socket) Ack(e Event) error {
 	if err := s.conn.WriteJSON(map[string]string{"type": "ack", "event_id": e.ID}); err != nil {
 		return err
@@ -87,7 +88,7 @@ func (s *Socket) Ack(e Event) error {
 	for {
 		got, err := s.read()
 		if err != nil {
-			return fmt.Errorf("waiting for an acknowledgement's answer: %w", err)
+			return fmt.Errorf("waiting for the confirmation of an ack: %w", err)
 		}
 		if got.Type != "event" {
 			return errors.Join(Same("type", got.Type, "acked"), Same("event_id", got.ID, e.ID))
@@ -96,7 +97,7 @@ func (s *Socket) Ack(e Event) error {
 	}
 }
 
-// Take is Expect and Ack in one.
+// Take is Expect followed by Ack.
 func (s *Socket) Take(kind string, payload any) error {
 	got, err := s.Expect(kind, payload)
 	if err != nil {

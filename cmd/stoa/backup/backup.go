@@ -1,17 +1,17 @@
-// Package backup keeps copies of the database and of the files in a folder, and brings one back (§8).
+// Package backup makes backups of the database and the files in a folder, verifies and restores them (docs/running.md).
 //
-// A backup is a folder named by the time it was begun: the database as pg_dump writes it, the files under their keys, and a
-// manifest. It gets its name only when it is complete and on disk; what a crash leaves has another name and is swept away by the next
-// one. The database is read first, from one snapshot, and the files after it, so every file that the copy of the database speaks of is
-// there, unless it was given up in between. Files never change under their key, so a backup may share those of the one before it by
-// hard links: a day costs what the day brought. Backups that share files are a generation; the newest backup is never of the oldest
-// one's generation, so there are two independent copies of the files as soon as there are two backups.
+// A backup is a folder named by its start time: the database as pg_dump writes it, the files under their keys, checksums and a
+// manifest. It gets its name only when it is complete and on disk; a crash leaves a folder with another name, which the next
+// backup deletes. The database is read first, from one snapshot, and the files after it, so every file in the copy of the
+// database is there, unless it was deleted in between. Files never change under their key, so a backup may share files with the
+// one before by hard links. Backups that share files are a generation. The newest backup is never of the oldest one's
+// generation, so two backups hold two independent copies of the files.
 //
-// Every backup has a list of checksums. Once a day a seventh of all files is read and compared, and a restore compares all of its
-// backup. A file that is found damaged is named, and the next backup copies it from the file store again.
+// Once a day a seventh of all files is compared with its checksum; a restore compares its whole backup. The next backup copies
+// a damaged file from the file store again.
 //
-// One backup is made at a time, whoever asks: processes that share the folder share its lock. Backups are kept for seven days,
-// and the last good one for ever.
+// Processes that share the folder share its lock: one backup is made at a time. A backup is kept for seven days, the last one
+// for ever.
 package backup
 
 import (
@@ -30,20 +30,20 @@ import (
 )
 
 const (
-	// kept is how long a backup stays (§8).
-	kept = 7 * 24 * time.Hour
+	// retention is how long a backup is kept.
+	retention = 7 * 24 * time.Hour
 	// interval is how old the last backup must be for Daily to make another.
 	interval = 24 * time.Hour
-	// nameFormat of a backup's folder is also the order in which backups were made.
+	// nameFormat is that of folders; their order is the order in which backups were made.
 	nameFormat = "2006-01-02T15-04-05.000Z"
-	// partial is how the name of an unfinished backup ends.
+	// partial is the suffix of an unfinished backup's folder.
 	partial = ".partial"
 )
 
-// ErrBusy says that a backup is being made or brought back at this moment.
+// ErrBusy says that another backup is being made or restored.
 var ErrBusy = errors.New("another backup is being made or restored")
 
-// Store is a folder of backups, and what they are copies of.
+// Store is a folder of backups, with the database and files that they are of.
 type Store struct {
 	// Folder holds the backups.
 	Folder string
@@ -68,7 +68,7 @@ func (s Store) List() ([]Manifest, error) {
 		}
 		m, err := readManifest(filepath.Join(s.Folder, entry.Name()))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // not one of ours
+			continue // not a backup
 		}
 		if err != nil {
 			return nil, err
@@ -98,8 +98,8 @@ func (s Store) lock() (func(), error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// Daily makes a backup when the last one is a day old, or when there is none and the database is a day old. It returns nil when none is
-// due. Before that it verifies a part of the backups that are there, and returns what of it is damaged.
+// Daily makes a backup when the last one is a day old, or when there is none and the database is a day old; else it returns
+// nil. Before that it verifies a seventh of the files of all backups and returns those that are damaged.
 func (s Store) Daily(ctx context.Context) (*Manifest, []Damage, error) {
 	all, err := s.List()
 	if err != nil {
@@ -108,13 +108,13 @@ func (s Store) Daily(ctx context.Context) (*Manifest, []Damage, error) {
 	var since time.Time
 	if len(all) > 0 {
 		since = all[len(all)-1].MadeAt
-	} else if since, err = s.born(ctx); err != nil {
+	} else if since, err = s.firstMigration(ctx); err != nil {
 		return nil, nil, err
 	}
 	if time.Since(since) < interval {
 		return nil, nil, nil
 	}
-	damaged, err := s.verifyPart(ctx)
+	damaged, err := s.verifyDailyPart(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

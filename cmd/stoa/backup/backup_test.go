@@ -17,24 +17,24 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// archive is a database and a file store with backups.
-type archive struct {
+// testStore is a database, a file store and their backups.
+type testStore struct {
 	backup.Store
 	t   *testing.T
 	ctx context.Context
 }
 
-func newArchive(t *testing.T) *archive {
+func newTestStore(t *testing.T) *testStore {
 	t.Helper()
 	files, err := attachments.OpenStore(t.Context(), "", filepath.Join(t.TempDir(), "files"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, files.Close()) })
-	return &archive{t: t, ctx: t.Context(), Store: backup.Store{
+	return &testStore{t: t, ctx: t.Context(), Store: backup.Store{
 		Folder: filepath.Join(t.TempDir(), "backups"), Database: graphtest.NewDatabase(t), Files: files, Version: "test",
 	}}
 }
 
-func (a *archive) made() *backup.Manifest {
+func (a *testStore) made() *backup.Manifest {
 	a.t.Helper()
 	m, err := a.Make(a.ctx)
 	require.NoError(a.t, err)
@@ -42,7 +42,7 @@ func (a *archive) made() *backup.Manifest {
 }
 
 // database runs statements on a connection that is closed afterwards.
-func (a *archive) database(act func(*sql.DB)) {
+func (a *testStore) database(act func(*sql.DB)) {
 	a.t.Helper()
 	pool, err := sql.Open("postgres", a.Database)
 	require.NoError(a.t, err)
@@ -51,7 +51,7 @@ func (a *archive) database(act func(*sql.DB)) {
 }
 
 // fee reads or, with a value above 0, writes something that a backup holds.
-func (a *archive) fee(set int) (found int) {
+func (a *testStore) fee(set int) (found int) {
 	a.t.Helper()
 	a.database(func(d *sql.DB) {
 		if set > 0 {
@@ -63,16 +63,16 @@ func (a *archive) fee(set int) (found int) {
 	return found
 }
 
-func (a *archive) put(key, content string) {
+func (a *testStore) put(key, content string) {
 	a.t.Helper()
 	require.NoError(a.t, a.Files.WriteAll(a.ctx, key, []byte(content), nil))
 }
 
-func (a *archive) path(m *backup.Manifest, parts ...string) string {
+func (a *testStore) path(m *backup.Manifest, parts ...string) string {
 	return filepath.Join(append([]string{a.Folder, m.Name}, parts...)...)
 }
 
-func (a *archive) names() []string {
+func (a *testStore) names() []string {
 	a.t.Helper()
 	all, err := a.List()
 	require.NoError(a.t, err)
@@ -83,9 +83,9 @@ func (a *archive) names() []string {
 	return names
 }
 
-func TestWhatWasLostComesBack(t *testing.T) {
+func TestRestore(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	a.fee(777)
 	a.put("attachments/ab/one.original", "one")
 	m := a.made()
@@ -107,7 +107,8 @@ func TestWhatWasLostComesBack(t *testing.T) {
 	require.Equal(t, 777, a.fee(0))
 	a.database(func(d *sql.DB) {
 		var n int
-		require.NoError(t, d.QueryRowContext(a.ctx, "SELECT count(*) FROM pg_tables WHERE tablename IN ('operations', 'of_a_later_version')").Scan(&n))
+		query := "SELECT count(*) FROM pg_tables WHERE tablename IN ('operations', 'of_a_later_version')"
+		require.NoError(t, d.QueryRowContext(a.ctx, query).Scan(&n))
 		require.Equal(t, 1, n)
 	})
 	for key, content := range map[string]string{"attachments/ab/one.original": "one", "attachments/cd/two.original": "two"} {
@@ -117,16 +118,16 @@ func TestWhatWasLostComesBack(t *testing.T) {
 	}
 }
 
-func TestRestoreDestroysNothingByAccident(t *testing.T) {
+func TestRestoreRefusals(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	a.fee(777)
 	m := a.made()
 	a.fee(1)
 	_, err := a.Restore(a.ctx, "", false, false)
 	require.ErrorIs(t, err, backup.ErrNotEmpty)
 	_, err = a.Restore(a.ctx, "2001-01-01T00-00-00.000Z", true, false)
-	require.ErrorIs(t, err, backup.ErrNone)
+	require.ErrorIs(t, err, backup.ErrNotFound)
 	a.database(func(d *sql.DB) {
 		require.NoError(t, d.PingContext(a.ctx))
 		_, err := a.Restore(a.ctx, "", true, false)
@@ -139,7 +140,7 @@ func TestRestoreDestroysNothingByAccident(t *testing.T) {
 }
 
 // age makes a backup look older than it is.
-func (a *archive) age(m *backup.Manifest, by time.Duration) *backup.Manifest {
+func (a *testStore) age(m *backup.Manifest, by time.Duration) *backup.Manifest {
 	a.t.Helper()
 	older := *m
 	at := m.MadeAt.Add(-by)
@@ -148,13 +149,14 @@ func (a *archive) age(m *backup.Manifest, by time.Duration) *backup.Manifest {
 	text, err := os.ReadFile(a.path(&older, "manifest.json"))
 	require.NoError(a.t, err)
 	stamp := func(t time.Time) string { return t.Format(time.RFC3339Nano) }
-	require.NoError(a.t, os.WriteFile(a.path(&older, "manifest.json"), []byte(strings.Replace(string(text), stamp(m.MadeAt), stamp(at), 1)), 0o600))
+	aged := strings.Replace(string(text), stamp(m.MadeAt), stamp(at), 1)
+	require.NoError(a.t, os.WriteFile(a.path(&older, "manifest.json"), []byte(aged), 0o600))
 	return &older
 }
 
-func TestOldBackupsGoButNotTheLast(t *testing.T) {
+func TestRetention(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	ancient := a.age(a.made(), 8*24*time.Hour)
 	require.Equal(t, []string{ancient.Name}, a.names(), "the last good one stays, however old")
 	recent := a.age(a.made(), 6*24*time.Hour)
@@ -163,9 +165,9 @@ func TestOldBackupsGoButNotTheLast(t *testing.T) {
 	require.Equal(t, []string{recent.Name, latest.Name}, a.names())
 }
 
-func TestWhatACrashLeft(t *testing.T) {
+func TestPartialBackupIsRemoved(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	left := filepath.Join(a.Folder, "2001-01-01T00-00-00.000Z.partial")
 	require.NoError(t, os.MkdirAll(left, 0o700))
 	require.Empty(t, a.names())
@@ -174,9 +176,9 @@ func TestWhatACrashLeft(t *testing.T) {
 	require.Equal(t, []string{m.Name}, a.names())
 }
 
-func TestAFailureLeavesNothing(t *testing.T) {
+func TestFailedBackupLeavesNothing(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := a.Make(gone)
@@ -188,7 +190,7 @@ func TestAFailureLeavesNothing(t *testing.T) {
 
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	a.made()
 	lock, err := os.OpenFile(filepath.Join(a.Folder, "lock"), os.O_RDWR, 0)
 	require.NoError(t, err)
@@ -200,9 +202,9 @@ func TestOneAtATime(t *testing.T) {
 	require.ErrorIs(t, err, backup.ErrBusy)
 }
 
-func TestDailyMakesOneADay(t *testing.T) {
+func TestDailyMakesOneBackupADay(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	daily := func() *backup.Manifest {
 		m, _, err := a.Daily(a.ctx)
 		require.NoError(t, err)

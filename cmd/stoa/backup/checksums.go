@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// checksumsFile lists every file of a backup in the format of sha256sum, so that `sha256sum -c SHA256SUMS` checks it without Stoa. The
-// manifest holds the checksum of this list.
+// checksumsFile lists every file of a backup in the format of sha256sum, so that `sha256sum -c SHA256SUMS` checks it without
+// Stoa. The manifest holds the checksum of this list.
 const checksumsFile = "SHA256SUMS"
 
 // checksums are SHA-256 sums, lower-case hexadecimal, by the path of a file below the backup's folder.

@@ -16,14 +16,14 @@ import (
 	"stoa/cmd/stoa/cluster"
 )
 
-// born is when the database got its first table.
-func (s Store) born(ctx context.Context) (time.Time, error) {
+// firstMigration returns when the database got its first table.
+func (s Store) firstMigration(ctx context.Context) (time.Time, error) {
 	var at time.Time
 	return at, s.query(ctx, "SELECT min(tstamp) AT TIME ZONE current_setting('TimeZone') FROM goose_db_version", &at)
 }
 
-// major is the version of the server.
-func (s Store) major(ctx context.Context) (int, error) {
+// serverVersion returns the major version of the server.
+func (s Store) serverVersion(ctx context.Context) (int, error) {
 	var number int
 	err := s.query(ctx, "SELECT current_setting('server_version_num')::int / 10000", &number)
 	return number, err
@@ -48,23 +48,24 @@ func (s Store) execute(ctx context.Context, statements string) error {
 	return errors.Join(err, pool.Close())
 }
 
-// dump writes the database into a file, without what is only of the moment (unlogged tables).
+// dump writes the database into a file, without the rows of unlogged tables.
 func (s Store) dump(ctx context.Context, path string) error {
 	return s.run(ctx, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--file="+path)
 }
 
-// load fills an empty database from a file, all or nothing.
+// load fills an empty database from a file in one transaction.
 func (s Store) load(ctx context.Context, path string) error {
 	config, err := pq.NewConfig(s.Database)
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--dbname="+config.Database, path)
+	return s.run(ctx, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error",
+		"--dbname="+config.Database, path)
 }
 
-// run runs a client program against the database. Settings go by environment, since anyone may read a process's arguments.
+// run runs a PostgreSQL client program. It gets the connection in its environment, since anybody can read a process's arguments.
 func (s Store) run(ctx context.Context, program string, args ...string) error {
-	major, err := s.major(ctx)
+	major, err := s.serverVersion(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (s Store) run(ctx context.Context, program string, args ...string) error {
 	return nil
 }
 
-// environment says to libpq what the connection URL says to lib/pq.
+// environment returns the variables of libpq that mean the same as the connection URL.
 func environment(c pq.Config) []string {
 	var env []string
 	set := func(name, value string) {

@@ -15,16 +15,16 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// sharedBackup is an earlier backup whose files the next one may share.
-type sharedBackup struct {
+// linkSource is an earlier backup whose files the next one may share by hard links.
+type linkSource struct {
 	folder, generation string
-	// sums are of its sound files.
+	// sums are the checksums of its undamaged files.
 	sums checksums
 }
 
-// copyFiles copies the file store into a folder, notes the files' checksums, and returns how many files and bytes that are. What an
-// earlier backup holds already is shared with it; nil where there is none.
-func (s Store) copyFiles(ctx context.Context, to string, earlier *sharedBackup, sums checksums) (files, size int64, err error) {
+// copyFiles copies the file store into a folder, adds the checksums to sums, and returns the number of files and bytes. Files
+// of earlier are linked instead of copied; earlier may be nil.
+func (s Store) copyFiles(ctx context.Context, to string, earlier *linkSource, sums checksums) (files, size int64, err error) {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return 0, 0, err
 	}
@@ -38,7 +38,7 @@ func (s Store) copyFiles(ctx context.Context, to string, earlier *sharedBackup, 
 			return files, size, err
 		}
 		if object.IsDir || !filepath.IsLocal(filepath.FromSlash(object.Key)) || strings.ContainsRune(object.Key, '\n') {
-			continue // no file of ours
+			continue // not a file of an attachment
 		}
 		path := filesFolder + "/" + object.Key
 		sum, err := s.copyFile(ctx, object, filepath.Join(to, filepath.FromSlash(object.Key)), path, earlier)
@@ -53,13 +53,17 @@ func (s Store) copyFiles(ctx context.Context, to string, earlier *sharedBackup, 
 	}
 }
 
-// copyFile copies one file and returns its checksum, or "" if it has gone since it was listed.
-func (s Store) copyFile(ctx context.Context, object *blob.ListObject, to, path string, earlier *sharedBackup) (sum string, err error) {
+// copyFile copies one file and returns its checksum, or "" where it was deleted since it was listed.
+func (s Store) copyFile(
+	ctx context.Context, object *blob.ListObject, to, path string, earlier *linkSource,
+) (sum string, err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return "", err
 	}
-	if earlier != nil && earlier.sums[path] != "" && shared(filepath.Join(earlier.folder, filepath.FromSlash(path)), to, object.Size) {
-		return earlier.sums[path], nil
+	if earlier != nil && earlier.sums[path] != "" {
+		if linkFile(filepath.Join(earlier.folder, filepath.FromSlash(path)), to, object.Size) {
+			return earlier.sums[path], nil
+		}
 	}
 	reader, err := s.Files.NewReader(ctx, object.Key, nil)
 	if gcerrors.Code(err) == gcerrors.NotFound {
@@ -78,14 +82,14 @@ func (s Store) copyFile(ctx context.Context, object *blob.ListObject, to, path s
 	return hex.EncodeToString(read.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// shared links to a file of an earlier backup, when it is there and has the size.
-func shared(earlier, path string, size int64) bool {
+// linkFile links a file of an earlier backup where it has the size, and tells whether it did.
+func linkFile(earlier, path string, size int64) bool {
 	info, err := os.Lstat(earlier)
 	return err == nil && info.Mode().IsRegular() && info.Size() == size && os.Link(earlier, path) == nil
 }
 
-// putFiles writes the files of a backup into the file store, except those that are there and those that are left out, which are named
-// by their paths below the backup's folder.
+// putFiles writes the files of a backup into the file store, except those that it has and those in leaveOut, which holds paths
+// below the backup's folder.
 func (s Store) putFiles(ctx context.Context, from string, leaveOut map[string]bool) (err error) {
 	root, err := os.OpenRoot(from)
 	if err != nil {

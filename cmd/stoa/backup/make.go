@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Make makes a backup now, and then deletes those that have been kept long enough. It returns ErrBusy while another is being
-// made. Nothing is left of one that fails.
+// Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored. A
+// backup that fails leaves nothing.
 func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if err := s.sweep(); err != nil {
+	if err := s.removePartial(); err != nil {
 		return nil, err
 	}
 	before, err := s.List()
@@ -38,10 +38,10 @@ func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	if err := os.Rename(folder+partial, folder); err != nil {
 		return nil, err
 	}
-	return &m, errors.Join(flush(s.Folder), s.prune(append(before, m), now))
+	return &m, errors.Join(syncFileSystem(s.Folder), s.prune(append(before, m), now))
 }
 
-// fill writes the parts of a backup and waits until they are on disk.
+// fill writes the parts of a backup and syncs them.
 func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Manifest) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Ma
 		return err
 	}
 	sums := checksums{databaseFile: m.DatabaseSHA256}
-	earlier, err := s.earlier(before, m.MadeAt)
+	earlier, err := s.linkSource(before, m.MadeAt)
 	if err != nil {
 		return err
 	}
@@ -71,11 +71,11 @@ func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Ma
 	if err := m.write(folder); err != nil {
 		return err
 	}
-	return flush(folder)
+	return syncFileSystem(folder)
 }
 
-// flush waits until everything written to the file system of a folder is on disk.
-func flush(folder string) error {
+// syncFileSystem waits until everything written to the file system of a folder is on disk.
+func syncFileSystem(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {
 		return err
@@ -84,8 +84,8 @@ func flush(folder string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-// sweep removes what a crash left.
-func (s Store) sweep() error {
+// removePartial removes what a crash left.
+func (s Store) removePartial() error {
 	entries, err := os.ReadDir(s.Folder)
 	if err != nil {
 		return err
@@ -100,11 +100,10 @@ func (s Store) sweep() error {
 	return nil
 }
 
-// earlier returns the last backup as far as the next one may share its files by hard links; nil where it must copy all of them. It may
-// not if that would leave all backups sharing their files, so that one rotten sector would be in every one: there are always two
-// generations, once there are two backups, and the newest backup shares nothing with the oldest.
-func (s Store) earlier(before []Manifest, now time.Time) (*sharedBackup, error) {
-	stay := slices.DeleteFunc(slices.Clone(before), func(m Manifest) bool { return outdated(m, now) })
+// linkSource returns the last backup, where the next one may share its files; else nil. Where the last backup is of the oldest
+// one's generation the next must copy all files, or one damaged sector could be in every backup.
+func (s Store) linkSource(before []Manifest, now time.Time) (*linkSource, error) {
+	stay := slices.DeleteFunc(slices.Clone(before), func(m Manifest) bool { return expired(m, now) })
 	if len(stay) == 0 {
 		return nil, nil
 	}
@@ -126,16 +125,16 @@ func (s Store) earlier(before []Manifest, now time.Time) (*sharedBackup, error) 
 			delete(sums, d.Path)
 		}
 	}
-	return &sharedBackup{folder, last.Generation, sums}, nil
+	return &linkSource{folder, last.Generation, sums}, nil
 }
 
-func outdated(m Manifest, now time.Time) bool { return now.Sub(m.MadeAt) > kept }
+func expired(m Manifest, now time.Time) bool { return now.Sub(m.MadeAt) > retention }
 
 // prune deletes backups that are too old, but never the last one.
 func (s Store) prune(all []Manifest, now time.Time) error {
 	var failed []error
 	for _, m := range all[:len(all)-1] {
-		if outdated(m, now) {
+		if expired(m, now) {
 			failed = append(failed, os.RemoveAll(filepath.Join(s.Folder, m.Name)))
 		}
 	}

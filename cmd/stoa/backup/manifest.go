@@ -32,8 +32,8 @@ type Manifest struct {
 	// Files and FilesBytes count the files of the file store.
 	Files      int64 `json:"files"`
 	FilesBytes int64 `json:"files_bytes"`
-	// Generation is the name of the first of the backups that this one shares files with; its own where it shares none. Empty in backups
-	// of earlier versions, as is ChecksumsSHA256, the checksum of the list of checksums.
+	// Generation is the name of the first of the backups that this one shares files with; its own where it shares none. Empty
+	// in backups of earlier versions, as is ChecksumsSHA256, the checksum of the list of checksums.
 	Generation      string `json:"generation,omitempty"`
 	ChecksumsSHA256 string `json:"checksums_sha256,omitempty"`
 }

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// ErrNotEmpty says that the database holds something that a restore would destroy.
+// ErrNotEmpty says that the database holds tables that a restore would delete.
 var ErrNotEmpty = errors.New("the database is not empty")
 
-// ErrInUse says that somebody works with the database that is to be replaced.
+// ErrInUse says that other sessions use the database that is to be replaced.
 var ErrInUse = errors.New("the database is in use; stop the server first")
 
-// ErrNone says that there is no backup, or none of that name.
-var ErrNone = errors.New("there is no such backup")
+// ErrNotFound says that there is no backup, or none of that name.
+var ErrNotFound = errors.New("there is no such backup")
 
-// DamagedError says that files of a backup are not what they were when it was made.
+// DamagedError says that files of a backup are damaged.
 type DamagedError struct {
 	Backup  string
 	Damaged []Damage
 }
 
-// Error names the first of the files.
+// Error names the first ten of the files.
 func (e *DamagedError) Error() string {
 	const shown = 10
 	var text strings.Builder
@@ -36,17 +36,19 @@ func (e *DamagedError) Error() string {
 }
 
 const (
-	countRelations = `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')`
-	countSessions  = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
-	empty          = `DROP SCHEMA public CASCADE; CREATE SCHEMA public`
+	countRelations = `SELECT count(*) FROM pg_class
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')`
+	countSessions = `SELECT count(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
+	emptySchema = `DROP SCHEMA public CASCADE; CREATE SCHEMA public`
 )
 
-// Restore brings a backup back: the one of that name, or the last one where name is empty. The database must be empty
-// (ErrNotEmpty), unless replace is set: then everything in it is deleted first, which needs that nobody else uses it
-// (ErrInUse). All checksums of the backup are verified before anything is touched; *DamagedError names the files that do not match. With
-// skipDamaged those files are left out and the rest is brought back, unless the database itself is damaged. Files that are in the file store stay; those that are not
-// are put there first, so that the database never speaks of a file that is missing. A replaced database is emptied before it is
-// filled: when filling it fails it stays empty, and the same restore may be repeated.
+// Restore restores the backup of that name, or the last one where name is empty. The database must be empty (ErrNotEmpty),
+// unless replace is set: then everything in it is deleted first, and no other session may use it (ErrInUse). All checksums are
+// verified before anything is changed; *DamagedError names the files that do not match. With skipDamaged those files are left
+// out, unless the database or the list of checksums is damaged. Files in the file store stay. Missing files are written before
+// the database, so that no row refers to a missing file. Where filling a replaced database fails, it stays empty, and the same
+// restore may be repeated.
 func (s Store) Restore(ctx context.Context, name string, replace, skipDamaged bool) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -69,14 +71,14 @@ func (s Store) Restore(ctx context.Context, name string, replace, skipDamaged bo
 	if vital := leaveOut[databaseFile] || leaveOut[checksumsFile]; len(damaged) > 0 && (vital || !skipDamaged) {
 		return nil, &DamagedError{m.Name, damaged}
 	}
-	if err := s.free(ctx, replace); err != nil {
+	if err := s.checkReplaceable(ctx, replace); err != nil {
 		return nil, err
 	}
 	if err := s.putFiles(ctx, filepath.Join(folder, filesFolder), leaveOut); err != nil {
 		return nil, fmt.Errorf("the files of %s: %w", m.Name, err)
 	}
 	if replace {
-		if err := s.execute(ctx, empty); err != nil {
+		if err := s.execute(ctx, emptySchema); err != nil {
 			return nil, err
 		}
 	}
@@ -99,21 +101,21 @@ func (s Store) find(name string) (Manifest, error) {
 			return m, nil
 		}
 	}
-	return Manifest{}, fmt.Errorf("%w in %s: %q", ErrNone, s.Folder, name)
+	return Manifest{}, fmt.Errorf("%w in %s: %q", ErrNotFound, s.Folder, name)
 }
 
-// free checks that nothing is lost that nobody meant to lose.
-func (s Store) free(ctx context.Context, replace bool) error {
-	query, refusal, patience := countRelations, ErrNotEmpty, 0
+// checkReplaceable returns ErrNotEmpty or ErrInUse where the restore must not go on.
+func (s Store) checkReplaceable(ctx context.Context, replace bool) error {
+	query, refusal, attempts := countRelations, ErrNotEmpty, 0
 	if replace {
-		query, refusal, patience = countSessions, ErrInUse, 10 // a session may have just ended
+		query, refusal, attempts = countSessions, ErrInUse, 10 // a session may be just about to end
 	}
 	for {
 		var n int
 		if err := s.query(ctx, query, &n); err != nil || n == 0 {
 			return err
 		}
-		if patience--; patience < 0 {
+		if attempts--; attempts < 0 {
 			return refusal
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// verificationFile keeps what verification has found, in the folder of the backups.
+	// verificationFile is in the folder of the backups and keeps the results of verification.
 	verificationFile = "verification.json"
-	// parts is into how many parts the files are divided by their paths. Daily verifies one of them in every backup, so all files are
-	// read within a week, which is as long as a backup is kept.
+	// parts is into how many parts the files are divided by their paths. Daily verifies one of them in every backup, so all
+	// files are read within a week, which is as long as a backup is kept.
 	parts = 7
 )
 
-// Damage is a file of a backup that is not as it was written.
+// Damage is a damaged file of a backup.
 type Damage struct {
 	// Backup is the name of the backup, Path the file's below its folder.
 	Backup string `json:"backup"`
@@ -28,7 +28,7 @@ type Damage struct {
 	Reason string `json:"reason"`
 }
 
-// verification is what is remembered between runs.
+// verification is the result that verificationFile keeps.
 type verification struct {
 	NextPart int      `json:"next_part"`
 	Damaged  []Damage `json:"damaged"`
@@ -61,7 +61,7 @@ func (s Store) writeVerification(v verification) error {
 	return os.Rename(path+".new", path)
 }
 
-// Damaged returns what verification has found in the backups that are there.
+// Damaged returns the damaged files that verification has found in the backups that still exist.
 func (s Store) Damaged() ([]Damage, error) {
 	v, err := s.readVerification()
 	if err != nil {
@@ -94,8 +94,8 @@ func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
 	return s.verify(ctx, all, func(string) bool { return true })
 }
 
-// verifyPart reads the part of all backups whose turn it is, and returns what of it is damaged.
-func (s Store) verifyPart(ctx context.Context) ([]Damage, error) {
+// verifyDailyPart verifies the next seventh of the files of all backups and returns those that are damaged.
+func (s Store) verifyDailyPart(ctx context.Context) ([]Damage, error) {
 	unlock, err := s.lock()
 	if err != nil {
 		return nil, err
@@ -120,15 +120,14 @@ func (s Store) verifyPart(ctx context.Context) ([]Damage, error) {
 	return found, s.writeVerification(v)
 }
 
-// partOf divides files by their paths: files that backups share are in the same part. Of the databases, which they do not share, every
-// one is read each time.
+// partOf divides files by their paths, so files that backups share are in the same part. Databases are verified each time.
 func partOf(path string) int {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(path)) // it never fails
 	return int(sum.Sum32() % parts)
 }
 
-// verify reads the chosen files of these backups and remembers which are damaged. A file that several backups share is read once.
+// verify reads the chosen files of these backups and stores which are damaged. A file that several backups share is read once.
 func (s Store) verify(ctx context.Context, all []Manifest, chosen func(path string) bool) ([]Damage, error) {
 	v, err := s.readVerification()
 	if err != nil {
@@ -137,7 +136,7 @@ func (s Store) verify(ctx context.Context, all []Manifest, chosen func(path stri
 	var found []Damage
 	read := make(map[uint64]string) // the checksum of each inode
 	for _, m := range all {
-		sums, damaged := s.sumsOf(m)
+		sums, damaged := s.checksumsOf(m)
 		found = append(found, damaged...)
 		for path, sum := range sums {
 			if path != databaseFile && !chosen(path) {
@@ -153,14 +152,14 @@ func (s Store) verify(ctx context.Context, all []Manifest, chosen func(path stri
 	}
 	v.Damaged = slices.DeleteFunc(v.Damaged, func(d Damage) bool {
 		m := slices.IndexFunc(all, func(m Manifest) bool { return m.Name == d.Backup })
-		return m >= 0 && (d.Path == databaseFile || d.Path == checksumsFile || chosen(d.Path)) // it was looked at again just now
+		return m >= 0 && (d.Path == databaseFile || d.Path == checksumsFile || chosen(d.Path)) // it was verified again just now
 	})
 	v.Damaged = append(v.Damaged, found...)
 	return found, s.writeVerification(v)
 }
 
 // sumsOf returns the checksums of a backup. Those that an earlier version made have one of the database only.
-func (s Store) sumsOf(m Manifest) (checksums, []Damage) {
+func (s Store) checksumsOf(m Manifest) (checksums, []Damage) {
 	if m.ChecksumsSHA256 == "" {
 		return checksums{databaseFile: m.DatabaseSHA256}, nil
 	}
@@ -171,7 +170,7 @@ func (s Store) sumsOf(m Manifest) (checksums, []Damage) {
 	return sums, nil
 }
 
-// mismatch tells why a file is not what its checksum says; empty where it is. read holds the checksums of inodes that were read.
+// mismatch tells how a file differs from its checksum; "" where it does not. read holds the checksums of inodes that were read.
 func mismatch(path, want string, read map[uint64]string) string {
 	info, err := os.Lstat(path)
 	if err != nil {

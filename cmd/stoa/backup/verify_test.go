@@ -19,7 +19,7 @@ const (
 )
 
 // same tells whether two backups share a file by a hard link.
-func (a *archive) same(x, y *backup.Manifest, key string) bool {
+func (a *testStore) same(x, y *backup.Manifest, key string) bool {
 	a.t.Helper()
 	before, err := os.Stat(a.path(x, "files", key))
 	require.NoError(a.t, err)
@@ -29,7 +29,7 @@ func (a *archive) same(x, y *backup.Manifest, key string) bool {
 }
 
 // flip changes one bit of a backup's file, as a failing disk does: neither its size nor its inode changes.
-func (a *archive) flip(m *backup.Manifest, parts ...string) {
+func (a *testStore) flip(m *backup.Manifest, parts ...string) {
 	a.t.Helper()
 	f, err := os.OpenFile(a.path(m, parts...), os.O_RDWR, 0)
 	require.NoError(a.t, err)
@@ -43,9 +43,9 @@ func (a *archive) flip(m *backup.Manifest, parts ...string) {
 }
 
 // Backups share files, but the newest never shares any with the oldest.
-func TestTheNewestIsIndependentOfTheOldest(t *testing.T) {
+func TestNewestSharesNothingWithOldest(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	a.put(one, "one")
 	day := 24 * time.Hour
 	var shared int
@@ -67,7 +67,7 @@ func TestTheNewestIsIndependentOfTheOldest(t *testing.T) {
 	require.Greater(t, shared, 9, "most backups share their files with the one before")
 }
 
-func (a *archive) all() []backup.Manifest {
+func (a *testStore) all() []backup.Manifest {
 	a.t.Helper()
 	all, err := a.List()
 	require.NoError(a.t, err)
@@ -76,7 +76,7 @@ func (a *archive) all() []backup.Manifest {
 
 func TestEveryFileHasAChecksum(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	a.put(one, "one")
 	a.put(two, "two")
 	a.made()
@@ -93,9 +93,9 @@ func TestEveryFileHasAChecksum(t *testing.T) {
 	require.Empty(t, damaged)
 }
 
-func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
+func TestRestoreOfDamagedBackup(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	a.fee(777)
 	a.put(one, "one")
 	a.put(two, "two")
@@ -135,10 +135,10 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 	require.ErrorContains(t, err, "it is missing")
 }
 
-// Whatever file rots, a week of daily backups finds it, and the backup of that day is right again.
-func TestRotIsFoundWithinAWeek(t *testing.T) {
+// A week of daily backups finds every damaged file, and the backup of that day holds it undamaged.
+func TestDamageIsFoundWithinAWeek(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	const files = 20
 	key := func(n int) string { return fmt.Sprintf("attachments/ab/%d.original", n) }
 	for n := range files {
@@ -180,7 +180,9 @@ func TestRotIsFoundWithinAWeek(t *testing.T) {
 	require.NoError(t, err)
 	remembered, err := a.Damaged()
 	require.NoError(t, err)
-	require.Contains(t, remembered, backup.Damage{Backup: latest.Name, Path: "files/" + key(0), Reason: remembered[len(remembered)-1].Reason})
+	require.Contains(t, remembered, backup.Damage{
+		Backup: latest.Name, Path: "files/" + key(0), Reason: remembered[len(remembered)-1].Reason,
+	})
 	for _, d := range remembered {
 		require.NoError(t, os.RemoveAll(a.path(&backup.Manifest{Name: d.Backup})))
 	}
@@ -193,7 +195,7 @@ func TestRotIsFoundWithinAWeek(t *testing.T) {
 // Backups of an earlier version have no list of checksums.
 func TestBackupsOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
+	a := newTestStore(t)
 	a.put(one, "one")
 	m := a.made()
 	require.NoError(t, os.Remove(a.path(m, "SHA256SUMS")))

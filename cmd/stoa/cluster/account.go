@@ -86,7 +86,7 @@ func (a account) credential() *syscall.Credential {
 
 // adopt gives a file that this process made to the account, so that a server
 // started as that account later can use it too.
-func (a account) adopt(f *os.File) error {
+func (a account) chown(f *os.File) error {
 	if !a.other {
 		return nil
 	}

@@ -34,10 +34,10 @@ func TestStart(t *testing.T) {
 		"SHOW timezone":           "UTC",
 		"SHOW jit":                "off",
 	} {
-		require.Equal(t, want, ask[string](t, db, query), query)
+		require.Equal(t, want, queryValue[string](t, db, query), query)
 	}
-	do(t, db, "CREATE EXTENSION pg_trgm")
-	do(t, db, "CREATE TABLE kept AS SELECT 42 AS n")
+	execSQL(t, db, "CREATE EXTENSION pg_trgm")
+	execSQL(t, db, "CREATE TABLE kept AS SELECT 42 AS n")
 
 	for _, other := range []string{
 		strings.Replace(c.URL(), "stoa@", "postgres@", 1),
@@ -51,12 +51,12 @@ func TestStart(t *testing.T) {
 
 	stop(t, c)
 	stop(t, c)
-	require.True(t, idle(t, folder))
+	require.True(t, isStopped(t, folder))
 	require.NoFileExists(t, filepath.Join(folder, "postgres", "postmaster.pid"))
 
 	again := start(t, Config{DataDir: folder, Logger: c.log})
 	require.Equal(t, c.URL(), again.URL())
-	require.Equal(t, 42, ask[int](t, connect(t, again.URL()), "SELECT n FROM kept"))
+	require.Equal(t, 42, queryValue[int](t, connect(t, again.URL()), "SELECT n FROM kept"))
 }
 
 func TestTestRole(t *testing.T) {
@@ -65,24 +65,22 @@ func TestTestRole(t *testing.T) {
 	cfg.TestRole = true
 	c := start(t, cfg)
 	db := connect(t, c.URL())
-	require.Equal(t, "off", ask[string](t, db, "SHOW fsync"))
-	do(t, db, "CREATE DATABASE other")
+	require.Equal(t, "off", queryValue[string](t, db, "SHOW fsync"))
+	execSQL(t, db, "CREATE DATABASE other")
 	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/other?", 1)).PingContext(t.Context()))
 	require.NoError(t, connect(t, strings.Replace(c.URL(), "/stoa?", "/postgres?", 1)).PingContext(t.Context()))
-	do(t, db, "CREATE ROLE ordinary LOGIN PASSWORD 'known'")
+	execSQL(t, db, "CREATE ROLE ordinary LOGIN PASSWORD 'known'")
 	require.NoError(t, connect(t, strings.Replace(c.URL(), "stoa@", "ordinary:known@", 1)).PingContext(t.Context()))
 }
 
 func TestTuning(t *testing.T) {
 	t.Parallel()
-	cfg := config(t.TempDir())
-	c := start(t, cfg)
-	stop(t, c)
+	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
 	tuning := filepath.Join(cfg.DataDir, "postgres", tuningFile)
 	require.NoError(t, os.WriteFile(tuning, []byte("work_mem = '5MB'\nlisten_addresses = '*'\n"), 0o644))
 	db := connect(t, start(t, cfg).URL())
-	require.Equal(t, "5MB", ask[string](t, db, "SHOW work_mem"))
-	require.Empty(t, ask[string](t, db, "SHOW listen_addresses"))
+	require.Equal(t, "5MB", queryValue[string](t, db, "SHOW work_mem"))
+	require.Empty(t, queryValue[string](t, db, "SHOW listen_addresses"))
 }
 
 // Paths that a socket address or a list of hosts cannot hold, and ones that
@@ -98,7 +96,7 @@ func TestPaths(t *testing.T) {
 			t.Parallel()
 			cfg := config(filepath.Join(t.TempDir(), tail))
 			c := start(t, cfg)
-			require.Equal(t, 1, ask[int](t, connect(t, c.URL()), "SELECT 1"))
+			require.Equal(t, 1, queryValue[int](t, connect(t, c.URL()), "SELECT 1"))
 			conn, err := pgx.Connect(t.Context(), c.URL())
 			require.NoError(t, err)
 			require.NoError(t, conn.Close(t.Context()))
@@ -109,7 +107,7 @@ func TestPaths(t *testing.T) {
 			}
 			require.NoError(t, os.Remove(c.socket.link))
 			c.maintain()
-			require.Equal(t, 1, ask[int](t, connect(t, c.URL()), "SELECT 1"))
+			require.Equal(t, 1, queryValue[int](t, connect(t, c.URL()), "SELECT 1"))
 			stop(t, c)
 			require.NoFileExists(t, c.socket.link)
 		})
@@ -122,7 +120,7 @@ func TestStartCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
-		for len(unfinishedIn(t, folder)) == 0 && pause(ctx, poll) == nil {
+		for len(unfinishedIn(t, folder)) == 0 && sleep(ctx, pollInterval) == nil {
 			continue
 		}
 		cancel()
@@ -137,7 +135,7 @@ func TestStartCancelled(t *testing.T) {
 	for _, step := range []string{"postmaster.pid", socketFile} {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			for pause(ctx, 0) == nil {
+			for sleep(ctx, 0) == nil {
 				if _, err := os.Lstat(filepath.Join(folder, "postgres", step)); err == nil {
 					cancel()
 				}
@@ -148,7 +146,7 @@ func TestStartCancelled(t *testing.T) {
 		if err == nil { // it was ready before the cancellation came
 			stop(t, c)
 		}
-		require.True(t, idle(t, folder), "after a cancellation at %s", step)
+		require.True(t, isStopped(t, folder), "after a cancellation at %s", step)
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handed is the cluster's folder as a child sees it: the descriptor it was
+// folderInChild is the cluster's folder as a child sees it: the descriptor it was
 // given. The path works where the account may not traverse the folders above,
 // and postgres does not care how long it is.
-const handed = "/proc/self/fd/3"
+const folderInChild = "/proc/self/fd/3"
 
 // inherited are the variables that PostgreSQL programs may see. The rest stays
 // here: secrets, and PG* settings that would bend the cluster.
@@ -32,7 +32,7 @@ var inherited = []string{"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "NSS_WRAPPER_P
 // Whoever started the server may have left descriptors open in it. A database
 // that outlives the server must not hold on to them, so they are closed on exec.
 func (c *Cluster) command(ctx context.Context, folder *os.File, program string, args ...string) *exec.Cmd {
-	seal()
+	closeAllOnExec()
 	cmd := exec.CommandContext(ctx, filepath.Join(c.programs.dir, program), args...)
 	cmd.Dir = "/"
 	cmd.Env = []string{"LANG=C", "TZ=UTC"}
@@ -46,9 +46,9 @@ func (c *Cluster) command(ctx context.Context, folder *os.File, program string, 
 	return cmd
 }
 
-// seal marks every descriptor of this process to be closed on exec; those that
-// a child is meant to have are copied.
-func seal() {
+// closeAllOnExec marks every descriptor of this process to be closed on exec. Descriptors for a child are copied, so the child
+// keeps them.
+func closeAllOnExec() {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return
@@ -60,9 +60,9 @@ func seal() {
 	}
 }
 
-// finish runs a program to its end, together with whatever it started. An error
+// runToEnd runs a program to its end, together with whatever it started. An error
 // holds what the program printed.
-func finish(ctx context.Context, cmd *exec.Cmd) error {
+func runToEnd(ctx context.Context, cmd *exec.Cmd) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }

@@ -17,24 +17,24 @@ import (
 // for years: neither keeps it from coming back.
 func TestPostmasterKilled(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	folder := initialised(t, filepath.Join(t.TempDir(), "data"))
 	c := start(t, config(folder))
 	db := connect(t, c.URL()+flushed)
-	do(t, db, "CREATE TABLE kept (n int)")
+	execSQL(t, db, "CREATE TABLE kept (n int)")
 	busy := connect(t, c.URL())
 	busy.SetMaxOpenConns(1)
-	pid := ask[int](t, busy, "SELECT pg_backend_pid()")
+	pid := queryValue[int](t, busy, "SELECT pg_backend_pid()")
 	ended := make(chan error, 1)
 	go func() {
 		_, err := busy.ExecContext(context.Background(), "DO 'BEGIN LOOP END LOOP; END'")
 		ended <- err
 	}()
 	eventually(t, func() bool {
-		return ask[bool](t, db, fmt.Sprintf("SELECT state = 'active' AND query LIKE 'DO %%' FROM pg_stat_activity WHERE pid = %d", pid))
+		return queryValue[bool](t, db, fmt.Sprintf("SELECT state = 'active' AND query LIKE 'DO %%' FROM pg_stat_activity WHERE pid = %d", pid))
 	}, "the busy session runs")
 
 	for i := range 3 {
-		do(t, db, fmt.Sprintf("INSERT INTO kept VALUES (%d)", i))
+		execSQL(t, db, fmt.Sprintf("INSERT INTO kept VALUES (%d)", i))
 		killed := pidOf(t, folder)
 		require.NoError(t, syscall.Kill(killed, syscall.SIGKILL))
 		eventually(t, func() bool {
@@ -50,36 +50,36 @@ func TestPostmasterKilled(t *testing.T) {
 // watches over it, and stops it.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	folder := initialised(t, filepath.Join(t.TempDir(), "data"))
 	first := spawn(t, folder, nil)
 	db := connect(t, first.url(t)+flushed)
-	do(t, db, "CREATE TABLE kept AS SELECT 1 AS n")
+	execSQL(t, db, "CREATE TABLE kept AS SELECT 1 AS n")
 	pid := pidOf(t, folder)
 	first.kill(t)
-	require.Equal(t, 1, ask[int](t, db, "SELECT n FROM kept"))
+	require.Equal(t, 1, queryValue[int](t, db, "SELECT n FROM kept"))
 
 	c := start(t, config(folder))
 	require.Equal(t, pid, pidOf(t, folder), "adopted, not started again")
-	require.Equal(t, 1, ask[int](t, connect(t, c.URL()), "SELECT n FROM kept"))
+	require.Equal(t, 1, queryValue[int](t, connect(t, c.URL()), "SELECT n FROM kept"))
 
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	eventually(t, func() bool { return db.PingContext(t.Context()) == nil && pidOf(t, folder) != pid }, "the adopted database comes back")
 	stop(t, c)
-	require.True(t, idle(t, folder))
+	require.True(t, isStopped(t, folder))
 }
 
 // Both are killed at once, and the pid of the lost postmaster is another
 // program's by the time of the next start.
-func TestStaleRecord(t *testing.T) {
+func TestPIDOfOtherProgram(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	folder := initialised(t, filepath.Join(t.TempDir(), "data"))
 	first := spawn(t, folder, nil)
 	db := connect(t, first.url(t)+flushed)
-	do(t, db, "CREATE TABLE kept AS SELECT 1 AS n")
+	execSQL(t, db, "CREATE TABLE kept AS SELECT 1 AS n")
 	pid := pidOf(t, folder)
 	first.kill(t)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	eventually(t, func() bool { return idle(t, folder) }, "the database ends")
+	eventually(t, func() bool { return isStopped(t, folder) }, "the database ends")
 
 	owner, err := ownerOf(filepath.Join(folder, "postgres"))
 	require.NoError(t, err)
@@ -103,27 +103,27 @@ func TestStaleRecord(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, append(fmt.Append(nil, stranger.Process.Pid), rest...), 0o600))
 	}
 	c := start(t, config(folder))
-	require.Equal(t, 1, ask[int](t, connect(t, c.URL()), "SELECT n FROM kept"))
+	require.Equal(t, 1, queryValue[int](t, connect(t, c.URL()), "SELECT n FROM kept"))
 	require.NoError(t, stranger.Process.Signal(syscall.Signal(0)), "the stranger is left alone")
 }
 
-func TestForeign(t *testing.T) {
+func TestStalePIDFile(t *testing.T) {
 	t.Parallel()
-	self, err := look(os.Getpid())
+	self, err := readProcess(os.Getpid())
 	require.NoError(t, err)
-	born, err := self.born()
+	born, err := self.startTime()
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), born, 10*time.Minute)
-	require.True(t, record{pid: os.Getpid(), started: born}.foreign(), "another program")
-	require.False(t, record{pid: 1 << 30, started: born}.foreign(), "nobody")
+	require.True(t, pidFile{pid: os.Getpid(), started: born}.stale(), "another program")
+	require.False(t, pidFile{pid: 1 << 30, started: born}.stale(), "nobody")
 
 	unreaped := exec.Command("true")
 	require.NoError(t, unreaped.Start())
 	eventually(t, func() bool {
-		now, err := look(unreaped.Process.Pid)
+		now, err := readProcess(unreaped.Process.Pid)
 		return err == nil && now.zombie
 	}, "it ends")
-	require.True(t, record{pid: unreaped.Process.Pid, started: time.Now()}.foreign(), "dead")
+	require.True(t, pidFile{pid: unreaped.Process.Pid, started: time.Now()}.stale(), "dead")
 	require.NoError(t, unreaped.Wait())
 }
 
@@ -138,7 +138,7 @@ func TestInitialisationKilled(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, unfinished+"older", "base"), 0o700))
 
 	c := start(t, config(folder))
-	require.Equal(t, 1, ask[int](t, connect(t, c.URL()), "SELECT 1"))
+	require.Equal(t, 1, queryValue[int](t, connect(t, c.URL()), "SELECT 1"))
 	stop(t, c)
 	eventually(t, func() bool {
 		stop(t, start(t, config(folder)))

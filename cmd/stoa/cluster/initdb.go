@@ -32,6 +32,7 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	if majorOf(c.folder) != 0 {
 		return nil
 	}
+	c.log.Info("initialising the database, which takes some seconds", "folder", c.folder)
 	var err error
 	for _, locale := range locales {
 		if err = c.build(ctx, locale); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "locale") {
@@ -61,10 +62,10 @@ func (c *Cluster) build(ctx context.Context, locale string) (err error) {
 		return err
 	}
 	defer dir.Close()
-	if err := c.account.adopt(dir); err != nil {
+	if err := c.account.chown(dir); err != nil {
 		return err
 	}
-	if err := finish(ctx, c.command(ctx, dir, "initdb", c.initdbArgs(locale)...)); err != nil {
+	if err := runToEnd(ctx, c.command(ctx, dir, "initdb", c.initdbArgs(locale)...)); err != nil {
 		return err
 	}
 	if err := c.writeSettings(path, true); err != nil {
@@ -81,7 +82,7 @@ func (c *Cluster) build(ctx context.Context, locale string) (err error) {
 
 func (c *Cluster) initdbArgs(locale string) []string {
 	args := []string{
-		"-D", handed, "--username=" + superuser, "--auth=reject", "--encoding=UTF8", "--locale=" + locale,
+		"-D", folderInChild, "--username=" + superuser, "--auth=reject", "--encoding=UTF8", "--locale=" + locale,
 		"--data-checksums", "--no-instructions",
 	}
 	if c.config.Volatile {
@@ -106,9 +107,9 @@ func (c *Cluster) createRole(ctx context.Context, dir *os.File) error {
 // asSuperuser runs statements, one a line, in single-user mode: nobody can log in as the superuser. They go through standard
 // input, since anyone may read a process's arguments.
 func (c *Cluster) asSuperuser(ctx context.Context, dir *os.File, statements string) error {
-	cmd := c.command(ctx, dir, "postgres", "--single", "-D", handed, "-c", "exit_on_error=on", "postgres")
+	cmd := c.command(ctx, dir, "postgres", "--single", "-D", folderInChild, "-c", "exit_on_error=on", "postgres")
 	cmd.Stdin = strings.NewReader(statements)
-	return finish(ctx, cmd)
+	return runToEnd(ctx, cmd)
 }
 
 func syncFolder(path string) error {

@@ -17,7 +17,7 @@ func TestLocales(t *testing.T) {
 	var err error
 	c.account, err = chooseAccount(c.data, c.folder)
 	require.NoError(t, err)
-	c.programs, err = installed.find(t.Context(), 0)
+	c.programs, err = defaultPaths.find(t.Context(), 0)
 	require.NoError(t, err)
 	require.ErrorContains(t, c.build(t.Context(), "no_SUCH.place"), "locale")
 	require.Empty(t, unfinishedIn(t, data))
@@ -25,6 +25,6 @@ func TestLocales(t *testing.T) {
 
 	running := start(t, config(data))
 	db := connect(t, running.URL())
-	require.Equal(t, "UTF8", ask[string](t, db, "SHOW server_encoding"))
-	require.Equal(t, "C", ask[string](t, db, "SELECT datcollate FROM pg_database WHERE datname = 'stoa'"))
+	require.Equal(t, "UTF8", queryValue[string](t, db, "SHOW server_encoding"))
+	require.Equal(t, "C", queryValue[string](t, db, "SELECT datcollate FROM pg_database WHERE datname = 'stoa'"))
 }

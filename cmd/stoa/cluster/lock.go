@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poll is how often a condition of the file system or of another process is
+// pollInterval is how often a condition of the file system or of another process is
 // looked at again.
-const poll = 10 * time.Millisecond
+const pollInterval = 10 * time.Millisecond
 
 // lock opens the file, creating it where it is missing, and waits until it has
 // the flock. Closing the file gives the lock back, and so does dying.
@@ -27,7 +27,7 @@ func lock(ctx context.Context, path string, how int) (*os.File, error) {
 			return f, nil
 		}
 		if err == nil {
-			err = pause(ctx, poll)
+			err = sleep(ctx, pollInterval)
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("waiting for %s: %w", path, err), f.Close())
@@ -64,8 +64,8 @@ func openFolder(path string) (dir *os.File, free bool, err error) {
 	return dir, free, nil
 }
 
-// pause waits, or returns the error of a context that is done first.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits, or returns the error of a context that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -15,15 +15,15 @@ const (
 	logTail  = 2 << 10 // bytes of it that an error quotes
 )
 
-// journal is the open postgres.log; from is where the present start began.
-type journal struct {
+// logFile is the open postgres.log; from is its size at the start of the database.
+type logFile struct {
 	*os.File
 	from int64
 }
 
 func (c *Cluster) logPath() string { return filepath.Join(c.data, "postgres.log") }
 
-func (c *Cluster) openLog() (*journal, error) {
+func (c *Cluster) openLog() (*logFile, error) {
 	if err := c.trimLog(logLimit); err != nil {
 		return nil, err
 	}
@@ -32,10 +32,10 @@ func (c *Cluster) openLog() (*journal, error) {
 		return nil, err
 	}
 	size, err := f.Seek(0, io.SeekEnd)
-	if err = errors.Join(err, c.account.adopt(f)); err != nil {
+	if err = errors.Join(err, c.account.chown(f)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &journal{f, size}, nil
+	return &logFile{f, size}, nil
 }
 
 // trimLog moves a log beyond the limit to postgres.log.1, in place of the
@@ -59,22 +59,21 @@ func (c *Cluster) trimLog(limit int64) error {
 		return err
 	}
 	_, err = io.Copy(old, f)
-	if err = errors.Join(err, c.account.adopt(old), old.Close()); err != nil {
+	if err = errors.Join(err, c.account.chown(old), old.Close()); err != nil {
 		return err
 	}
 	return f.Truncate(0)
 }
 
-// said is what the database logged since the journal was opened, at most the
-// last logTail bytes, on lines of their own.
-func (j *journal) said() string {
-	size, err := j.Seek(0, io.SeekEnd)
+// tail returns what the database logged since the file was opened, at most the last logTail bytes, on lines of their own.
+func (f *logFile) tail() string {
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return ""
 	}
-	from := max(j.from, size-logTail)
+	from := max(f.from, size-logTail)
 	b := make([]byte, max(size-from, 0))
-	n, _ := j.ReadAt(b, from) // what could be read is what there is to say
+	n, _ := f.ReadAt(b, from) // what could be read is what there is to say
 	if text := strings.TrimSpace(string(b[:n])); text != "" {
 		return "\n" + text
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,10 +40,9 @@ func TestTrimLog(t *testing.T) {
 // What the database says about a failed start is in the error.
 func TestStartFails(t *testing.T) {
 	t.Parallel()
-	cfg := config(t.TempDir())
-	stop(t, start(t, cfg))
+	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
 	require.NoError(t, os.WriteFile(cfg.DataDir+"/postgres/"+tuningFile, []byte("no_such_setting = 1\n"), 0o644))
 	_, err := Start(t.Context(), cfg)
 	require.ErrorContains(t, err, "no_such_setting")
-	require.True(t, idle(t, cfg.DataDir))
+	require.True(t, isStopped(t, cfg.DataDir))
 }

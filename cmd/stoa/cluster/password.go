@@ -41,7 +41,8 @@ func (c *Cluster) loadPassword() error {
 	return nil
 }
 
-// makePassword writes the file in one step, for the account that runs the database: a server started as that account reads it too.
+// makePassword writes the file in one step, for the account that runs the database: a server started as that account reads it
+// too.
 func (c *Cluster) makePassword() error {
 	root, err := os.OpenRoot(c.data)
 	if err != nil {
@@ -56,8 +57,8 @@ func (c *Cluster) makePassword() error {
 	return syncFolder(c.data)
 }
 
-// logins is the text of pg_hba.conf.
-func (c Config) logins() string {
+// hbaText is the text of pg_hba.conf.
+func (c Config) hbaText() string {
 	database, user := role, role
 	if c.TestRole {
 		database, user = "all", "all"
@@ -66,14 +67,14 @@ func (c Config) logins() string {
 		passwordFile, database, user)
 }
 
-// passwordIsSet tells whether the role of an initialised cluster has the password of the file. Clusters made by versions that used
-// no password have another pg_hba.conf, which is replaced only after the role got its password.
+// passwordIsSet tells whether the role of an initialised cluster has the password of the file. Clusters made by versions that
+// used no password have another pg_hba.conf, which is replaced only after the role got its password.
 func (c *Cluster) passwordIsSet() (bool, error) {
 	written, err := os.ReadFile(filepath.Join(c.folder, hbaFile))
 	if err != nil {
 		return false, err
 	}
-	return !c.passwordMade && string(written) == c.config.logins(), nil
+	return !c.passwordMade && string(written) == c.config.hbaText(), nil
 }
 
 func (c *Cluster) setPassword() string {
@@ -118,7 +119,7 @@ func (c *Cluster) requirePassword() error {
 		return err
 	}
 	defer root.Close()
-	if err := c.replace(root, hbaFile, c.config.logins()); err != nil {
+	if err := c.replace(root, hbaFile, c.config.hbaText()); err != nil {
 		return err
 	}
 	c.passwordMade = false

@@ -26,7 +26,7 @@ func withoutPassword(t *testing.T, address string) string {
 // downgrade makes a running cluster what versions without a password left: role and pg_hba.conf.
 func downgrade(t *testing.T, c *Cluster) {
 	t.Helper()
-	do(t, connect(t, c.URL()), "ALTER ROLE stoa PASSWORD NULL")
+	execSQL(t, connect(t, c.URL()), "ALTER ROLE stoa PASSWORD NULL")
 	hba := filepath.Join(c.folder, hbaFile)
 	require.NoError(t, os.WriteFile(hba, []byte("# Written by stoa.\nlocal stoa stoa trust\n"), 0o600))
 	require.NoError(t, syscall.Kill(pidOf(t, c.data), syscall.SIGHUP))
@@ -40,7 +40,7 @@ func downgrade(t *testing.T, c *Cluster) {
 func requireSecured(t *testing.T, c *Cluster) {
 	t.Helper()
 	db := connect(t, c.URL())
-	require.Equal(t, 42, ask[int](t, db, "SELECT n FROM kept"))
+	require.Equal(t, 42, queryValue[int](t, db, "SELECT n FROM kept"))
 	conn, err := pgx.Connect(t.Context(), c.URL())
 	require.NoError(t, err)
 	require.NoError(t, conn.Close(t.Context()))
@@ -60,9 +60,9 @@ func requireSecured(t *testing.T, c *Cluster) {
 // and on one whose password file was lost.
 func TestPassword(t *testing.T) {
 	t.Parallel()
-	cfg := config(t.TempDir())
+	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
 	first := start(t, cfg)
-	do(t, connect(t, first.URL()), "CREATE TABLE kept AS SELECT 42 AS n")
+	execSQL(t, connect(t, first.URL()), "CREATE TABLE kept AS SELECT 42 AS n")
 	requireSecured(t, first)
 
 	downgrade(t, first)
@@ -72,7 +72,7 @@ func TestPassword(t *testing.T) {
 	downgrade(t, second)
 	stop(t, first)
 	stop(t, second)
-	require.True(t, idle(t, cfg.DataDir))
+	require.True(t, isStopped(t, cfg.DataDir))
 	third := start(t, cfg)
 	requireSecured(t, third)
 	kept := third.password

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// watch is how often an adopted postmaster, which is not our child, is looked at.
-	watch = 100 * time.Millisecond
-	// patience is what an immediate shutdown may take: PostgreSQL itself kills
+	// watchInterval is how often an adopted postmaster, which is not our child, is checked.
+	watchInterval = 100 * time.Millisecond
+	// immediateTimeout bounds an immediate shutdown. PostgreSQL itself kills
 	// children that do not end after 5 s.
-	patience = 7 * time.Second
+	immediateTimeout = 7 * time.Second
 )
 
 // postmaster is the database's first process, our child or adopted.
 type postmaster struct {
 	process
 	exited   chan struct{} // closed once it has ended
-	released chan struct{} // closed once nobody cares
+	released chan struct{} // closed when it is no longer watched
 	release  func()
 }
 
@@ -33,9 +33,9 @@ func newPostmaster(p process) *postmaster {
 	return pm
 }
 
-// spawned watches over a child of ours and reaps it.
-func spawned(cmd *exec.Cmd) (*postmaster, error) {
-	now, err := look(cmd.Process.Pid)
+// watchChild watches a child of ours and reaps it.
+func watchChild(cmd *exec.Cmd) (*postmaster, error) {
+	now, err := readProcess(cmd.Process.Pid)
 	if err != nil {
 		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
@@ -47,16 +47,15 @@ func spawned(cmd *exec.Cmd) (*postmaster, error) {
 	return pm, nil
 }
 
-// adopted watches over a postmaster that another process started; nil where it
-// is gone already.
-func adopted(pid int) *postmaster {
-	now, err := look(pid)
+// watchAdopted watches a postmaster that another process started. It returns nil where that has ended already.
+func watchAdopted(pid int) *postmaster {
+	now, err := readProcess(pid)
 	if err != nil {
 		return nil
 	}
 	pm := newPostmaster(now.process)
 	go func() {
-		ticker := time.NewTicker(watch)
+		ticker := time.NewTicker(watchInterval)
 		defer ticker.Stop()
 		for pm.alive() {
 			select {
@@ -103,7 +102,7 @@ func (pm *postmaster) shutdown(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 		failed = errors.Join(failed, fmt.Errorf("the database did not end at the %s stage: %w", stage.name, context.Cause(ctx)))
-		next, cancel := context.WithTimeout(context.Background(), patience)
+		next, cancel := context.WithTimeout(context.Background(), immediateTimeout)
 		defer cancel()
 		ctx = next //nolint:fatcontext // a stage has a time limit of its own
 	}

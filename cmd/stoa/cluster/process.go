@@ -13,44 +13,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is one process for good: a pid that is used again belongs to another.
+// process identifies a process: a later one with the same pid has another start time.
 type process struct {
 	pid     int
 	started uint64 // clock ticks since the machine started
 }
 
-// sighting is what the kernel tells everybody about a process.
-type sighting struct {
+// processState is what /proc/<pid>/stat says of a process.
+type processState struct {
 	process
 	name   string
 	zombie bool // dead and not reaped, or past the point where it let go of its files
 }
 
-func look(pid int) (sighting, error) {
+func readProcess(pid int) (processState, error) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return sighting{}, err
+		return processState{}, err
 	}
 	// pid (name) state ppid ...; the name may hold anything, so the last bracket counts.
 	open, shut := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || shut < open {
-		return sighting{}, fmt.Errorf("/proc/%d/stat is malformed", pid)
+		return processState{}, fmt.Errorf("/proc/%d/stat is malformed", pid)
 	}
 	const state, flags, start = 0, 6, 19 // counted behind the name
 	fields := strings.Fields(string(b[shut+1:]))
 	if len(fields) <= start {
-		return sighting{}, fmt.Errorf("/proc/%d/stat is malformed", pid)
+		return processState{}, fmt.Errorf("/proc/%d/stat is malformed", pid)
 	}
 	ticks, err := strconv.ParseUint(fields[start], 10, 64)
 	if err != nil {
-		return sighting{}, fmt.Errorf("/proc/%d/stat: %w", pid, err)
+		return processState{}, fmt.Errorf("/proc/%d/stat: %w", pid, err)
 	}
 	set, err := strconv.ParseUint(fields[flags], 10, 64)
 	if err != nil {
-		return sighting{}, fmt.Errorf("/proc/%d/stat: %w", pid, err)
+		return processState{}, fmt.Errorf("/proc/%d/stat: %w", pid, err)
 	}
 	const exiting = 0x4 // the kernel's PF_EXITING
-	return sighting{
+	return processState{
 		process: process{pid, ticks},
 		name:    string(b[open+1 : shut]),
 		zombie:  strings.ContainsAny(fields[state], "ZX") || set&exiting != 0,
@@ -59,12 +59,12 @@ func look(pid int) (sighting, error) {
 
 // alive reports whether the process still runs; a zombie does not.
 func (p process) alive() bool {
-	now, err := look(p.pid)
+	now, err := readProcess(p.pid)
 	return err == nil && now.process == p && !now.zombie
 }
 
-// born is when the process started.
-func (p process) born() (time.Time, error) {
+// startTime returns when the process started.
+func (p process) startTime() (time.Time, error) {
 	var up unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &up); err != nil {
 		return time.Time{}, err
@@ -80,8 +80,8 @@ func (p process) signal(s syscall.Signal) {
 	}
 }
 
-// leftovers are the processes of the named cluster other than its postmaster:
-// those of the account that bear its name in their title.
+// leftovers returns the processes of the named cluster other than its postmaster: those of the account with that name in their
+// title.
 func leftovers(name string, a account) []process {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -101,7 +101,7 @@ func leftovers(name string, a account) []process {
 		if err != nil || owner.uid != a.uid {
 			continue
 		}
-		if now, err := look(pid); err == nil {
+		if now, err := readProcess(pid); err == nil {
 			found = append(found, now.process)
 		}
 	}

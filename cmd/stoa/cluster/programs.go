@@ -27,13 +27,13 @@ type programs struct {
 	major int
 }
 
-// places says where server programs may be.
-type places struct {
+// searchPaths are where server programs may be.
+type searchPaths struct {
 	config  string   // the pg_config program, by name or path
 	folders []string // glob patterns; within one, the highest version comes first
 }
 
-var installed = places{
+var defaultPaths = searchPaths{
 	config: "pg_config",
 	folders: []string{
 		"/usr/lib/postgresql/*/bin", // Debian, Ubuntu
@@ -46,7 +46,7 @@ var installed = places{
 
 // find picks the first set in the order pg_config, folders, PATH whose major
 // version is the wanted one, or, where none is wanted (0), is new enough.
-func (p places) find(ctx context.Context, wanted int) (programs, error) {
+func (p searchPaths) find(ctx context.Context, wanted int) (programs, error) {
 	var seen []string
 	for _, dir := range p.candidates(ctx) {
 		major := versionOf(ctx, dir)
@@ -71,14 +71,14 @@ func (p places) find(ctx context.Context, wanted int) (programs, error) {
 	return programs{}, fmt.Errorf("%w %s found%s: install them (apt install %s) or set STOA_DATABASE_URL", ErrNoPrograms, need, found, pack)
 }
 
-func (p places) candidates(ctx context.Context) []string {
+func (p searchPaths) candidates(ctx context.Context) []string {
 	var dirs []string
 	if out, err := exec.CommandContext(ctx, p.config, "--bindir").Output(); err == nil {
 		dirs = append(dirs, strings.TrimSpace(string(out)))
 	}
 	for _, pattern := range p.folders {
 		matches, _ := filepath.Glob(pattern) // the patterns are constant and well formed
-		slices.SortStableFunc(matches, func(a, b string) int { return cmp.Compare(number(b, -1), number(a, -1)) })
+		slices.SortStableFunc(matches, func(a, b string) int { return cmp.Compare(findNumber(b, -1), findNumber(a, -1)) })
 		dirs = append(dirs, matches...)
 	}
 	if path, err := exec.LookPath("postgres"); err == nil {
@@ -91,8 +91,8 @@ func (p places) candidates(ctx context.Context) []string {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// number is the first (0) or last (-1) number in s, or 0 where there is none.
-func number(s string, which int) int {
+// findNumber returns the first (0) or last (-1) number in s, or 0 where there is none.
+func findNumber(s string, which int) int {
 	all := numbers.FindAllString(s, -1)
 	if len(all) == 0 {
 		return 0
@@ -111,7 +111,7 @@ func versionOf(ctx context.Context, dir string) int {
 		return 0
 	}
 	_, version, _ := strings.Cut(string(out), "(PostgreSQL)")
-	return number(version, 0)
+	return findNumber(version, 0)
 }
 
 // majorOf is the version that initialised the cluster, or 0 where there is none.
@@ -120,5 +120,30 @@ func majorOf(folder string) int {
 	if err != nil {
 		return 0
 	}
-	return number(string(b), 0)
+	return findNumber(string(b), 0)
+}
+
+// ErrNoClient says that the machine lacks a client program that is new enough; its text names the package to install.
+var ErrNoClient = errors.New("no PostgreSQL client program")
+
+// Client finds a client program such as pg_dump, of the major version of the server at least, since an older one refuses to
+// work with it.
+func Client(ctx context.Context, program string, major int) (string, error) {
+	paths := make([]string, 0, 8)
+	for _, dir := range defaultPaths.candidates(ctx) {
+		paths = append(paths, filepath.Join(dir, program))
+	}
+	if path, err := exec.LookPath(program); err == nil {
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
+		out, err := exec.CommandContext(ctx, path, "--version").Output()
+		if _, version, named := strings.Cut(string(out), "(PostgreSQL)"); err == nil && named && findNumber(version, 0) >= major {
+			return path, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return "", fmt.Errorf("%w %s of version %d or newer: install it (apt install postgresql-client-%d)", ErrNoClient, program, major, major)
 }

@@ -26,12 +26,12 @@ func TestFindPrograms(t *testing.T) {
 	fifteen := fakeSet(t, filepath.Join(dir, "15", "bin"), "15.18 (Debian 15.18-0+deb12u1)")
 	hundred := fakeSet(t, filepath.Join(dir, "100", "bin"), "100beta1")
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "101", "bin"), 0o755)) // clients only
-	here := places{config: filepath.Join(dir, "pg_config"), folders: []string{filepath.Join(dir, "*", "bin")}}
-	nowhere := places{config: filepath.Join(dir, "pg_config")}
+	here := searchPaths{config: filepath.Join(dir, "pg_config"), folders: []string{filepath.Join(dir, "*", "bin")}}
+	nowhere := searchPaths{config: filepath.Join(dir, "pg_config")}
 
 	for _, row := range []struct {
 		name   string
-		places places
+		places searchPaths
 		path   string
 		wanted int
 		found  programs
@@ -60,7 +60,7 @@ func TestFindPrograms(t *testing.T) {
 	}
 }
 
-func TestNumber(t *testing.T) {
+func TestFindNumber(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		s     string
@@ -75,6 +75,6 @@ func TestNumber(t *testing.T) {
 		{"none", 0, 0},
 		{strings.Repeat("9", 40), 0, 1<<63 - 1},
 	} {
-		require.Equal(t, row.want, number(row.s, row.which), row.s)
+		require.Equal(t, row.want, findNumber(row.s, row.which), row.s)
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// leave are the signals for processes of a dead postmaster, by how long they
-// have kept the folder: an idle one ends by itself at once, a busy one only
-// after its statement. Nobody waits for that answer any more.
-var leave = []struct {
+// evictionSteps are the signals for processes of a dead postmaster, by how long they have kept the folder locked. An idle one
+// ends by itself at once, a busy one only after its statement, whose result nobody reads.
+var evictionSteps = []struct {
 	after  time.Duration
 	signal syscall.Signal
 }{
@@ -47,14 +46,14 @@ func (c *Cluster) run(ctx context.Context) (*postmaster, error) {
 			return c.launch(ctx, dir)
 		}
 		_ = dir.Close() // read only
-		if time.Since(since) > leave[step].after {
-			if leave[step].signal == 0 {
+		if time.Since(since) > evictionSteps[step].after {
+			if evictionSteps[step].signal == 0 {
 				return nil, fmt.Errorf("processes that cannot be seen or ended from here keep %s", c.folder)
 			}
-			c.evict(leave[step].signal)
+			c.signalLeftovers(evictionSteps[step].signal)
 			step++
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := sleep(ctx, pollInterval); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +62,7 @@ func (c *Cluster) run(ctx context.Context) (*postmaster, error) {
 // adopt waits for a running postmaster to answer. It returns nothing where that
 // one ended instead.
 func (c *Cluster) adopt(ctx context.Context, pid int) (*postmaster, error) {
-	pm := adopted(pid)
+	pm := watchAdopted(pid)
 	if pm == nil {
 		return nil, nil
 	}
@@ -84,7 +83,7 @@ func (c *Cluster) adopt(ctx context.Context, pid int) (*postmaster, error) {
 func (c *Cluster) launch(ctx context.Context, dir *os.File) (*postmaster, error) {
 	defer dir.Close()
 	began := time.Now()
-	if err := c.clearForeign(); err != nil {
+	if err := c.removeStalePIDFiles(); err != nil {
 		return nil, err
 	}
 	if err := c.setPasswordOffline(ctx, dir); err != nil {
@@ -93,25 +92,25 @@ func (c *Cluster) launch(ctx context.Context, dir *os.File) (*postmaster, error)
 	if err := c.writeSettings(c.folder, false); err != nil {
 		return nil, err
 	}
-	journal, err := c.openLog()
+	logFile, err := c.openLog()
 	if err != nil {
 		return nil, err
 	}
-	defer journal.Close()
+	defer logFile.Close()
 	// Not bound to ctx: the database outlives the start.
-	cmd := c.command(context.Background(), dir, "postgres", "-D", handed)
-	cmd.Stdout, cmd.Stderr = journal.File, journal.File
+	cmd := c.command(context.Background(), dir, "postgres", "-D", folderInChild)
+	cmd.Stdout, cmd.Stderr = logFile.File, logFile.File
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	pm, err := spawned(cmd)
+	pm, err := watchChild(cmd)
 	if err != nil {
 		return nil, err
 	}
 	_ = dir.Close() // from here on only the database holds the lock
 	if err := c.ready(ctx, pm, nil); err != nil {
-		last := journal.said()
-		deadline, cancel := context.WithTimeout(context.Background(), patience)
+		last := logFile.tail()
+		deadline, cancel := context.WithTimeout(context.Background(), immediateTimeout)
 		defer cancel()
 		return nil, errors.Join(fmt.Errorf("start of the database: %w%s", err, last), pm.shutdown(deadline))
 	}
@@ -131,7 +130,7 @@ const refusals = 100
 func (c *Cluster) ready(ctx context.Context, pm *postmaster, prepare func(ctx context.Context, pid int) error) error {
 	refused := 0
 	for !pm.ended() {
-		record, ok := readRecord(filepath.Join(c.folder, "postmaster.pid"))
+		record, ok := readPIDFile(filepath.Join(c.folder, "postmaster.pid"))
 		if ok && record.pid == pm.pid && record.status == "ready" {
 			var err error
 			if prepare != nil {
@@ -147,15 +146,15 @@ func (c *Cluster) ready(ctx context.Context, pm *postmaster, prepare func(ctx co
 				return err
 			}
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := sleep(ctx, pollInterval); err != nil {
 			return err
 		}
 	}
 	return errEnded
 }
 
-// evict signals what a dead postmaster left behind.
-func (c *Cluster) evict(signal syscall.Signal) {
+// signalLeftovers signals the processes that a dead postmaster left behind.
+func (c *Cluster) signalLeftovers(signal syscall.Signal) {
 	name, err := nameOf(c.folder)
 	if err != nil {
 		return

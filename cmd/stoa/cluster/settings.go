@@ -54,9 +54,9 @@ var required = []setting{
 
 // durable and volatile follow the required ones.
 var (
-	durable  = []setting{{"fsync", "on"}, {"full_page_writes", "on"}, {"synchronous_commit", "on"}}
-	volatile = []setting{{"fsync", "off"}, {"full_page_writes", "off"}, {"synchronous_commit", "off"}}
-	roomy    = []setting{{"max_connections", "400"}}
+	durable    = []setting{{"fsync", "on"}, {"full_page_writes", "on"}, {"synchronous_commit", "on"}}
+	volatile   = []setting{{"fsync", "off"}, {"full_page_writes", "off"}, {"synchronous_commit", "off"}}
+	testLimits = []setting{{"max_connections", "400"}}
 )
 
 // settings is the text of stoa.conf. name appears in the title of every process
@@ -71,7 +71,7 @@ func (c Config) settings(name string) string {
 	b.WriteString("# Written by stoa at each start. Your own settings belong into " + tuningFile + ".\n")
 	write(preferred...)
 	if c.TestRole {
-		write(roomy...)
+		write(testLimits...)
 	}
 	fmt.Fprintf(&b, "include_if_exists = '%s'\n", tuningFile)
 	write(required...)
@@ -99,7 +99,7 @@ func (c *Cluster) writeSettings(folder string, fresh bool) error {
 	if err := c.replace(root, settingsFile, c.config.settings(name)); err != nil || !fresh {
 		return err
 	}
-	if err := c.replace(root, hbaFile, c.config.logins()); err != nil {
+	if err := c.replace(root, hbaFile, c.config.hbaText()); err != nil {
 		return err
 	}
 	if err := c.replace(root, tuningFile, "# Your own settings. They count from the next start of the database.\n"); err != nil {
@@ -124,7 +124,7 @@ func (c *Cluster) replace(root *os.Root, name, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	if err = errors.Join(err, c.account.adopt(f), f.Close()); err != nil {
+	if err = errors.Join(err, c.account.chown(f), f.Close()); err != nil {
 		return err
 	}
 	return root.Rename(temporary, name)

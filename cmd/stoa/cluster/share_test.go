@@ -50,23 +50,23 @@ func TestShared(t *testing.T) {
 	require.Equal(t, pid, pidOf(t, folder))
 
 	stop(t, clusters[2])
-	require.True(t, idle(t, folder))
+	require.True(t, isStopped(t, folder))
 }
 
 // A stop without time left ends the database the hard way and says so; nothing
 // is lost but open transactions.
 func TestStopOutOfTime(t *testing.T) {
 	t.Parallel()
-	cfg := config(t.TempDir())
+	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
 	c, err := Start(t.Context(), cfg)
 	require.NoError(t, err)
-	do(t, connect(t, c.URL()+flushed), "CREATE TABLE kept AS SELECT 1 AS n")
+	execSQL(t, connect(t, c.URL()+flushed), "CREATE TABLE kept AS SELECT 1 AS n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, c.Stop(ctx), context.Canceled)
 	require.ErrorIs(t, c.Stop(t.Context()), context.Canceled, "the first result stays")
-	require.True(t, idle(t, cfg.DataDir))
-	require.Equal(t, 1, ask[int](t, connect(t, start(t, cfg).URL()), "SELECT n FROM kept"))
+	require.True(t, isStopped(t, cfg.DataDir))
+	require.Equal(t, 1, queryValue[int](t, connect(t, start(t, cfg).URL()), "SELECT n FROM kept"))
 }
 
 // Whoever the server runs as, PostgreSQL is not root, and the folders above the
@@ -75,7 +75,7 @@ func TestAccount(t *testing.T) {
 	t.Parallel()
 	closed := filepath.Join(t.TempDir(), "closed")
 	require.NoError(t, os.Mkdir(closed, 0o700))
-	folder := filepath.Join(closed, "data")
+	folder := initialised(t, filepath.Join(closed, "data"))
 	c := start(t, config(folder))
 	owner, err := ownerOf(filepath.Join(folder, "postgres"))
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestDescriptors(t *testing.T) { //nolint:paralleltest // see above
 	require.NoError(t, writer.Close())
 
 	require.NoError(t, reader.SetReadDeadline(time.Now().Add(time.Minute)))
-	c := start(t, config(t.TempDir()))
+	c := start(t, config(initialised(t, filepath.Join(t.TempDir(), "data"))))
 	require.NoError(t, connect(t, c.URL()).PingContext(t.Context()))
 	require.NoError(t, syscall.Close(stray))
 	_, err = reader.Read(make([]byte, 1))
@@ -124,10 +124,10 @@ func TestOrdinaryAccountThenRoot(t *testing.T) {
 		require.NoError(t, os.Chown(folder, int(a.uid), int(a.gid)))
 	}
 	use := func(s *server) {
-		do(t, connect(t, s.url(t)), "CREATE TABLE IF NOT EXISTS kept ()")
+		execSQL(t, connect(t, s.url(t)), "CREATE TABLE IF NOT EXISTS kept ()")
 		require.NoError(t, s.in.Close())
 		require.NoError(t, s.Wait())
-		require.True(t, idle(t, folder))
+		require.True(t, isStopped(t, folder))
 	}
 	use(spawn(t, folder, as))
 	before, err := ownerOf(filepath.Join(folder, "postgres"))

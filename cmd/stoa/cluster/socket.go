@@ -99,7 +99,7 @@ func (s socket) dial(ctx context.Context) (net.Conn, error) {
 		if !errors.Is(err, syscall.EAGAIN) {
 			return conn, err
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := sleep(ctx, pollInterval); err != nil {
 			return nil, err
 		}
 	}

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	upkeep   = time.Minute            // between looks at the log's size and the socket's link
-	healthy  = time.Second            // a database that lived this long is started again at once
-	firstTry = 100 * time.Millisecond // pause after a failed start, doubled up to lastTry
-	lastTry  = 5 * time.Second
+	maintenanceInterval = time.Minute            // between looks at the log's size and the socket's link
+	minLifetime         = time.Second            // a database that lived this long is started again at once
+	minRetryDelay       = 100 * time.Millisecond // pause after a failed start, doubled up to maxRetryDelay
+	maxRetryDelay       = 5 * time.Second
 )
 
 // supervise starts the database again whenever it ends, until ctx is done.
 // Of several processes that share the folder one starts it, the others adopt.
 func (c *Cluster) supervise(ctx context.Context) {
 	defer close(c.done)
-	ticker := time.NewTicker(upkeep)
+	ticker := time.NewTicker(maintenanceInterval)
 	defer ticker.Stop()
-	delay, since := firstTry, time.Now()
+	delay, since := minRetryDelay, time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -30,23 +30,23 @@ func (c *Cluster) supervise(ctx context.Context) {
 		case <-c.postmaster.exited:
 		}
 		c.log.Warn("database ended unexpectedly, starting it again", "folder", c.folder, "pid", c.postmaster.pid)
-		if time.Since(since) > healthy {
-			delay = firstTry
-		} else if pause(ctx, delay) != nil {
+		if time.Since(since) > minLifetime {
+			delay = minRetryDelay
+		} else if sleep(ctx, delay) != nil {
 			return
 		}
-		for !c.revive(ctx) {
-			if pause(ctx, delay) != nil {
+		for !c.restart(ctx) {
+			if sleep(ctx, delay) != nil {
 				return
 			}
-			delay = min(2*delay, lastTry)
+			delay = min(2*delay, maxRetryDelay)
 		}
-		delay, since = min(2*delay, lastTry), time.Now()
+		delay, since = min(2*delay, maxRetryDelay), time.Now()
 	}
 }
 
-func (c *Cluster) revive(ctx context.Context) bool {
-	err := c.exclusively(ctx, func(*os.File) error {
+func (c *Cluster) restart(ctx context.Context) bool {
+	err := c.withStartLock(ctx, func(*os.File) error {
 		pm, err := c.run(ctx)
 		if err == nil {
 			c.postmaster = pm

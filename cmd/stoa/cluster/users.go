@@ -15,17 +15,17 @@ func (c *Cluster) open(ctx context.Context) error {
 	if err := os.MkdirAll(c.data, 0o700); err != nil {
 		return err
 	}
-	return c.exclusively(ctx, func(held *os.File) (err error) {
+	return c.withStartLock(ctx, func(held *os.File) (err error) {
 		if c.account, err = chooseAccount(c.data, c.folder); err != nil {
 			return err
 		}
-		if c.programs, err = installed.find(ctx, majorOf(c.folder)); err != nil {
+		if c.programs, err = defaultPaths.find(ctx, majorOf(c.folder)); err != nil {
 			return err
 		}
 		if c.users, err = lock(ctx, filepath.Join(c.data, "postgres.users.lock"), unix.LOCK_SH); err != nil {
 			return err
 		}
-		if err = errors.Join(c.account.adopt(held), c.account.adopt(c.users)); err == nil {
+		if err = errors.Join(c.account.chown(held), c.account.chown(c.users)); err == nil {
 			err = c.serve(ctx)
 		}
 		if err != nil {
@@ -53,7 +53,7 @@ func (c *Cluster) serve(ctx context.Context) (err error) {
 func (c *Cluster) close(ctx context.Context) error {
 	defer c.users.Close()
 	defer c.postmaster.release()
-	return c.exclusively(ctx, func(*os.File) error {
+	return c.withStartLock(ctx, func(*os.File) error {
 		last, err := tryLock(c.users, unix.LOCK_EX)
 		if err != nil || !last {
 			return err
@@ -83,12 +83,12 @@ func (c *Cluster) current(ctx context.Context) (*postmaster, error) {
 	if err != nil || pid == 0 {
 		return nil, err
 	}
-	return adopted(pid), nil
+	return watchAdopted(pid), nil
 }
 
-// exclusively runs f with the start lock: no other process starts or stops the
+// withStartLock runs f with the start lock: no other process starts or stops the
 // database meanwhile.
-func (c *Cluster) exclusively(ctx context.Context, f func(held *os.File) error) error {
+func (c *Cluster) withStartLock(ctx context.Context, f func(held *os.File) error) error {
 	held, err := lock(ctx, filepath.Join(c.data, "postgres.start.lock"), unix.LOCK_EX)
 	if err != nil {
 		return err

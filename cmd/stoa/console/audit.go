@@ -14,12 +14,12 @@ type auditCommand struct {
 	By        string `env:"-" placeholder:"NAME" help:"Only what this operator did."`
 	Procedure string `env:"-" help:"Only this procedure, such as suspendBot or jobs.retry."`
 	Target    string `env:"-" placeholder:"ID" help:"Only what was done to this thing."`
-	Since     string `env:"-" placeholder:"WHEN" help:"From then on: RFC 3339, a date, or a while back such as 36h or 7d."`
+	Since     string `env:"-" placeholder:"WHEN" help:"From then on: RFC 3339, a date, or a duration back such as 36h or 7d."`
 	Before    string `env:"-" placeholder:"WHEN" help:"Until then."`
 }
 
 var auditColumns = []column[client.AuditRow]{
-	{"when", func(r client.AuditRow) string { return local(&r.CreatedAt) }},
+	{"when", func(r client.AuditRow) string { return formatTime(&r.CreatedAt) }},
 	{"who", func(r client.AuditRow) string { return r.Operator }},
 	{"procedure", func(r client.AuditRow) string { return r.Procedure }},
 	{"target", func(r client.AuditRow) string { return r.Target }},
@@ -38,19 +38,20 @@ func auditDetails(r client.AuditRow) string {
 	return string(raw)
 }
 
-// Run is kong's to call.
-func (c auditCommand) Run(d *desk) error {
-	since, err := moment(c.Since, time.Now())
+// Run implements kong's command.
+func (c auditCommand) Run(d *deps) error {
+	since, err := parseTime(c.Since, time.Now())
 	if err != nil {
 		return err
 	}
-	before, err := moment(c.Before, time.Now())
+	before, err := parseTime(c.Before, time.Now())
 	if err != nil {
 		return err
 	}
 	type edge = *client.ListAuditAuditEntriesAuditEntryConnectionEdgesAuditEntryEdge
 	rows, err := collect[client.AuditRow](c.paging, func(first int, after *string) (connection[edge], error) {
-		got, err := client.ListAudit(context.Background(), d.client, first, after, given[string](c.By), given[string](c.Procedure), given[string](c.Target), since, before)
+		got, err := client.ListAudit(context.Background(), d.client, first, after,
+			optional[string](c.By), optional[string](c.Procedure), optional[string](c.Target), since, before)
 		if err != nil {
 			return connection[edge]{}, err
 		}

@@ -16,13 +16,13 @@ type botsCommand struct {
 	ReissueToken reissueToken `cmd:"" help:"Revoke all tokens of an agent; the new one is shown once."`
 }
 
-// target is part of every command about one agent.
+// target is the argument of every command about one agent.
 type target struct {
 	Bot string `arg:"" help:"Id or handle of the agent."`
 }
 
-// id finds an agent by its handle, unless it was named by its id.
-func (t target) id(d *desk) (string, error) {
+// id returns the id of the agent that was named by id or handle.
+func (t target) id(d *deps) (string, error) {
 	if _, err := uuid.Parse(t.Bot); err == nil {
 		return t.Bot, nil
 	}
@@ -60,15 +60,16 @@ func botState(state client.BotState, suspended bool) string {
 	return string(state)
 }
 
-// Run is kong's to call.
-func (c listBots) Run(d *desk) error {
+// Run implements kong's command.
+func (c listBots) Run(d *deps) error {
 	var suspended *bool
 	if c.Suspended {
 		suspended = &c.Suspended
 	}
 	type edge = *client.ListBotsBotsBotConnectionEdgesBotEdge
 	rows, err := collect[client.BotRow](c.paging, func(first int, after *string) (connection[edge], error) {
-		got, err := client.ListBots(context.Background(), d.client, first, after, given[client.BotState](c.State), c.Search, suspended)
+		got, err := client.ListBots(context.Background(), d.client, first, after,
+			optional[client.BotState](c.State), c.Search, suspended)
 		if err != nil {
 			return connection[edge]{}, err
 		}
@@ -82,8 +83,8 @@ func (c listBots) Run(d *desk) error {
 
 type showBot struct{ target }
 
-// Run is kong's to call.
-func (c showBot) Run(d *desk) error {
+// Run implements kong's command.
+func (c showBot) Run(d *deps) error {
 	id, err := c.id(d)
 	if err != nil {
 		return err
@@ -100,24 +101,25 @@ func (c showBot) Run(d *desk) error {
 
 		Account *client.Balance `json:"account"`
 	}{BotDetail: got.Bots.Edges[0].Node}
-	lines := []line{
+	fields := []field{
 		{"Id", shown.Id},
 		{"Handle", shown.Handle},
 		{"Name", shown.DisplayName},
 		{"Specialty", shown.Specialty},
 		{"About", shown.Bio},
 		{"State", botState(shown.State, shown.SuspendedAt != nil)},
-		{"Suspended", local(shown.SuspendedAt)},
+		{"Suspended", formatTime(shown.SuspendedAt)},
 		{"Profile", map[bool]string{true: "public", false: "closed"}[shown.ProfilePublic]},
-		{"Email verified", local(shown.EmailVerifiedAt)},
-		{"Registered", local(&shown.CreatedAt)},
-		{"Last active", local(&shown.LastActiveAt)},
+		{"Email verified", formatTime(shown.EmailVerifiedAt)},
+		{"Registered", formatTime(&shown.CreatedAt)},
+		{"Last active", formatTime(&shown.LastActiveAt)},
 	}
 	if len(got.Accounts.Edges) > 0 {
 		shown.Account = got.Accounts.Edges[0].Node
-		lines = append(lines, line{"Available", credits(shown.Account.AvailableMinor)}, line{"Reserved", credits(shown.Account.ReservedMinor)})
+		fields = append(fields, field{"Available", formatCredits(shown.Account.AvailableMinor)},
+			field{"Reserved", formatCredits(shown.Account.ReservedMinor)})
 	}
-	return d.detail(shown, lines...)
+	return d.detail(shown, fields...)
 }
 
 type suspendBot struct {
@@ -125,8 +127,8 @@ type suspendBot struct {
 	reason
 }
 
-// Run is kong's to call.
-func (c suspendBot) Run(d *desk) error {
+// Run implements kong's command.
+func (c suspendBot) Run(d *deps) error {
 	return c.change(d, c.target, func(id, why string) (client.BotRow, error) {
 		got, err := client.SuspendBot(context.Background(), d.client, id, why)
 		if err != nil {
@@ -141,8 +143,8 @@ type reinstateBot struct {
 	reason
 }
 
-// Run is kong's to call.
-func (c reinstateBot) Run(d *desk) error {
+// Run implements kong's command.
+func (c reinstateBot) Run(d *deps) error {
 	return c.change(d, c.target, func(id, why string) (client.BotRow, error) {
 		got, err := client.ReinstateBot(context.Background(), d.client, id, why)
 		if err != nil {
@@ -152,8 +154,8 @@ func (c reinstateBot) Run(d *desk) error {
 	})
 }
 
-// change does something to an agent for a reason, and shows the agent.
-func (r reason) change(d *desk, of target, do func(id, why string) (client.BotRow, error)) error {
+// change runs a mutation on an agent, and prints the agent.
+func (r reason) change(d *deps, of target, do func(id, why string) (client.BotRow, error)) error {
 	id, err := of.id(d)
 	if err != nil {
 		return err
@@ -174,8 +176,8 @@ type reissueToken struct {
 	reason
 }
 
-// Run is kong's to call.
-func (c reissueToken) Run(d *desk) error {
+// Run implements kong's command.
+func (c reissueToken) Run(d *deps) error {
 	id, err := c.id(d)
 	if err != nil {
 		return err
@@ -189,5 +191,5 @@ func (c reissueToken) Run(d *desk) error {
 		return err
 	}
 	grant := got.ReissueToken
-	return d.detail(grant, line{"Token", grant.Token + "  (not shown again)"}, line{"Expires", local(&grant.TokenExpiresAt)})
+	return d.detail(grant, field{"Token", grant.Token + "  (not shown again)"}, field{"Expires", formatTime(&grant.TokenExpiresAt)})
 }

@@ -17,14 +17,13 @@ import (
 	"github.com/Khan/genqlient/graphql"
 )
 
-// tokenFile is where a server keeps the token that it made.
+// tokenFile holds the token that the server made, in its data folder.
 const tokenFile = "operator.token"
 
-// patience is what an answer may take; maintenance takes the longest.
-const patience = 2 * time.Minute
+// answerTimeout bounds one request; maintenance takes the longest.
+const answerTimeout = 2 * time.Minute
 
-// Connection says which server, and who speaks. Its variables are the server's own, so that a console beside the server needs
-// none of the flags.
+// Connection says which server to ask, and who asks. It reads the variables of the server, so beside a server no flag is needed.
 type Connection struct {
 	Address string `default:"127.0.0.1:8081" env:"STOA_OPERATOR_LISTEN" help:"Operator listener: an address or a URL."`
 	Token   string `env:"STOA_OPERATOR_TOKEN" help:"The operators' bearer token; empty: the one in the data folder."`
@@ -32,7 +31,7 @@ type Connection struct {
 	As      string `env:"-" placeholder:"NAME" help:"Your name, for the audit log."`
 }
 
-// origin is where to ask. A listener on every interface answers on the loopback one.
+// origin returns the origin of the listener. A listener on all interfaces is asked on the loopback.
 func (c Connection) origin() (string, error) {
 	if strings.Contains(c.Address, "://") {
 		parsed, err := url.Parse(c.Address)
@@ -51,7 +50,7 @@ func (c Connection) origin() (string, error) {
 	return "http://" + net.JoinHostPort(host, port), nil
 }
 
-// credential returns the token and where it came from.
+// credential returns the token and its source.
 func (c Connection) credential() (token, source string, err error) {
 	if c.Token != "" {
 		return c.Token, "--token or STOA_OPERATOR_TOKEN", nil
@@ -60,15 +59,16 @@ func (c Connection) credential() (token, source string, err error) {
 	kept, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", "", &UsageError{fmt.Sprintf("no token: set --token or STOA_OPERATOR_TOKEN, or name the server's data folder with --data-dir (there is no %s)", path)}
+		return "", "", &UsageError{fmt.Sprintf("no token: set --token or STOA_OPERATOR_TOKEN, or name the server's data folder with --data-dir"+
+			" (there is no %s)", path)}
 	case err != nil:
 		return "", "", fmt.Errorf("the token: %w", err)
 	}
 	return strings.TrimSpace(string(kept)), path, nil
 }
 
-// dial prepares the client; nothing is connected yet.
-func (c Connection) dial() (graphql.Client, error) {
+// newClient returns a client that has not connected yet.
+func (c Connection) newClient() (graphql.Client, error) {
 	origin, err := c.origin()
 	if err != nil {
 		return nil, err
@@ -80,18 +80,18 @@ func (c Connection) dial() (graphql.Client, error) {
 	if strings.ContainsFunc(c.As, unicode.IsControl) {
 		return nil, &UsageError{"--as: a name is one line"}
 	}
-	caller := &caller{client: &http.Client{Timeout: patience}, token: token, name: c.As}
-	return &explaining{graphql.NewClient(origin+"/graphql", caller), cmp.Or(c.Address, origin), source}, nil
+	doer := &authenticatedClient{client: &http.Client{Timeout: answerTimeout}, token: token, name: c.As}
+	return &explainingClient{graphql.NewClient(origin+"/graphql", doer), cmp.Or(c.Address, origin), source}, nil
 }
 
-// caller puts the token and the name on every request.
-type caller struct {
+// authenticatedClient adds the operator's token and name to every request.
+type authenticatedClient struct {
 	client      *http.Client
 	token, name string
 }
 
-// Do is genqlient's to call.
-func (c *caller) Do(request *http.Request) (*http.Response, error) {
+// Do implements graphql.Doer.
+func (c *authenticatedClient) Do(request *http.Request) (*http.Response, error) {
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	if c.name != "" {
 		request.Header.Set("X-Stoa-Operator", c.name)

@@ -1,21 +1,25 @@
-// Package console is `stoa operator …`: what an operator does daily, over the GraphQL of a running server.
+// Package console is `stoa operator`: an operator's daily work, over the GraphQL of a running server.
 //
-// Every command is one or a few typed calls (package client) and a table for people, or with --json the same rows for scripts,
-// under the names that GraphQL gives them and with amounts in minor units. Whatever changes something, and a look into an order,
-// takes a reason; the server audits it. The console knows the server from outside only.
+// Every command makes typed calls (package client) and prints a table, or with --json the rows with the names of GraphQL and
+// amounts in minor units. Changes and reviews of orders take a reason, which the server writes into the audit log. The package
+// imports nothing of the server.
 //
-// What goes wrong is an error that says what to do about it: *UsageError for what was typed, anything else for what failed.
+// Errors say what to do about them: *UsageError for invalid arguments, *RefusedError for what the server refused.
 package console
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/Khan/genqlient/graphql"
 	"github.com/alecthomas/kong"
+	"golang.org/x/sys/unix"
 )
 
-// Command is the tree of the console's commands; kong fills it in.
+// Command is the command line of `stoa operator`, as kong reads it.
 type Command struct {
 	Connection
 
@@ -36,31 +40,60 @@ type Command struct {
 	Maintenance maintenanceCommand `cmd:"" help:"Run a periodic task now and wait for it."`
 }
 
-// desk is what every command works with.
-type desk struct {
+// deps is what every command needs.
+type deps struct {
 	client graphql.Client
 	out    io.Writer
 	json   bool
-	// ask is where a reason is asked for; nil where nobody is there to answer.
-	ask *os.File
+	// terminal is where a reason is asked for; nil without a terminal.
+	terminal *os.File
 }
 
-// AfterApply is kong's to call, once all flags are known.
+// AfterApply implements kong's hook, which runs once all flags are known.
 func (c *Command) AfterApply(parsed *kong.Context) error {
-	client, err := c.dial()
+	client, err := c.newClient()
 	if err != nil {
 		return err
 	}
-	d := &desk{client: client, out: parsed.Stdout, json: c.JSON}
+	d := &deps{client: client, out: parsed.Stdout, json: c.JSON}
 	if isTerminal(os.Stdin) {
-		d.ask = os.Stdin
+		d.terminal = os.Stdin
 	}
 	parsed.Bind(d)
 	return nil
 }
 
-// UsageError is a command line that cannot be carried out as it stands.
+// UsageError says that an argument is missing or invalid. The exit code is 2.
 type UsageError struct{ text string }
 
-// Error is for whoever typed it.
-func (m *UsageError) Error() string { return m.text }
+// Error implements error.
+func (e *UsageError) Error() string { return e.text }
+
+// reason is part of every command that changes something.
+type reason struct {
+	Reason string `env:"-" placeholder:"WHY" help:"Why, for the audit log; asked for on a terminal."`
+}
+
+// why returns the reason, or asks for it on a terminal. Without either it returns a *UsageError.
+func (r reason) why(d *deps) (string, error) {
+	if strings.TrimSpace(r.Reason) != "" {
+		return r.Reason, nil
+	}
+	if d.terminal == nil {
+		return "", &UsageError{"--reason is needed: it goes into the audit log"}
+	}
+	fmt.Fprint(os.Stderr, "Why? ")
+	line, err := bufio.NewReader(d.terminal).ReadString('\n')
+	if strings.TrimSpace(line) == "" {
+		return "", &UsageError{"nothing was done without a reason"}
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the reason: %w", err)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}

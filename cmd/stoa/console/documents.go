@@ -20,13 +20,13 @@ var documentColumns = []column[client.DocumentRow]{
 	{"key", func(r client.DocumentRow) string { return r.Key }},
 	{"version", func(r client.DocumentRow) string { return r.Version }},
 	{"title", func(r client.DocumentRow) string { return r.Title }},
-	{"published", func(r client.DocumentRow) string { return local(&r.CreatedAt) }},
-	{"withdrawn", func(r client.DocumentRow) string { return local(r.WithdrawnAt) }},
+	{"published", func(r client.DocumentRow) string { return formatTime(&r.CreatedAt) }},
+	{"withdrawn", func(r client.DocumentRow) string { return formatTime(r.WithdrawnAt) }},
 	{"url", func(r client.DocumentRow) string { return r.Url }},
 }
 
-// Run is kong's to call.
-func (c listDocuments) Run(d *desk) error {
+// Run implements kong's command.
+func (c listDocuments) Run(d *deps) error {
 	type edge = *client.ListDocumentsDocumentsDocumentConnectionEdgesDocumentEdge
 	rows, err := collect[client.DocumentRow](c.paging, func(first int, after *string) (connection[edge], error) {
 		got, err := client.ListDocuments(context.Background(), d.client, first, after)
@@ -51,8 +51,8 @@ type publishDocument struct {
 	URL     string `env:"-" help:"Where it can be read, too."`
 }
 
-// Run is kong's to call.
-func (c publishDocument) Run(d *desk) error {
+// Run implements kong's command.
+func (c publishDocument) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ type withdrawDocument struct {
 	ID string `arg:"" help:"Id of the version."`
 }
 
-// Run is kong's to call.
-func (c withdrawDocument) Run(d *desk) error {
+// Run implements kong's command.
+func (c withdrawDocument) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err

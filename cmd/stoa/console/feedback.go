@@ -24,14 +24,14 @@ var feedbackColumns = []column[client.FeedbackRow]{
 	{"by", func(f client.FeedbackRow) string { return f.Bot.Handle }},
 	{"age", func(f client.FeedbackRow) string { return ago(f.CreatedAt) }},
 	{"text", func(f client.FeedbackRow) string { return f.Text }},
-	{"answer", func(f client.FeedbackRow) string { return text(f.Answer) }},
+	{"answer", func(f client.FeedbackRow) string { return deref(f.Answer) }},
 }
 
-// Run is kong's to call.
-func (c listFeedback) Run(d *desk) error {
+// Run implements kong's command.
+func (c listFeedback) Run(d *deps) error {
 	type edge = *client.ListFeedbackFeedbacksFeedbackConnectionEdgesFeedbackEdge
 	rows, err := collect[client.FeedbackRow](c.paging, func(first int, after *string) (connection[edge], error) {
-		got, err := client.ListFeedback(context.Background(), d.client, first, after, given[client.FeedbackState](c.State))
+		got, err := client.ListFeedback(context.Background(), d.client, first, after, optional[client.FeedbackState](c.State))
 		if err != nil {
 			return connection[edge]{}, err
 		}
@@ -50,8 +50,8 @@ type answerFeedback struct {
 	Text string `arg:"" help:"The answer, which the agent reads."`
 }
 
-// Run is kong's to call.
-func (c answerFeedback) Run(d *desk) error {
+// Run implements kong's command.
+func (c answerFeedback) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err

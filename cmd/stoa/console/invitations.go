@@ -22,7 +22,7 @@ var invitationColumns = []column[client.InvitationRow]{
 	{"state", invitationState},
 	{"used", func(i client.InvitationRow) string { return fmt.Sprintf("%d of %d", i.Used, i.Uses) }},
 	{"made", func(i client.InvitationRow) string { return ago(i.CreatedAt) }},
-	{"expires", func(i client.InvitationRow) string { return local(i.ExpiresAt) }},
+	{"expires", func(i client.InvitationRow) string { return formatTime(i.ExpiresAt) }},
 	{"note", func(i client.InvitationRow) string { return i.Note }},
 }
 
@@ -39,8 +39,8 @@ func invitationState(i client.InvitationRow) string {
 	}
 }
 
-// Run is kong's to call.
-func (c listInvitations) Run(d *desk) error {
+// Run implements kong's command.
+func (c listInvitations) Run(d *deps) error {
 	type edge = *client.ListInvitationsInvitationsInvitationConnectionEdgesInvitationEdge
 	rows, err := collect[client.InvitationRow](c.paging, func(first int, after *string) (connection[edge], error) {
 		got, err := client.ListInvitations(context.Background(), d.client, first, after)
@@ -59,13 +59,13 @@ type createInvitation struct {
 	reason
 
 	Uses    *int    `env:"-" help:"How many registrations it allows; 1 unless set."`
-	Expires string  `env:"-" placeholder:"WHEN" help:"RFC 3339, a date, or a while from now such as 36h or 7d; no end unless set."`
+	Expires string  `env:"-" placeholder:"WHEN" help:"RFC 3339, a date, or a duration from now such as 36h or 7d; no end unless set."`
 	Note    *string `env:"-" help:"For whom it is."`
 }
 
-// Run is kong's to call.
-func (c createInvitation) Run(d *desk) error {
-	expires, err := until(c.Expires, time.Now())
+// Run implements kong's command.
+func (c createInvitation) Run(d *deps) error {
+	expires, err := parseFuture(c.Expires, time.Now())
 	if err != nil {
 		return err
 	}
@@ -73,27 +73,29 @@ func (c createInvitation) Run(d *desk) error {
 	if err != nil {
 		return err
 	}
-	got, err := client.CreateInvitation(context.Background(), d.client, client.InvitationInput{Uses: c.Uses, ExpiresAt: expires, Note: c.Note}, why)
+	got, err := client.CreateInvitation(context.Background(), d.client, client.InvitationInput{
+		Uses: c.Uses, ExpiresAt: expires, Note: c.Note,
+	}, why)
 	if err != nil {
 		return err
 	}
 	made := got.CreateInvitation
 	return d.detail(made,
-		line{"Code", made.Code + "  (not shown again)"},
-		line{"Id", made.Invitation.Id},
-		line{"Uses", strconv.Itoa(made.Invitation.Uses)},
-		line{"Expires", local(made.Invitation.ExpiresAt)},
-		line{"Note", made.Invitation.Note},
+		field{"Code", made.Code + "  (not shown again)"},
+		field{"Id", made.Invitation.Id},
+		field{"Uses", strconv.Itoa(made.Invitation.Uses)},
+		field{"Expires", formatTime(made.Invitation.ExpiresAt)},
+		field{"Note", made.Invitation.Note},
 	)
 }
 
-// until reads a time as moment does, but a while counts from now on.
-func until(text string, now time.Time) (*time.Time, error) {
-	if ahead, err := span(text); err == nil {
+// parseFuture reads a time as parseTime does, but a duration counts from now on.
+func parseFuture(text string, now time.Time) (*time.Time, error) {
+	if ahead, err := parseDuration(text); err == nil {
 		found := now.Add(ahead).UTC().Truncate(time.Second)
 		return &found, nil
 	}
-	return moment(text, now)
+	return parseTime(text, now)
 }
 
 type revokeInvitation struct {
@@ -102,8 +104,8 @@ type revokeInvitation struct {
 	ID string `arg:"" help:"Id of the invitation."`
 }
 
-// Run is kong's to call.
-func (c revokeInvitation) Run(d *desk) error {
+// Run implements kong's command.
+func (c revokeInvitation) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err

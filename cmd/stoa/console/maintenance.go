@@ -14,9 +14,9 @@ type maintenanceCommand struct {
 	Task string `arg:"" help:"One of the server's tasks, such as cleanup or reconcile."`
 }
 
-// Run is kong's to call.
-func (c maintenanceCommand) Run(d *desk) error {
-	task, err := known(c.Task, client.AllMaintenanceTask)
+// Run implements kong's command.
+func (c maintenanceCommand) Run(d *deps) error {
+	task, err := parseEnum(c.Task, client.AllMaintenanceTask)
 	if err != nil {
 		return err
 	}
@@ -29,29 +29,31 @@ func (c maintenanceCommand) Run(d *desk) error {
 		return err
 	}
 	done := got.RunMaintenance
-	lines := []line{{"Done", strings.ToLower(string(done.Task))}}
+	fields := []field{{"Done", strings.ToLower(string(done.Task))}}
 	for _, s := range done.Swept {
-		lines = append(lines, line{s.Name, fmt.Sprintf("%d deleted", s.Deleted)})
+		fields = append(fields, field{s.Name, fmt.Sprintf("%d deleted", s.Deleted)})
 	}
 	for _, wrong := range done.Discrepancies {
-		lines = append(lines, line{"Wrong", fmt.Sprintf("%s: %d instead of %d  %s %s", wrong.Check, wrong.Found, wrong.Expected, text(wrong.BotId), text(wrong.TransactionId))})
+		fields = append(fields, field{"Wrong", fmt.Sprintf("%s: %d instead of %d  %s %s",
+			wrong.Check, wrong.Found, wrong.Expected, deref(wrong.BotId), deref(wrong.TransactionId))})
 	}
 	switch task {
 	case client.MaintenanceTaskReconcile:
-		lines = append(lines, line{"Wrong", fmt.Sprintf("%d discrepancies", len(done.Discrepancies))})
+		fields = append(fields, field{"Wrong", fmt.Sprintf("%d discrepancies", len(done.Discrepancies))})
 	case client.MaintenanceTaskLifecycle:
-		lines = append(lines, line{"Trashed", fmt.Sprintf("%d agents", done.Trashed)})
+		fields = append(fields, field{"Trashed", fmt.Sprintf("%d agents", done.Trashed)})
 	case client.MaintenanceTaskRewards:
-		lines = append(lines, line{"Granted", fmt.Sprintf("%d rewards", done.Granted)})
+		fields = append(fields, field{"Granted", fmt.Sprintf("%d rewards", done.Granted)})
 	}
 	if done.Backup != nil {
-		lines = append(lines, line{"Backup", fmt.Sprintf("%s: %d files, %d bytes", done.Backup.Name, done.Backup.Files, done.Backup.SizeBytes)})
+		fields = append(fields, field{"Backup", fmt.Sprintf("%s: %d files, %d bytes",
+			done.Backup.Name, done.Backup.Files, done.Backup.SizeBytes)})
 	}
-	return d.detail(done, lines...)
+	return d.detail(done, fields...)
 }
 
-// known finds a word of an enumeration in any case.
-func known[Word ~string](typed string, all []Word) (Word, error) {
+// parseEnum finds a value of an enumeration, in upper or lower case.
+func parseEnum[Word ~string](typed string, all []Word) (Word, error) {
 	var names []string
 	for _, word := range all {
 		if strings.EqualFold(typed, string(word)) {

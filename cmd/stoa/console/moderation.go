@@ -2,17 +2,123 @@ package console
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/Khan/genqlient/graphql"
 
 	"stoa/cmd/stoa/console/client"
 )
 
+type postsCommand struct {
+	List   listPosts  `cmd:"" default:"withargs" help:"List posts, newest first."`
+	Remove removePost `cmd:"" help:"Take a post back for good, in the place of its author; its files are free again."`
+}
+
+type tasksCommand struct {
+	List   listTasks  `cmd:"" default:"withargs" help:"List the board's tasks, newest first."`
+	Remove removeTask `cmd:"" help:"Take a task off the board for good; an order that came of it goes on."`
+}
+
+type servicesCommand struct {
+	List   listServices  `cmd:"" default:"withargs" help:"List the catalogue's services, newest first."`
+	Remove removeService `cmd:"" help:"Take a service off the catalogue for good."`
+}
+
+// search holds the flags of commands that search by title.
+type search struct {
+	paging
+
+	Search string `env:"-" placeholder:"TEXT" help:"In the title."`
+}
+
+type (
+	listPosts    struct{ search }
+	listTasks    struct{ search }
+	listServices struct{ search }
+)
+
+var postColumns = []column[client.PostRow]{
+	{"id", func(p client.PostRow) string { return p.Id }},
+	{"by", func(p client.PostRow) string { return p.Author.Handle }},
+	{"kind", func(p client.PostRow) string { return string(p.Kind) + ", " + string(p.Visibility) }},
+	{"age", func(p client.PostRow) string { return ago(p.CreatedAt) }},
+	{"removed", func(p client.PostRow) string { return formatTime(p.DeletedAt) }},
+	{"title", func(p client.PostRow) string { return p.Title }},
+}
+
+// Run implements kong's command.
+func (c listPosts) Run(d *deps) error {
+	type edge = *client.ListPostsPostsPostConnectionEdgesPostEdge
+	rows, err := collect[client.PostRow](c.paging, func(first int, after *string) (connection[edge], error) {
+		got, err := client.ListPosts(context.Background(), d.client, first, after, c.Search)
+		if err != nil {
+			return connection[edge]{}, err
+		}
+		return connection[edge]{got.Posts.Edges, got.Posts.PageInfo}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return table(d, rows, postColumns)
+}
+
+var taskColumns = []column[client.TaskRow]{
+	{"id", func(t client.TaskRow) string { return t.Id }},
+	{"by", func(t client.TaskRow) string { return t.Customer.Handle }},
+	{"state", func(t client.TaskRow) string { return string(t.State) }},
+	{"total", func(t client.TaskRow) string { return formatCredits(t.TotalMinor) }},
+	{"responses", func(t client.TaskRow) string { return strconv.Itoa(t.ResponseCount) }},
+	{"deadline", func(t client.TaskRow) string { return ago(t.Deadline) }},
+	{"age", func(t client.TaskRow) string { return ago(t.CreatedAt) }},
+	{"removed", func(t client.TaskRow) string { return formatTime(t.RemovedAt) }},
+	{"title", func(t client.TaskRow) string { return t.Title }},
+}
+
+// Run implements kong's command.
+func (c listTasks) Run(d *deps) error {
+	type edge = *client.ListTasksTasksTaskConnectionEdgesTaskEdge
+	rows, err := collect[client.TaskRow](c.paging, func(first int, after *string) (connection[edge], error) {
+		got, err := client.ListTasks(context.Background(), d.client, first, after, c.Search)
+		if err != nil {
+			return connection[edge]{}, err
+		}
+		return connection[edge]{got.Tasks.Edges, got.Tasks.PageInfo}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return table(d, rows, taskColumns)
+}
+
+var serviceColumns = []column[client.ServiceRow]{
+	{"id", func(s client.ServiceRow) string { return s.Id }},
+	{"by", func(s client.ServiceRow) string { return s.Bot.Handle }},
+	{"age", func(s client.ServiceRow) string { return ago(s.CreatedAt) }},
+	{"removed", func(s client.ServiceRow) string { return formatTime(s.DeletedAt) }},
+	{"title", func(s client.ServiceRow) string { return s.Title }},
+}
+
+// Run implements kong's command.
+func (c listServices) Run(d *deps) error {
+	type edge = *client.ListServicesServicesServiceConnectionEdgesServiceEdge
+	rows, err := collect[client.ServiceRow](c.paging, func(first int, after *string) (connection[edge], error) {
+		got, err := client.ListServices(context.Background(), d.client, first, after, c.Search)
+		if err != nil {
+			return connection[edge]{}, err
+		}
+		return connection[edge]{got.Services.Edges, got.Services.PageInfo}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return table(d, rows, serviceColumns)
+}
+
 type attachmentsCommand struct {
 	Remove removeAttachment `cmd:"" help:"Take a file away from everyone, its owner too, for good."`
 }
 
-// removal is one thing that goes for good.
+// removal is the argument of every command that removes something for good.
 type removal struct {
 	reason
 
@@ -26,24 +132,26 @@ type (
 	removeAttachment struct{ removal }
 )
 
-// Run is kong's to call.
-func (c removePost) Run(d *desk) error { return remove(d, c.removal, "post", client.RemovePost) }
+// Run implements kong's command.
+func (c removePost) Run(d *deps) error { return remove(d, c.removal, "post", client.RemovePost) }
 
-// Run is kong's to call.
-func (c removeTask) Run(d *desk) error { return remove(d, c.removal, "task", client.RemoveTask) }
+// Run implements kong's command.
+func (c removeTask) Run(d *deps) error { return remove(d, c.removal, "task", client.RemoveTask) }
 
-// Run is kong's to call.
-func (c removeService) Run(d *desk) error {
+// Run implements kong's command.
+func (c removeService) Run(d *deps) error {
 	return remove(d, c.removal, "service", client.RemoveService)
 }
 
-// Run is kong's to call.
-func (c removeAttachment) Run(d *desk) error {
+// Run implements kong's command.
+func (c removeAttachment) Run(d *deps) error {
 	return remove(d, c.removal, "file", client.RemoveAttachment)
 }
 
-// remove calls a procedure that takes a thing away.
-func remove[Response any](d *desk, c removal, what string, call func(context.Context, graphql.Client, string, string) (*Response, error)) error {
+// remove calls a mutation that removes something.
+func remove[Response any](
+	d *deps, c removal, what string, call func(context.Context, graphql.Client, string, string) (*Response, error),
+) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
@@ -54,5 +162,5 @@ func remove[Response any](d *desk, c removal, what string, call func(context.Con
 	return d.detail(struct {
 		Removed string `json:"removed"`
 		ID      string `json:"id"`
-	}{what, c.ID}, line{"Removed", what + " " + c.ID})
+	}{what, c.ID}, field{"Removed", what + " " + c.ID})
 }

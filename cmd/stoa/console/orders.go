@@ -2,7 +2,11 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +32,7 @@ var orderColumns = []column[client.OrderRow]{
 	{"state", orderState},
 	{"customer", func(o client.OrderRow) string { return o.Customer.Handle }},
 	{"contractor", func(o client.OrderRow) string { return o.Contractor.Handle }},
-	{"total", func(o client.OrderRow) string { return credits(o.TotalMinor) }},
+	{"total", func(o client.OrderRow) string { return formatCredits(o.TotalMinor) }},
 	{"deadline", func(o client.OrderRow) string { return ago(o.Deadline) }},
 	{"age", func(o client.OrderRow) string { return ago(o.CreatedAt) }},
 	{"idle", func(o client.OrderRow) string { return ago(o.UpdatedAt) }},
@@ -41,8 +45,8 @@ func orderState(o client.OrderRow) string {
 	return string(o.State)
 }
 
-// Run is kong's to call.
-func (c listOrders) Run(d *desk) error {
+// Run implements kong's command.
+func (c listOrders) Run(d *deps) error {
 	states := client.AllOrderState
 	if c.State != "" {
 		states = []client.OrderState{client.OrderState(c.State)}
@@ -69,15 +73,14 @@ func (c listOrders) Run(d *desk) error {
 	return table(d, rows, orderColumns)
 }
 
-// stuckOrders are the disputed ones, those whose work is not delivered by the deadline, and those that nobody has touched for
-// long although credits are reserved for them.
+// stuckOrders lists orders that are disputed, past their deadline undelivered, or unchanged for long with reserved credits.
 type stuckOrders struct {
 	paging
 
 	Idle string `default:"3d" env:"-" placeholder:"WHILE" help:"How long untouched is too long: 36h or 7d, say."`
 }
 
-// trouble says why an order is in the list.
+// trouble says why an order is listed as stuck.
 func trouble(o client.OrderRow) string {
 	switch {
 	case o.State == client.OrderStateDisputed && o.RefundProposedAt != nil:
@@ -93,11 +96,11 @@ func trouble(o client.OrderRow) string {
 	}
 }
 
-// Run is kong's to call.
-func (c stuckOrders) Run(d *desk) error {
-	idle, err := span(c.Idle)
+// Run implements kong's command.
+func (c stuckOrders) Run(d *deps) error {
+	idle, err := parseDuration(c.Idle)
 	if err != nil {
-		return &UsageError{fmt.Sprintf("--idle: %q is no while such as 36h or 7d", c.Idle)}
+		return &UsageError{fmt.Sprintf("--idle: %q is no duration such as 36h or 7d", c.Idle)}
 	}
 	now := time.Now().UTC().Truncate(time.Second)
 	type edge = *client.ListStuckOrdersOrdersOrderConnectionEdgesOrderEdge
@@ -120,8 +123,8 @@ type reviewOrder struct {
 	ID string `arg:"" help:"Id of the order."`
 }
 
-// Run is kong's to call.
-func (c reviewOrder) Run(d *desk) error {
+// Run implements kong's command.
+func (c reviewOrder) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
@@ -131,32 +134,83 @@ func (c reviewOrder) Run(d *desk) error {
 		return err
 	}
 	r := got.ReviewOrder
-	lines := []line{
+	fields := []field{
 		{"Order", r.Order.Id},
 		{"State", fmt.Sprintf("%s, version %d", orderState(r.Order), r.Order.Version)},
 		{"Customer", r.Order.Customer.Handle + "  " + r.Order.Customer.Id},
 		{"Contractor", r.Order.Contractor.Handle + "  " + r.Order.Contractor.Id},
-		{"Price", fmt.Sprintf("%s and a fee of %s: %s", credits(r.Order.AmountMinor), credits(r.Order.FeeMinor), credits(r.Order.TotalMinor))},
-		{"Deadline", local(&r.Order.Deadline)},
+		{"Price", fmt.Sprintf("%s and a fee of %s: %s",
+			formatCredits(r.Order.AmountMinor), formatCredits(r.Order.FeeMinor), formatCredits(r.Order.TotalMinor))},
+		{"Deadline", formatTime(&r.Order.Deadline)},
 		{"Title", r.Title},
 		{"Description", r.Description},
-		{"Result", text(r.ResultText)},
-		{"Dispute", text(r.DisputeReason)},
-		{"Refund", text(r.RefundReason)},
+		{"Result", deref(r.ResultText)},
+		{"Dispute", deref(r.DisputeReason)},
+		{"Refund", deref(r.RefundReason)},
 	}
 	for _, f := range r.InputAttachments {
-		lines = append(lines, line{"Input", file(f)})
+		fields = append(fields, field{"Input", file(f)})
 	}
 	for _, f := range r.ResultAttachments {
-		lines = append(lines, line{"Delivered", file(f)})
+		fields = append(fields, field{"Delivered", file(f)})
 	}
+	handles := map[string]string{r.Order.Customer.Id: r.Order.Customer.Handle, r.Order.Contractor.Id: r.Order.Contractor.Handle}
 	for _, e := range r.Events {
-		who := map[string]string{r.Order.Customer.Id: r.Order.Customer.Handle, r.Order.Contractor.Id: r.Order.Contractor.Handle}[e.ParticipantID]
-		lines = append(lines, line{local(&e.CreatedAt), strings.TrimSpace(fmt.Sprintf("%s by %s: %s, version %d  %s", e.Action, who, e.State, e.Version, text(e.Reason)))})
+		who := handles[e.ParticipantID]
+		fields = append(fields, field{formatTime(&e.CreatedAt), strings.TrimSpace(fmt.Sprintf("%s by %s: %s, version %d  %s",
+			e.Action, who, e.State, e.Version, deref(e.Reason)))})
 	}
-	return d.detail(r, lines...)
+	return d.detail(r, fields...)
 }
 
 func file(f client.File) string {
-	return fmt.Sprintf("%s  %v, %s, %d bytes", f.Id, f.Status, text(f.MediaType), f.SizeBytes)
+	return fmt.Sprintf("%s  %v, %s, %d bytes", f.Id, f.Status, deref(f.MediaType), f.SizeBytes)
+}
+
+type orderFile struct {
+	reason
+
+	Order string `arg:"" help:"Id of the order."`
+	File  string `arg:"" help:"Id of the file."`
+	To    string `required:"" env:"-" placeholder:"PATH" help:"Where to put it; what is there already stays."`
+}
+
+// savedFile is a file of an order that was saved.
+type savedFile struct {
+	ID        string `json:"id"`
+	Path      string `json:"path"`
+	SizeBytes int    `json:"sizeBytes"` //nolint:tagliatelle // as GraphQL has it
+}
+
+// Run implements kong's command. It creates the target file before it reads the order, since each review is audited.
+func (c orderFile) Run(d *deps) error {
+	why, err := c.why(d)
+	if err != nil {
+		return err
+	}
+	place, err := os.OpenFile(c.To, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return &UsageError{fmt.Sprintf("--to: %s is there already", c.To)}
+	}
+	if err != nil {
+		return fmt.Errorf("--to: %w", err)
+	}
+	saved, err := c.save(d, place, why)
+	if err = errors.Join(err, place.Close()); err != nil {
+		return errors.Join(err, os.Remove(c.To))
+	}
+	return d.detail(saved, field{"File", saved.ID}, field{"Saved as", saved.Path}, field{"Bytes", strconv.Itoa(saved.SizeBytes)})
+}
+
+func (c orderFile) save(d *deps, place *os.File, why string) (savedFile, error) {
+	got, err := client.ReadOrderFile(context.Background(), d.client, c.Order, c.File, why)
+	if err != nil {
+		return savedFile{}, err
+	}
+	var raw []byte
+	if sent := got.ReviewOrder.File; sent != nil {
+		raw = *sent
+	}
+	_, err = place.Write(raw)
+	return savedFile{c.File, c.To, len(raw)}, err
 }

@@ -4,16 +4,16 @@ import (
 	"stoa/cmd/stoa/console/client"
 )
 
-// maxPage is how many rows the server gives at once.
+// maxPage is the largest page of the server.
 const maxPage = 100
 
-// paging is part of every command that lists.
+// paging holds the flags of every command that lists.
 type paging struct {
 	Limit int  `default:"20" env:"-" help:"How many rows."`
 	All   bool `env:"-" help:"All rows."`
 }
 
-// Validate is kong's to call.
+// Validate implements kong's validation.
 func (p paging) Validate() error {
 	if p.Limit < 1 {
 		return &UsageError{"--limit must be at least 1"}
@@ -21,16 +21,16 @@ func (p paging) Validate() error {
 	return nil
 }
 
-// edge is one of a generated connection's.
+// edge is an edge of a generated connection.
 type edge[Row any] interface{ GetNode() *Row }
 
-// connection is a page of generated rows.
+// connection is one page of a generated connection.
 type connection[Edge any] struct {
 	edges []Edge
 	end   client.PageEnd
 }
 
-// collect reads pages until there are as many rows as were asked for, or no more.
+// collect reads pages until it has as many rows as were asked for, or all.
 func collect[Row any, Edge edge[Row]](p paging, page func(first int, after *string) (connection[Edge], error)) ([]Row, error) {
 	rows := []Row{} // none is [] in JSON
 	var after *string

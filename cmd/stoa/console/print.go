@@ -11,14 +11,14 @@ import (
 // maxCell is how many characters of a text a table shows.
 const maxCell = 60
 
-// column is one of a table's.
+// column is one column of a table.
 type column[Row any] struct {
 	title string
 	cell  func(Row) string
 }
 
 // table prints rows for people, or as a JSON array.
-func table[Row any](d *desk, rows []Row, columns []column[Row]) error {
+func table[Row any](d *deps, rows []Row, columns []column[Row]) error {
 	if d.json {
 		return d.printJSON(rows)
 	}
@@ -33,7 +33,7 @@ func table[Row any](d *desk, rows []Row, columns []column[Row]) error {
 	fmt.Fprintln(w)
 	for _, row := range rows {
 		for i, c := range columns {
-			fmt.Fprintf(w, "%s%s", separator(i), short(c.cell(row)))
+			fmt.Fprintf(w, "%s%s", separator(i), truncate(c.cell(row)))
 		}
 		fmt.Fprintln(w)
 	}
@@ -47,16 +47,16 @@ func separator(i int) string {
 	return "\t"
 }
 
-// line is one of a single thing's.
-type line struct{ title, text string }
+// field is one line of what detail prints.
+type field struct{ title, text string }
 
-// detail prints one thing for people, without the lines that are empty, or as JSON.
-func (d *desk) detail(value any, lines ...line) error {
+// detail prints one object for people, without empty fields, or as JSON.
+func (d *deps) detail(value any, fields ...field) error {
 	if d.json {
 		return d.printJSON(value)
 	}
 	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
-	for _, l := range lines {
+	for _, l := range fields {
 		if l.text != "" {
 			fmt.Fprintf(w, "%s\t%s\n", l.title, strings.ReplaceAll(plain(l.text), "\n", "\n\t"))
 		}
@@ -64,15 +64,15 @@ func (d *desk) detail(value any, lines ...line) error {
 	return w.Flush()
 }
 
-// printJSON is stable: names are GraphQL's, times RFC 3339, amounts minor units.
-func (d *desk) printJSON(value any) error {
+// printJSON prints for scripts: the names of GraphQL, times in RFC 3339, amounts in minor units.
+func (d *deps) printJSON(value any) error {
 	encoder := json.NewEncoder(d.out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }
 
-// plain takes from a text what a terminal would obey.
+// plain replaces control characters, which a terminal would obey.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
@@ -82,8 +82,8 @@ func plain(text string) string {
 	}, text)
 }
 
-// short makes a text fit into a cell.
-func short(text string) string {
+// truncate makes a text fit into a cell.
+func truncate(text string) string {
 	text = strings.ReplaceAll(plain(text), "\n", " ")
 	if runes := []rune(text); len(runes) > maxCell {
 		return string(runes[:maxCell-1]) + "…"

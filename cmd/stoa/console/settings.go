@@ -12,14 +12,14 @@ type settingsCommand struct {
 	Set                        setSettings                `cmd:"" help:"Change those that are named."`
 	ActivateLifecycle          activateLifecycle          `cmd:"" help:"Begin to count agents' inactivity; needs mail."`
 	DeactivateLifecycle        deactivateLifecycle        `cmd:"" help:"Stop counting it."`
-	ActivateEmailRequirement   activateEmailRequirement   `cmd:"" help:"Restrict agents without a verified owner email, 14 days from now on; needs mail."`
+	ActivateEmailRequirement   activateEmailRequirement   `cmd:"" help:"Restrict agents without a verified owner email, from 14 days on; needs mail."`
 	DeactivateEmailRequirement deactivateEmailRequirement `cmd:"" help:"End that restriction at once."`
 }
 
 type showSettings struct{}
 
-// Run is kong's to call.
-func (showSettings) Run(d *desk) error {
+// Run implements kong's command.
+func (showSettings) Run(d *deps) error {
 	got, err := client.GetSettings(context.Background(), d.client)
 	if err != nil {
 		return err
@@ -40,13 +40,13 @@ type setSettings struct {
 	Website          *string `env:"-" help:"Their page."`
 }
 
-// modes are the registration modes as they are typed.
+// modes are the registration modes by their names on the command line.
 var modes = map[string]client.RegistrationMode{
 	"open": client.RegistrationModeOpen, "invitation": client.RegistrationModeInvitation, "closed": client.RegistrationModeClosed,
 }
 
-// Run is kong's to call.
-func (c setSettings) Run(d *desk) error {
+// Run implements kong's command.
+func (c setSettings) Run(d *deps) error {
 	input := client.SettingsInput{
 		EmailGateEnabled: c.EmailGate, RewardsEnabled: c.Rewards, RestoreEnabled: c.Restore, FeeBps: c.FeeBps,
 		OperatorName: c.OperatorName, OperatorContactEmail: c.ContactEmail, OperatorWebsite: c.Website,
@@ -71,7 +71,7 @@ func (c setSettings) Run(d *desk) error {
 type activateLifecycle struct{ reason }
 
 // Run implements kong's command.
-func (c activateLifecycle) Run(d *desk) error {
+func (c activateLifecycle) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (c activateLifecycle) Run(d *desk) error {
 type deactivateLifecycle struct{ reason }
 
 // Run implements kong's command.
-func (c deactivateLifecycle) Run(d *desk) error {
+func (c deactivateLifecycle) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (c deactivateLifecycle) Run(d *desk) error {
 type activateEmailRequirement struct{ reason }
 
 // Run implements kong's command.
-func (c activateEmailRequirement) Run(d *desk) error {
+func (c activateEmailRequirement) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c activateEmailRequirement) Run(d *desk) error {
 type deactivateEmailRequirement struct{ reason }
 
 // Run implements kong's command.
-func (c deactivateEmailRequirement) Run(d *desk) error {
+func (c deactivateEmailRequirement) Run(d *deps) error {
 	why, err := c.why(d)
 	if err != nil {
 		return err
@@ -128,18 +128,18 @@ func (c deactivateEmailRequirement) Run(d *desk) error {
 	return d.settings(got.DeactivateEmailRequirement)
 }
 
-func (d *desk) settings(s client.Setup) error {
+func (d *deps) settings(s client.Setup) error {
 	return d.detail(s,
-		line{"Registration", string(s.RegistrationMode)},
-		line{"Email gate", yes(s.EmailGateEnabled)},
-		line{"Rewards", yes(s.RewardsEnabled)},
-		line{"Restore", yes(s.RestoreEnabled)},
-		line{"Fee", fmt.Sprintf("%d basis points", s.FeeBps)},
-		line{"Operator", s.OperatorName},
-		line{"Contact", s.OperatorContactEmail},
-		line{"Website", s.OperatorWebsite},
-		line{"Lifecycle since", local(s.LifecycleActivatedAt)},
-		line{"Emails needed since", local(s.EmailRequirementActivatedAt)},
-		line{"Changed", local(&s.UpdatedAt)},
+		field{"Registration", string(s.RegistrationMode)},
+		field{"Email gate", yesNo(s.EmailGateEnabled)},
+		field{"Rewards", yesNo(s.RewardsEnabled)},
+		field{"Restore", yesNo(s.RestoreEnabled)},
+		field{"Fee", fmt.Sprintf("%d basis points", s.FeeBps)},
+		field{"Operator", s.OperatorName},
+		field{"Contact", s.OperatorContactEmail},
+		field{"Website", s.OperatorWebsite},
+		field{"Lifecycle since", formatTime(s.LifecycleActivatedAt)},
+		field{"Emails needed since", formatTime(s.EmailRequirementActivatedAt)},
+		field{"Changed", formatTime(&s.UpdatedAt)},
 	)
 }

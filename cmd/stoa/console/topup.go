@@ -18,9 +18,9 @@ type topUpCommand struct {
 	OperationID string `env:"-" placeholder:"ID" help:"Makes a repeat harmless; made up unless set."`
 }
 
-// Run is kong's to call.
-func (c topUpCommand) Run(d *desk) error {
-	amount, err := minor(c.Credits)
+// Run implements kong's command.
+func (c topUpCommand) Run(d *deps) error {
+	amount, err := parseCredits(c.Credits)
 	if err != nil {
 		return err
 	}
@@ -37,20 +37,21 @@ func (c topUpCommand) Run(d *desk) error {
 	}
 	got, err := client.TopUpWallet(context.Background(), d.client, id, amount, &c.OperationID, why)
 	if refused := new(RefusedError); err != nil && !errors.As(err, &refused) {
-		return fmt.Errorf("%w\n  to be sure of it, repeat with --operation-id=%s: what was credited is not credited again", err, c.OperationID)
+		return fmt.Errorf("%w\n  to be sure of it, repeat with --operation-id=%s: what was credited is not credited again",
+			err, c.OperationID)
 	}
 	if err != nil {
 		return err
 	}
 	done := got.TopUpWallet
-	said := "+" + credits(amount)
+	said := "+" + formatCredits(amount)
 	if done.Repeated {
 		said = "nothing: it was done before"
 	}
 	return d.detail(done,
-		line{"Credited", said},
-		line{"Available", credits(done.Account.AvailableMinor)},
-		line{"Reserved", credits(done.Account.ReservedMinor)},
-		line{"Operation", c.OperationID},
+		field{"Credited", said},
+		field{"Available", formatCredits(done.Account.AvailableMinor)},
+		field{"Reserved", formatCredits(done.Account.ReservedMinor)},
+		field{"Operation", c.OperationID},
 	)
 }

@@ -18,9 +18,8 @@ type entry struct {
 	DeltaMinor  int64  `json:"delta_minor"`
 }
 
-// books are what the two histories must hold, newest first. The postings of one transaction may come in either order, so
-// they are listed by their sum per kind and account.
-var books = []struct {
+// ledgers are the entries of both wallets. The postings of one transaction may come in either order, so entries are a set.
+var ledgers = []struct {
 	who     func(*story) *agent.Agent
 	entries map[entry]bool
 }{
@@ -31,8 +30,8 @@ var books = []struct {
 	{ben, map[entry]bool{{"grant", "available", grant}: true, {"payment", "available", reward}: true}},
 }
 
-// accounts reads what the order left behind: its history, its outcome, and both ledgers.
-func (s *story) accounts(ctx context.Context, orderID string) error {
+// checkAccounts compares the closed order's history and outcome, and both ledgers.
+func (s *story) checkAccounts(ctx context.Context, orderID string) error {
 	var found struct {
 		Order  card `json:"order"`
 		Events []struct {
@@ -61,7 +60,7 @@ func (s *story) accounts(ctx context.Context, orderID string) error {
 	}
 	s.stepf("Ada tries to cancel the version 1 that she remembers, and is told that the order has moved on.")
 
-	for _, book := range books {
+	for _, book := range ledgers {
 		who := book.who(s)
 		var ledger struct {
 			Entries []entry `json:"entries"`
@@ -82,4 +81,30 @@ func (s *story) accounts(ctx context.Context, orderID string) error {
 		s.stepf("%s's ledger, newest first: %s.", who.Name, strings.Join(lines, "; "))
 	}
 	return nil
+}
+
+// balances requires a wallet to hold that much, in minor units (§2.5).
+func balances(ctx context.Context, who *agent.Agent, available, reserved int64) error {
+	var got struct {
+		Wallet struct {
+			AvailableMinor int64 `json:"available_minor"`
+			ReservedMinor  int64 `json:"reserved_minor"`
+		} `json:"wallet"`
+	}
+	if err := who.Get(ctx, "/wallet", &got); err != nil {
+		return err
+	}
+	if err := agent.Same(who.Name+"'s available balance", got.Wallet.AvailableMinor, available); err != nil {
+		return err
+	}
+	return agent.Same(who.Name+"'s reserved balance", got.Wallet.ReservedMinor, reserved)
+}
+
+// credits writes minor units as test credits (§1.2).
+func credits(minor int64) string {
+	sign := ""
+	if minor < 0 {
+		sign, minor = "-", -minor
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
 }

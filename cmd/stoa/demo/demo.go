@@ -1,8 +1,7 @@
-// Package demo lets two agents live the whole story of Stoa against a running server.
+// Package demo has two agents use everything of a running server: registration, friendship, messages, an order, events, tokens.
 //
-// Every step is printed in plain words and every answer is compared with what the specification promises; the first one that
-// differs ends the story with an error. Each run registers two new agents, so it can be told again and again, within the
-// server's limits (by default five times an hour from one address).
+// Every step is printed, and every answer is compared with docs/contract.md; the first that differs is an error. Each run
+// registers two new agents, so the registration limit allows five runs an hour from one address.
 package demo
 
 import (
@@ -13,7 +12,7 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-// Config says where the server is and where the story is printed.
+// Config is what Run needs.
 type Config struct {
 	// URL is the origin of the public listener, such as http://127.0.0.1:8080.
 	URL string
@@ -35,7 +34,7 @@ var chapters = []chapter{
 	{"A token is replaced, a contact is blocked", leave},
 }
 
-// story is what the chapters share.
+// story is the state that the chapters share.
 type story struct {
 	server    *agent.Server
 	out       io.Writer
@@ -44,7 +43,7 @@ type story struct {
 	contactID string
 }
 
-// Run tells the story. It returns an error at the first thing that is not as it should be (§1 to §6).
+// Run runs all chapters and returns the first error.
 func Run(ctx context.Context, c Config) error {
 	s := &story{server: agent.NewServer(c.URL), out: c.Out}
 	defer func() {
@@ -62,12 +61,12 @@ func Run(ctx context.Context, c Config) error {
 	return nil
 }
 
-// stepf prints what has just happened.
+// stepf prints a numbered step.
 func (s *story) stepf(format string, args ...any) {
 	s.steps++
 	s.sayf("%3d. "+format, append([]any{s.steps}, args...)...)
 }
 
 func (s *story) sayf(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.out, format+"\n", args...) // a reader who has gone away does not change the story
+	_, _ = fmt.Fprintf(s.out, format+"\n", args...) // the demo goes on where nobody reads its output
 }

@@ -39,7 +39,7 @@ func leave(ctx context.Context, s *story) error {
 	if err := agent.Same("friendship as Ben sees it", blocked.Contact.Friendship.Status, "blocked"); err != nil {
 		return err
 	}
-	if err := s.told(s.ada, "contact.blocked", s.ben, "blocked"); err != nil {
+	if err := s.expectContactEvent(s.ada, "contact.blocked", s.ben, "blocked"); err != nil {
 		return err
 	}
 	late := s.ada.Seal(s.ben, "Hello?")

@@ -67,16 +67,16 @@ func order(ctx context.Context, s *story) error {
 		return err
 	}
 	s.stepf("Ada offers Ben the order; both sockets say order.changed, and no credit has moved yet.")
-	for _, act := range work {
-		if err := s.act(ctx, made.Order.ID, act); err != nil {
+	for _, step := range orderSteps {
+		if err := s.operate(ctx, made.Order.ID, step); err != nil {
 			return err
 		}
 	}
-	return s.accounts(ctx, made.Order.ID)
+	return s.checkAccounts(ctx, made.Order.ID)
 }
 
-// act is one step of the order's life and what it does to the wallets.
-type act struct {
+// orderStep is one operation on the order and the wallets after it.
+type orderStep struct {
 	by                  func(*story) *agent.Agent
 	name                string
 	extra               map[string]any
@@ -84,20 +84,24 @@ type act struct {
 	version             int64
 	available, reserved int64 // Ada's, afterwards
 	contractor          int64 // Ben's available balance, afterwards
-	said                string
+	text                string
 }
 
-var work = []act{
+var orderSteps = []orderStep{
 	{ben, "accept", nil, "funded", 2, grant - total, total, grant, "Ben accepts; the full price is now reserved in Ada's wallet."},
 	{ben, "start", nil, "in_progress", 3, grant - total, total, grant, "Ben starts."},
-	{ben, "deliver", map[string]any{"result_text": "Quand la nuit…"}, "delivered", 4, grant - total, total, grant, "Ben delivers; he is not paid for that alone."},
+	{
+		ben, "deliver", map[string]any{"result_text": "Quand la nuit…"}, "delivered", 4, grant - total, total, grant,
+		"Ben delivers; he is not paid for that alone.",
+	},
 	{ada, "complete", nil, "closed", 5, grant - total, 0, grant + reward, "Ada accepts the work; Ben is paid out of the reserve."},
 }
 
 func ada(s *story) *agent.Agent { return s.ada }
 func ben(s *story) *agent.Agent { return s.ben }
 
-func (s *story) act(ctx context.Context, orderID string, a act) error {
+// operate runs one step twice, since a repeat must change nothing (§1.7).
+func (s *story) operate(ctx context.Context, orderID string, a orderStep) error {
 	body := map[string]any{"operation_id": uuid.NewString(), "expected_version": a.version - 1}
 	maps.Copy(body, a.extra)
 	path := "/orders/" + orderID + "/" + a.name
@@ -117,21 +121,21 @@ func (s *story) act(ctx context.Context, orderID string, a act) error {
 	if err := errors.Join(balances(ctx, s.ada, a.available, a.reserved), balances(ctx, s.ben, a.contractor, 0)); err != nil {
 		return err
 	}
-	s.stepf("%s Ada: %s and %s reserved. Ben: %s.", a.said, credits(a.available), credits(a.reserved), credits(a.contractor))
+	s.stepf("%s Ada: %s and %s reserved. Ben: %s.", a.text, credits(a.available), credits(a.reserved), credits(a.contractor))
 	return nil
 }
 
-// changed compares an order's card, and what both sockets say of it.
+// changed compares an order with what was expected, and the events that both agents receive.
 func (s *story) changed(got card, state string, version int64) error {
 	if err := errors.Join(agent.Same("state", got.State, state), agent.Same("version", got.Version, version)); err != nil {
 		return err
 	}
 	for _, who := range []*agent.Agent{s.ada, s.ben} {
-		var said orderEvent
-		if err := who.Events.Take("order.changed", &said); err != nil {
+		var event orderEvent
+		if err := who.Events.Take("order.changed", &event); err != nil {
 			return err
 		}
-		if err := agent.Same(who.Name+"'s event", said, orderEvent{got.ID, state, version}); err != nil {
+		if err := agent.Same(who.Name+"'s event", event, orderEvent{got.ID, state, version}); err != nil {
 			return err
 		}
 	}

@@ -10,20 +10,20 @@ import (
 func reconnect(ctx context.Context, s *story) error {
 	const missed, fresh = "One more thing: what do you call it?", "And thank you!"
 	s.ben.Close()
-	if err := s.ada.Write(ctx, s.ben, missed); err != nil {
+	if err := s.ada.SendText(ctx, s.ben, missed); err != nil {
 		return err
 	}
 	s.stepf("Ben's connection is gone. Ada writes meanwhile.")
 
-	var said letterEvent
+	var event messageEvent
 	if err := s.ben.Connect(ctx); err != nil {
 		return err
 	}
-	first, err := s.ben.Events.Expect("message.created", &said)
+	first, err := s.ben.Events.Expect("message.created", &event)
 	if err != nil {
 		return err
 	}
-	if err := said.holds(s.ben, s.ada, missed); err != nil {
+	if err := event.check(s.ben, s.ada, missed); err != nil {
 		return err
 	}
 	s.stepf("Ben connects and is told at once: “%s” He does not acknowledge it.", missed)
@@ -31,7 +31,7 @@ func reconnect(ctx context.Context, s *story) error {
 	if err := s.ben.Connect(ctx); err != nil {
 		return err
 	}
-	second, err := s.ben.Events.Expect("message.created", &said)
+	second, err := s.ben.Events.Expect("message.created", &event)
 	if err != nil {
 		return err
 	}
@@ -46,10 +46,10 @@ func reconnect(ctx context.Context, s *story) error {
 	if err := s.ben.Connect(ctx); err != nil {
 		return err
 	}
-	if err := s.ada.Write(ctx, s.ben, fresh); err != nil {
+	if err := s.ada.SendText(ctx, s.ben, fresh); err != nil {
 		return err
 	}
-	if err := reads(s.ben, s.ada, fresh); err != nil {
+	if err := expectMessage(s.ben, s.ada, fresh); err != nil {
 		return err
 	}
 	s.stepf("He connects a third time; it does not come again, only what is new: “%s”", fresh)

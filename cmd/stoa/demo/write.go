@@ -9,13 +9,13 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-type letterEvent struct {
-	MessageID string       `json:"message_id"`
-	SenderID  string       `json:"sender_id"`
-	Message   agent.Letter `json:"message"`
+type messageEvent struct {
+	MessageID string        `json:"message_id"`
+	SenderID  string        `json:"sender_id"`
+	Message   agent.Message `json:"message"`
 }
 
-// write exchanges sealed messages (§2.4, §4.5).
+// write exchanges encrypted messages (§2.4, §4.5).
 func write(ctx context.Context, s *story) error {
 	const question, reply = "Could you put my poem into French by Friday?", "Gladly, for 2500 credits."
 	sealed := s.ada.Seal(s.ben, question)
@@ -23,7 +23,7 @@ func write(ctx context.Context, s *story) error {
 	if err != nil {
 		return err
 	}
-	if err := reads(s.ben, s.ada, question); err != nil {
+	if err := expectMessage(s.ben, s.ada, question); err != nil {
 		return err
 	}
 	s.stepf("Ada seals a message; it arrives on Ben's socket, and he opens it: “%s”", question)
@@ -44,16 +44,16 @@ func write(ctx context.Context, s *story) error {
 	}
 	s.stepf("A second message under the same nonce is refused.")
 
-	if err := s.ben.Write(ctx, s.ada, reply); err != nil {
+	if err := s.ben.SendText(ctx, s.ada, reply); err != nil {
 		return err
 	}
-	if err := reads(s.ada, s.ben, reply); err != nil {
+	if err := expectMessage(s.ada, s.ben, reply); err != nil {
 		return err
 	}
 	s.stepf("Ben answers: “%s”", reply)
 
 	var history struct {
-		Messages []agent.Letter `json:"messages"`
+		Messages []agent.Message `json:"messages"`
 	}
 	if err := s.ben.Get(ctx, "/messages?peer="+url.QueryEscape(s.ada.ID), &history); err != nil {
 		return err
@@ -68,20 +68,20 @@ func write(ctx context.Context, s *story) error {
 	return nil
 }
 
-// reads takes a message off the socket and opens it.
-func reads(who, from *agent.Agent, text string) error {
-	var said letterEvent
-	if err := who.Events.Take("message.created", &said); err != nil {
+// expectMessage receives a message and decrypts it.
+func expectMessage(who, from *agent.Agent, text string) error {
+	var event messageEvent
+	if err := who.Events.Take("message.created", &event); err != nil {
 		return err
 	}
-	return said.holds(who, from, text)
+	return event.check(who, from, text)
 }
 
-func (said letterEvent) holds(who, from *agent.Agent, text string) error {
-	opened, err := who.Open(from, said.Message.Envelope)
+func (event messageEvent) check(who, from *agent.Agent, text string) error {
+	opened, err := who.Open(from, event.Message.Envelope)
 	if err != nil {
 		return err
 	}
-	return errors.Join(agent.Same("sender_id", said.SenderID, from.ID),
-		agent.Same("message_id", said.MessageID, said.Message.ID), agent.Same("opened text", opened, text))
+	return errors.Join(agent.Same("sender_id", event.SenderID, from.ID),
+		agent.Same("message_id", event.MessageID, event.Message.ID), agent.Same("opened text", opened, text))
 }

@@ -1,8 +1,8 @@
-// Package secrets keeps what the environment says in confidence out of the reach of other processes.
+// Package secrets hides secrets in environment variables from other processes.
 //
-// /proc/<pid>/environ shows a process's first environment for as long as it lives, whatever it unsets. Hide overwrites the secrets in
-// that block, which root and every process of the same user could read otherwise; this program has copies of its own by then. Forget
-// removes these copies, so that no program it starts gets them.
+// /proc/<pid>/environ shows the environment that a process started with, whatever it unsets later, to root and to the same
+// user. Hide overwrites the secrets in it; Go has copied the environment by then. Forget removes them from the copy, so that no
+// child gets them.
 package secrets
 
 /*
@@ -27,11 +27,11 @@ import (
 	"unsafe"
 )
 
-// variable is one that may hold a secret.
+// variable is an environment variable that may hold a secret.
 type variable struct {
 	name string
-	// rereads says that something reads it again while the program runs: every new connection or backup.
-	rereads bool
+	// keep is true where the program reads it again later: every new connection or backup.
+	keep bool
 }
 
 var variables = []variable{
@@ -44,10 +44,10 @@ var variables = []variable{
 	{name: "AWS_SESSION_TOKEN"},
 	{name: "OTEL_EXPORTER_OTLP_HEADERS"},
 	{name: "OTEL_EXPORTER_OTLP_TRACES_HEADERS"},
-	{name: "PGPASSWORD", rereads: true},
+	{name: "PGPASSWORD", keep: true},
 }
 
-// Hide overwrites the secrets in the block that the kernel shows. os.Getenv goes on to return them. Call it before anything else.
+// Hide overwrites the secrets in /proc/<pid>/environ. os.Getenv still returns them. Call it first in main.
 func Hide() {
 	for _, v := range variables {
 		name := C.CString(v.name)
@@ -56,10 +56,10 @@ func Hide() {
 	}
 }
 
-// Forget unsets the secrets. Call it once all settings have been read and used.
+// Forget unsets the secrets. Call it once all settings are read.
 func Forget() {
 	for _, v := range variables {
-		if !v.rereads {
+		if !v.keep {
 			_ = os.Unsetenv(v.name) // fails only for names that cannot be set
 		}
 	}

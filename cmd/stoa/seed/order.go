@@ -10,21 +10,21 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-// Who takes a step: an order's customer, who makes the offer, or its contractor.
+// The two sides of an order.
 const (
 	customer = iota
 	contractor
 )
 
-// step is one action on an order.
+// step is one operation on an order.
 type step struct {
 	by     int
 	action string
 	extra  map[string]string
 }
 
-// life is what becomes of an order after the offer.
-type life []step
+// lifecycle is what happens to an order after the offer.
+type lifecycle []step
 
 var (
 	accept  = step{by: contractor, action: "accept"}
@@ -34,8 +34,8 @@ var (
 	propose = step{by: contractor, action: "propose-refund", extra: map[string]string{"reason": "They are, I am sorry."}}
 )
 
-// lives end in every state there is (§3.1).
-var lives = []life{
+// lifecycles end in every state there is (§3.1).
+var lifecycles = []lifecycle{
 	{},
 	{accept},
 	{accept, start},
@@ -54,8 +54,8 @@ type orderAnswer struct {
 	} `json:"order"`
 }
 
-// live makes an order and takes it through its steps.
-func (l life) live(ctx context.Context, from, to *agent.Agent) error {
+// run makes an order and takes it through its steps.
+func (l lifecycle) run(ctx context.Context, from, to *agent.Agent) error {
 	const amount, total = 40_000, 44_000
 	var order orderAnswer
 	offer := map[string]any{

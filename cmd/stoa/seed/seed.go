@@ -1,5 +1,4 @@
-// Package seed fills a server with agents that know each other, write to each other and have orders in every state, so that
-// whoever looks at it, operator or developer, has something to see. It does what agents do, through the API.
+// Package seed fills a server, through its API, with agents that are friends, with messages, and with orders in every state.
 package seed
 
 import (
@@ -10,11 +9,11 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-// names are used in turn.
+// names of the agents, used in turn.
 var names = []string{"Ada", "Ben", "Chloe", "Dara", "Emil", "Fatma", "Goran", "Hana", "Ines", "Jun", "Kofi", "Lena"}
 
-// Fill registers count agents, at least two, makes each the friend of the next, has them write to each other, and gives each
-// pair an order in another state of its life. It prints every agent's handle and token.
+// Fill registers count agents, at least two. Each is a friend of the next, exchanges messages with it and has an order with it,
+// each pair in another state. It prints the handles and tokens.
 func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer) error {
 	var agents []*agent.Agent
 	for i := range count {
@@ -34,17 +33,17 @@ func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer) error 
 		if err := converse(ctx, from, to); err != nil {
 			return err
 		}
-		if err := lives[i%len(lives)].live(ctx, from, to); err != nil {
+		if err := lifecycles[i%len(lifecycles)].run(ctx, from, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// converse has the two write in turn.
+// converse sends messages in turn.
 func converse(ctx context.Context, from, to *agent.Agent) error {
 	for _, text := range []string{"Hello! What are you working on?", "A map of all the rivers.", "I need one."} {
-		if err := from.Write(ctx, to, text); err != nil {
+		if err := from.SendText(ctx, to, text); err != nil {
 			return err
 		}
 		from, to = to, from

@@ -13,25 +13,25 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// RefusedError is what the server answered instead of doing what it was asked.
+// RefusedError is an error that the server answered.
 type RefusedError struct {
-	// Code of the fault, as in the contract's table.
+	// Code is one of §7.
 	Code string
 	text string
 }
 
-// Error is for whoever typed the command.
-func (f *RefusedError) Error() string { return f.text }
+// Error implements error.
+func (e *RefusedError) Error() string { return e.text }
 
-// explaining is a client whose errors say what to do about them.
-type explaining struct {
+// explainingClient adds to errors what to do about them.
+type explainingClient struct {
 	graphql.Client
 
 	address, tokenSource string
 }
 
-// MakeRequest is genqlient's to call.
-func (e *explaining) MakeRequest(ctx context.Context, request *graphql.Request, response *graphql.Response) error {
+// MakeRequest implements graphql.Client.
+func (e *explainingClient) MakeRequest(ctx context.Context, request *graphql.Request, response *graphql.Response) error {
 	err := e.Client.MakeRequest(ctx, request, response)
 	var (
 		refused *graphql.HTTPError
@@ -42,22 +42,24 @@ func (e *explaining) MakeRequest(ctx context.Context, request *graphql.Request, 
 	case err == nil:
 		return nil
 	case errors.As(err, &failed) && len(failed) > 0:
-		return e.failure(failed)
+		return e.refusal(failed)
 	case errors.As(err, &refused) && len(refused.Response.Errors) > 0 && refused.Response.Errors[0].Extensions != nil:
-		return e.failure(refused.Response.Errors)
+		return e.refusal(refused.Response.Errors)
 	case errors.As(err, &refused):
-		return fmt.Errorf("%s answered %d: it is still starting, or no operator listener of Stoa (--address)", e.address, refused.StatusCode)
+		return fmt.Errorf("%s answered %d: it is still starting, or no operator listener of Stoa (--address)",
+			e.address, refused.StatusCode)
 	case errors.As(err, &network) && network.Timeout():
-		return fmt.Errorf("%s has not answered in time; what was asked for may have been done all the same: see stoa operator audit", e.address)
+		return fmt.Errorf("%s has not answered in time; what was asked for may have been done all the same: see stoa operator audit",
+			e.address)
 	case errors.As(err, &network):
-		return fmt.Errorf("no server answers at %s; is it running there? (--address): %w", e.address, cause(err))
+		return fmt.Errorf("no server answers at %s; is it running there? (--address): %w", e.address, innermost(err))
 	default:
 		return fmt.Errorf("%s gave an answer that cannot be understood: %w", e.address, err)
 	}
 }
 
-// failure tells the first error of an answer, with the fields that are to blame.
-func (e *explaining) failure(all gqlerror.List) error {
+// refusal returns the first error of an answer, with the fields that caused it.
+func (e *explainingClient) refusal(all gqlerror.List) error {
 	first := all[0]
 	code, _ := first.Extensions["code"].(string)
 	var said strings.Builder
@@ -78,8 +80,8 @@ func (e *explaining) failure(all gqlerror.List) error {
 	return &RefusedError{code, said.String()}
 }
 
-// cause leaves out what the message has said already.
-func cause(err error) error {
+// innermost returns the error that all others wrap.
+func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)
 		if inner == nil {

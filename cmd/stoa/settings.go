@@ -3,23 +3,31 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/lib/pq"
+	"golang.org/x/sys/unix"
 
 	"stoa/graph/platform/limits"
 )
 
-// settingPrefix and the name of a flag make the name of its environment variable.
-const settingPrefix = "STOA"
+// envPrefix and the name of a flag make the name of its environment variable: --data-dir is STOA_DATA_DIR.
+const envPrefix = "STOA"
 
-// settings are everything that can be set on a server (§11).
+// settings are those of a server (§11).
 type settings struct {
 	databaseSettings
 	fileSettings
@@ -28,7 +36,7 @@ type settings struct {
 
 	Listen         string         `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
 	BaseURL        string         `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
-	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does; several processes may share one database."`
+	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does."`
 	TrustedProxies []netip.Prefix `help:"CIDRs whose X-Forwarded-For is believed."`
 	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
 	TokenTTL       time.Duration  `default:"720h" help:"Lifetime of a bearer token."`
@@ -37,7 +45,7 @@ type settings struct {
 	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 }
 
-// databaseSettings say where the database is.
+// databaseSettings are those of every command that opens the database.
 type databaseSettings struct {
 	DataDir     string `default:"./data" help:"Folder of the private database and of what else the server keeps."`
 	DatabaseURL string `help:"PostgreSQL 15 or newer; empty: a private cluster in the data folder."`
@@ -67,13 +75,14 @@ type limitSettings struct {
 
 func (s limitSettings) quotas() limits.Quotas { return limits.Quotas(s) }
 
-// has tells whether this process was given a role.
+// has tells whether the process has a role: api, events or jobs.
 func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role) }
 
-// Validate refuses what the types of the fields let through.
+// Validate implements kong's validation.
 func (s *settings) Validate() error {
 	checks := []error{
-		s.databaseSettings.Validate(), s.fileSettings.Validate(), s.operatorSettings.Validate(), notNegative(s.Limit), notNegative(s.Connection),
+		s.databaseSettings.Validate(), s.fileSettings.Validate(), s.operatorSettings.Validate(),
+		checkLimits(s.Limit), checkLimits(s.Connection),
 		checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen),
 	}
 	for _, origin := range s.AllowedOrigins {
@@ -91,8 +100,7 @@ func (s *settings) Validate() error {
 	return errors.Join(checks...)
 }
 
-// Validate refuses a URL that lib/pq cannot read. Neither the URL nor lib/pq's complaint is repeated, since both may hold a
-// password.
+// Validate refuses a URL that lib/pq cannot read. The error repeats neither the URL nor lib/pq's error: both may hold a password.
 func (s *databaseSettings) Validate() error {
 	if s.DatabaseURL == "" {
 		return nil
@@ -104,14 +112,21 @@ func (s *databaseSettings) Validate() error {
 	return nil
 }
 
-// notNegative refuses limits below zero.
-func notNegative(settings any) error {
+// checkLimits refuses limits below 0 in a struct of integers.
+func checkLimits(settings any) error {
 	for field, limit := range reflect.ValueOf(settings).Fields() {
 		if limit.Int() < 0 {
-			return fmt.Errorf("the limit %s cannot be below 0; 0 switches it off", field.Name)
+			return fmt.Errorf("--%s cannot be below 0; 0 switches it off", limitFlag(field.Name))
 		}
 	}
 	return nil
+}
+
+var wordStart = regexp.MustCompile(`[A-Z]`)
+
+// limitFlag is the flag of a limit: limit-sockets-per-agent for SocketsPerAgent.
+func limitFlag(field string) string {
+	return "limit" + strings.ToLower(wordStart.ReplaceAllString(field, "-$0"))
 }
 
 func checkAddress(flag, address string) error {
@@ -120,7 +135,7 @@ func checkAddress(flag, address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return fmt.Errorf("--%s must be an address such as 127.0.0.1:8080: %w", flag, err)
+		return fmt.Errorf("--%s must be an address such as 127.0.0.1:8080, not %q: %w", flag, address, err)
 	}
 	return nil
 }
@@ -131,4 +146,75 @@ func checkOrigin(origin string) error {
 		return fmt.Errorf("--allowed-origins: %q is not an origin such as https://example.org", origin)
 	}
 	return nil
+}
+
+// baseURL is an origin as links and descriptions hold it.
+var baseURL = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
+func checkBaseURL(origin string) error {
+	if !baseURL.MatchString(origin) {
+		return fmt.Errorf("--base-url must be an origin such as https://stoa.example, without a path, not %q", origin)
+	}
+	return nil
+}
+
+// logSettings are those of the log. Logs never hold a token, a code, a key, a ciphertext or a password.
+type logSettings struct {
+	LogFormat string     `default:"auto" enum:"auto,text,json" help:"text or json; auto: text on a terminal, else json."`
+	LogLevel  slog.Level `default:"info" help:"debug, info, warn or error."`
+}
+
+// logger writes to a file in the format that was set.
+func (s logSettings) logger(to *os.File) *slog.Logger {
+	format := s.LogFormat
+	if format == "auto" && isTerminal(to) {
+		format = "text"
+	}
+	return slog.New(newLogHandler(format, to, &slog.HandlerOptions{Level: s.LogLevel}))
+}
+
+func newLogHandler(format string, to io.Writer, options *slog.HandlerOptions) slog.Handler {
+	if format == "text" {
+		return slog.NewTextHandler(to, options)
+	}
+	return slog.NewJSONHandler(to, options)
+}
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// stoaVariables are the variables of the environment that begin with STOA_.
+func stoaVariables() map[string]string {
+	found := make(map[string]string)
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, envPrefix+"_") {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// ignoreEmptyVariables unsets settings that are set to nothing.
+func ignoreEmptyVariables() {
+	for name, value := range stoaVariables() {
+		if value == "" {
+			_ = os.Unsetenv(name) // fails only for names that cannot be set
+		}
+	}
+}
+
+// unknownSettings lists variables that begin with STOA_ and are no setting of any command: misspelled, or of another version.
+func unknownSettings(model *kong.Application) []string {
+	found := stoaVariables()
+	for _, command := range model.Leaves(false) {
+		for _, flag := range command.Flags {
+			for _, name := range flag.Envs {
+				delete(found, name)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }

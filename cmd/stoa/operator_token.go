@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// operatorSettings are those of the operator listener (§10 of the contract).
+// operatorSettings are those of the operator listener (§10).
 type operatorSettings struct {
 	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; nobody else should reach it."`
-	OperatorToken  string `help:"Bearer token of the operators, 32 characters at least; empty: made at the first start and kept in the data folder."`
+	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
 }
 
-// minOperatorToken is the length of the shortest token that is accepted. Guesses are counted but never lock anybody out, so a token must
-// be too long to be guessed.
+// minOperatorToken is the least length of a token. Guesses are slowed down but never lock anybody out, so a token must be too
+// long to be guessed.
 const minOperatorToken = 32
 
-// Validate refuses a token that can be guessed or cannot be sent.
+// Validate refuses a token that checkToken refuses.
 func (s operatorSettings) Validate() error {
 	if s.OperatorToken == "" {
 		return nil
@@ -29,14 +29,14 @@ func (s operatorSettings) Validate() error {
 	return checkToken(s.OperatorToken, "--operator-token")
 }
 
-// checkToken refuses what is too short or cannot stand in an Authorization header. The token itself is not repeated.
+// checkToken refuses a token that is too short or cannot be sent in an Authorization header. The error does not repeat the token.
 func checkToken(token, source string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return fmt.Errorf("%s may hold only ASCII letters, digits and signs, no white space", source)
 	}
 	if len(token) < minOperatorToken {
-		return fmt.Errorf("%s has %d characters and must have at least %d, so that it cannot be guessed; make one with: openssl rand -hex 32",
-			source, len(token), minOperatorToken)
+		return fmt.Errorf("%s has %d characters and must have at least %d, so that it cannot be guessed;"+
+			" make one with: openssl rand -hex 32", source, len(token), minOperatorToken)
 	}
 	return nil
 }
@@ -44,7 +44,15 @@ func checkToken(token, source string) error {
 // operatorTokenFile is in the data folder, mode 0600.
 const operatorTokenFile = "operator.token"
 
-// token returns the operators' token: the one that was set, or that of the data folder, which is made where there is none.
+// tokenSource says where the operators' token is: in the settings or in a file.
+func (s operatorSettings) tokenSource(dataDir string) string {
+	if s.OperatorToken != "" {
+		return "as set"
+	}
+	return filepath.Join(dataDir, operatorTokenFile)
+}
+
+// token returns the operators' token: the one that was set, or else that of the data folder, which is made where there is none.
 // Processes that share the folder share the token.
 func (s operatorSettings) token(dataDir string) (string, error) {
 	if s.OperatorToken != "" {
@@ -68,7 +76,7 @@ func (s operatorSettings) token(dataDir string) (string, error) {
 	return token, checkToken(token, path)
 }
 
-// makeToken puts a complete file in place, or leaves the one that another process was faster to make.
+// makeToken writes a new token to path in one step. Where another process was faster, its token stays.
 func makeToken(dataDir, path string) error {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)                                     // it never fails

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/crypto/nacl/box"
 )
 
-// Envelope is all that the server ever sees of a message (§2.4).
+// Envelope is what a client sends of a message: its text is encrypted (§2.4).
 type Envelope struct {
 	RecipientID        string `json:"recipient_id"`
 	ClientMessageID    string `json:"client_message_id"`
@@ -23,8 +23,8 @@ type Envelope struct {
 	RecipientPublicKey string `json:"recipient_public_key"`
 }
 
-// Letter is a stored message.
-type Letter struct {
+// Message is a message as the server stores it.
+type Message struct {
 	Envelope
 
 	ID       string `json:"id"`
@@ -43,22 +43,22 @@ func (a *Agent) Seal(to *Agent, text string) Envelope {
 	}
 }
 
-// Post sends an envelope; status is 201 for a new message and 200 for a repeat (§4.5).
-func (e Envelope) Post(ctx context.Context, from *Agent, status int) (Letter, error) {
+// Post sends an envelope and requires a status: 201 for a new message, 200 for a repeat (§1.7).
+func (e Envelope) Post(ctx context.Context, from *Agent, status int) (Message, error) {
 	var sent struct {
-		Message Letter `json:"message"`
+		Message Message `json:"message"`
 	}
 	err := from.Post(ctx, "/messages", e, status, &sent)
 	return sent.Message, err
 }
 
-// Write seals a text and sends it.
-func (a *Agent) Write(ctx context.Context, to *Agent, text string) error {
+// SendText encrypts a text and sends it.
+func (a *Agent) SendText(ctx context.Context, to *Agent, text string) error {
 	_, err := a.Seal(to, text).Post(ctx, a, http.StatusCreated)
 	return err
 }
 
-// Open decrypts what the other agent has sealed for this one.
+// Open decrypts an envelope that the other agent sealed for this one.
 func (a *Agent) Open(from *Agent, sealed Envelope) (string, error) {
 	ciphertext, err := base64.StdEncoding.DecodeString(sealed.Ciphertext)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *Agent) Open(from *Agent, sealed Envelope) (string, error) {
 	}
 	text, ok := box.Open(nil, ciphertext, (*[24]byte)(raw), from.public, a.private)
 	if !ok {
-		return "", errors.New("the box does not open")
+		return "", errors.New("the ciphertext does not decrypt")
 	}
 	return string(text), nil
 }

@@ -12,27 +12,29 @@ func TestCreditsRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		sum := rapid.Int64Min(0).Draw(t, "minor")
-		read, err := minor(credits(sum))
+		read, err := parseCredits(formatCredits(sum))
 		require.NoError(t, err)
 		require.Equal(t, sum, read)
 	})
 }
 
-func TestAmounts(t *testing.T) {
+func TestParseCredits(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]int64{"12": 1200, "12.3": 1230, "12.34": 1234, "0.01": 1, "0": 0} {
-		got, err := minor(typed)
+		got, err := parseCredits(typed)
 		require.NoError(t, err, typed)
 		require.Equal(t, want, got, typed)
 	}
-	for _, typed := range []string{"", ".", "1.", ".5", "1.234", "-1", "+1", "1,5", "1e3", "1 000", "99999999999999999999", "0x10", "1_0"} {
-		_, err := minor(typed)
+	for _, typed := range []string{
+		"", ".", "1.", ".5", "1.234", "-1", "+1", "1,5", "1e3", "1 000", "99999999999999999999", "0x10", "1_0",
+	} {
+		_, err := parseCredits(typed)
 		require.Error(t, err, typed)
 	}
-	require.Equal(t, "-0.05", credits(-5))
+	require.Equal(t, "-0.05", formatCredits(-5))
 }
 
-func TestTimesAsTheyAreTyped(t *testing.T) {
+func TestParseTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 500, time.UTC)
 	for typed, want := range map[string]time.Time{
@@ -40,18 +42,18 @@ func TestTimesAsTheyAreTyped(t *testing.T) {
 		"36h":                       time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
 		"7d":                        time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC),
 	} {
-		got, err := moment(typed, now)
+		got, err := parseTime(typed, now)
 		require.NoError(t, err, typed)
 		require.True(t, want.Equal(*got), "%s: %s", typed, got)
 	}
-	ahead, err := until("7d", now)
+	ahead, err := parseFuture("7d", now)
 	require.NoError(t, err)
 	require.True(t, time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC).Equal(*ahead))
-	none, err := until("", now)
+	none, err := parseFuture("", now)
 	require.NoError(t, err)
 	require.Nil(t, none)
 	for _, typed := range []string{"soon", "-1h", "2026-13-01", "d", "-7d", "9999999999d"} {
-		_, err := moment(typed, now)
+		_, err := parseTime(typed, now)
 		require.Error(t, err, typed)
 	}
 }
@@ -66,19 +68,19 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// A name that an agent chose must not reach the operator's terminal as a command.
-func TestTextsCannotSpeakToTheTerminal(t *testing.T) {
+// Names that agents choose must not send commands to the operator's terminal.
+func TestControlCharactersAreReplaced(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, " [2Jgone a b", short("\x1b[2Jgone\na\u202eb"))
+	require.Equal(t, " [2Jgone a b", truncate("\x1b[2Jgone\na\u202eb"))
 	require.Equal(t, "a\nb ", plain("a\nb\u0085"))
-	require.Len(t, []rune(short(string(make([]rune, 500)))), maxCell)
+	require.Len(t, []rune(truncate(string(make([]rune, 500)))), maxCell)
 }
 
-func FuzzSpan(f *testing.F) {
+func FuzzParseDuration(f *testing.F) {
 	f.Add("7d")
 	f.Add("36h")
 	f.Fuzz(func(t *testing.T, typed string) {
-		if d, err := span(typed); err == nil {
+		if d, err := parseDuration(typed); err == nil {
 			require.GreaterOrEqual(t, d, time.Duration(0))
 		}
 	})

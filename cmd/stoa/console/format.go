@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// credits writes minor units as test credits, of which one is 100.
-func credits(minor int64) string {
+// formatCredits writes minor units as test credits (§1.2).
+func formatCredits(minor int64) string {
 	sign := ""
 	if minor < 0 {
 		sign, minor = "-", -minor
@@ -16,8 +16,8 @@ func credits(minor int64) string {
 	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
 }
 
-// minor reads test credits such as 12, 12.5 and 12.34.
-func minor(text string) (int64, error) {
+// parseCredits reads test credits such as 12, 12.5 and 12.34 as minor units.
+func parseCredits(text string) (int64, error) {
 	whole, part, pointed := strings.Cut(text, ".")
 	part += strings.Repeat("0", max(0, 2-len(part)))
 	sum, err := strconv.ParseUint(whole+part, 10, 63)
@@ -27,7 +27,7 @@ func minor(text string) (int64, error) {
 	return int64(sum), nil
 }
 
-// age says in one unit how long ago a time is, or how far off.
+// age writes in one unit how long ago a time is, or how far ahead.
 func age(now, then time.Time) string {
 	d, ahead := now.Sub(then), ""
 	if d < 0 {
@@ -44,33 +44,33 @@ func age(now, then time.Time) string {
 	return fmt.Sprintf("%s%ds", ahead, d/time.Second)
 }
 
-// ago is age from now.
+// ago is age from now on.
 func ago(then time.Time) string { return age(time.Now(), then) }
 
-// local writes a time as the clock on this machine's wall shows it, or nothing for none.
-func local(then *time.Time) string {
+// formatTime writes a time in the machine's time zone, or nothing for nil.
+func formatTime(then *time.Time) string {
 	if then == nil {
 		return ""
 	}
 	return then.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // the operator's own clock
 }
 
-func yes(is bool) string {
+func yesNo(is bool) string {
 	if is {
 		return "yes"
 	}
 	return "no"
 }
 
-func text[Text ~string](of *Text) string {
+func deref[Text ~string](of *Text) string {
 	if of == nil {
 		return ""
 	}
 	return string(*of)
 }
 
-// given is nil for a flag that was not used.
-func given[Text ~string](flag string) *Text {
+// optional returns nil for a flag that was not used.
+func optional[Text ~string](flag string) *Text {
 	if flag == "" {
 		return nil
 	}
@@ -78,8 +78,8 @@ func given[Text ~string](flag string) *Text {
 	return &value
 }
 
-// moment reads a time: RFC 3339, a date, or a duration back from now such as 36h or 7d.
-func moment(text string, now time.Time) (*time.Time, error) {
+// parseTime reads a time: RFC 3339, a date, or a duration back from now such as 36h or 7d.
+func parseTime(text string, now time.Time) (*time.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -89,16 +89,17 @@ func moment(text string, now time.Time) (*time.Time, error) {
 			return &found, nil
 		}
 	}
-	back, err := span(text)
+	back, err := parseDuration(text)
 	if err != nil {
-		return nil, &UsageError{fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a while such as 36h or 7d", text)}
+		return nil, &UsageError{fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d",
+			text)}
 	}
 	found := now.Add(-back).UTC().Truncate(time.Second)
 	return &found, nil
 }
 
-// span reads a while such as 90m, 36h or 7d.
-func span(text string) (time.Duration, error) {
+// parseDuration reads a duration such as 90m, 36h or 7d.
+func parseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
 		if err == nil {

@@ -20,12 +20,13 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// Operators are told what confines the inspection of files; the public sees the contract's checks and nothing else. Secrets that came
-// in the environment are not in it any more, and the process is closed to others of its user.
+// Operators see what confines the inspection of files; the public sees the checks of §4.9 alone. Secrets are no longer in the
+// environment that the kernel shows, which is closed to other processes of the user.
 func TestConfinement(t *testing.T) {
 	t.Parallel()
 	token := uuid.NewString() + uuid.NewString()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+token, "AWS_SECRET_ACCESS_KEY=hunter2hunter2")
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+token,
+		"AWS_SECRET_ACCESS_KEY=hunter2hunter2")
 
 	var shown struct {
 		Status      string               `json:"status"`
@@ -33,7 +34,7 @@ func TestConfinement(t *testing.T) {
 		Confinement []inspection.Measure `json:"confinement"`
 	}
 	eventually(t, func() bool {
-		// Not through the default transport, whose answers are held against the public description.
+		// Not through the default transport, which compares answers with the public description.
 		answer, err := (&http.Client{Transport: new(http.Transport)}).Get(s.operator + "/readyz")
 		require.NoError(t, err)
 		defer answer.Body.Close()
@@ -44,9 +45,12 @@ func TestConfinement(t *testing.T) {
 	require.Equal(t, "ok", shown.Status)
 	line, _ := s.log.find("inspection of files is confined", nil)
 	if line == nil {
-		line = s.said("inspection of files is confined in part")
+		line = s.waitForLog("inspection of files is confined in part")
 	}
-	for _, name := range []string{"namespaces", "root folder", "user", "capabilities", "no new privileges", "resource limits", "landlock", "seccomp", "server's memory"} {
+	for _, name := range []string{
+		"namespaces", "root folder", "user", "capabilities", "no new privileges", "resource limits", "landlock", "seccomp",
+		"server's memory",
+	} {
 		at := slices.IndexFunc(shown.Confinement, func(m inspection.Measure) bool { return m.Name == name })
 		require.GreaterOrEqual(t, at, 0, name)
 		require.NotEmpty(t, shown.Confinement[at].Detail)
@@ -56,7 +60,8 @@ func TestConfinement(t *testing.T) {
 	var public map[string]any
 	require.NoError(t, json.Unmarshal(s.get("/readyz").raw, &public))
 	require.Equal(t, []string{"checks", "status"}, slices.Sorted(maps.Keys(public)))
-	require.Equal(t, []string{"database", "jobs", "migrations", "storage"}, slices.Sorted(maps.Keys(public["checks"].(map[string]any))))
+	checks := slices.Sorted(maps.Keys(public["checks"].(map[string]any)))
+	require.Equal(t, []string{"database", "jobs", "migrations", "storage"}, checks)
 
 	kept, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ"))
 	if errors.Is(err, fs.ErrPermission) {

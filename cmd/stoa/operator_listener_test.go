@@ -14,33 +14,34 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// browser is signed in on the operator listener of a server.
+// browser is signed in on the operator listener.
 type browser struct {
-	*instance
+	*testServer
 
 	client *http.Client
 }
 
-func signIn(t testing.TB, s *instance, token string) *browser {
+func signIn(t testing.TB, s *testServer, token string) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	b := &browser{s, &http.Client{Jar: jar}}
-	answer, text := b.send(http.MethodPost, "/sign-in", url.Values{"token": {token}, "name": {"Ada"}}.Encode(), "application/x-www-form-urlencoded")
+	form := url.Values{"token": {token}, "name": {"Ada"}}.Encode()
+	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
 	require.Equal(t, http.StatusOK, answer.status)
 	require.Contains(t, text, "Signed in as Ada")
 	return b
 }
 
-// shown is what a browser has got.
-type shown struct {
+// pageAnswer is an answer without its body.
+type pageAnswer struct {
 	status int
 	header http.Header
 	url    *url.URL
 }
 
-// send does what a page of the listener makes a browser do; redirects are followed.
-func (b *browser) send(method, path, body, media string) (shown, string) {
+// send makes a request as a page of the listener does, and follows redirects.
+func (b *browser) send(method, path, body, media string) (pageAnswer, string) {
 	b.t.Helper()
 	request, err := http.NewRequestWithContext(b.t.Context(), method, b.operator+path, strings.NewReader(body))
 	require.NoError(b.t, err)
@@ -54,7 +55,7 @@ func (b *browser) send(method, path, body, media string) (shown, string) {
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
 	require.NoError(b.t, err)
-	return shown{answer.StatusCode, answer.Header, answer.Request.URL}, string(raw)
+	return pageAnswer{answer.StatusCode, answer.Header, answer.Request.URL}, string(raw)
 }
 
 var (
@@ -62,12 +63,12 @@ var (
 	inline     = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script>|javascript:`)
 )
 
-// Every page that can be reached from the index stands on this listener alone, and keeps to its own policy.
-func TestPagesOfTheOperatorListener(t *testing.T) {
+// Every page that the index leads to loads nothing from elsewhere and keeps to its Content-Security-Policy.
+func TestOperatorPages(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
 	b := signIn(t, s, givenToken)
-	// What /readyz answers here is more than the description of the public one, which the test's transport holds it against, allows.
+	// /readyz shows more here than on the public listener, whose description the test's transport compares it with.
 	seen, next := map[string]bool{"/sign-out": true, "/readyz": true}, []string{"/", "/sign-in", "/jobs/"}
 	for len(next) > 0 {
 		path := next[0]
@@ -94,7 +95,7 @@ func TestPagesOfTheOperatorListener(t *testing.T) {
 			to, err := answer.url.Parse(found[1])
 			require.NoError(t, err)
 			require.Equal(t, strings.TrimPrefix(s.operator, "http://"), to.Host, "%s refers to another origin: %s", path, to)
-			if !strings.HasPrefix(to.Path, "/debug/") { // what profiles run for seconds is not a page
+			if !strings.HasPrefix(to.Path, "/debug/") { // a profile that runs for seconds is not a page
 				next = append(next, to.RequestURI())
 			}
 		}
@@ -104,10 +105,10 @@ func TestPagesOfTheOperatorListener(t *testing.T) {
 	}
 }
 
-// What is done on the jobs dashboard is in the audit log.
+// Changes on the jobs dashboard are in the audit log.
 func TestJobsDashboard(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
 	require.Equal(t, http.StatusUnauthorized, s.fetch(s.operator+"/jobs/api/jobs").status)
 	b := signIn(t, s, givenToken)
 	answer, text := b.send(http.MethodGet, "/jobs/api/queues", "", "")
@@ -130,18 +131,18 @@ func TestJobsDashboard(t *testing.T) {
 		require.Equal(t, http.StatusMethodNotAllowed, answer.status, unknown)
 	}
 
-	o := &office{s, []string{"STOA_OPERATOR_LISTEN=" + strings.TrimPrefix(s.operator, "http://"), "STOA_OPERATOR_TOKEN=" + givenToken}}
-	trail := o.trail()
-	require.Len(t, trail, 3)
+	o := &operatorConsole{s, []string{"--address=" + s.operator, "--token=" + givenToken}}
+	entries := o.auditLog()
+	require.Len(t, entries, 3)
 	for i, want := range []row{
 		{"procedure": "jobs.cancel", "target": "", "details": map[string]any{"ids": []any{"4611686018427387904"}}},
 		{"procedure": "jobs.resumeQueue", "target": "maintenance", "details": map[string]any{}},
 		{"procedure": "jobs.pauseQueue", "target": "maintenance", "details": map[string]any{}},
 	} {
-		require.Equal(t, "Ada", trail[i]["operator"])
-		require.Equal(t, "from the jobs dashboard", trail[i]["reason"])
+		require.Equal(t, "Ada", entries[i]["operator"])
+		require.Equal(t, "from the jobs dashboard", entries[i]["reason"])
 		for field, value := range want {
-			require.Equal(t, value, trail[i][field])
+			require.Equal(t, value, entries[i][field])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"database/sql"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,15 +21,51 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serverEnv makes the test binary a server process of its own on the folder it
-// names: it says its URL and stops when its standard input ends.
+// serverEnv makes the test binary a server process on the folder that it names. The process prints the database's URL and stops
+// when its standard input ends.
 const serverEnv = "STOA_CLUSTER_TEST_FOLDER"
 
 func TestMain(m *testing.M) {
 	if folder, ok := os.LookupEnv(serverEnv); ok {
 		os.Exit(serve(folder))
 	}
-	os.Exit(m.Run())
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set(parallelTests) // it is a number
+	}
+	code := m.Run()
+	_ = os.RemoveAll(templateFolder)
+	os.Exit(code)
+}
+
+// parallelTests bounds the databases that run at once: most of a test is waiting for them.
+const parallelTests = "6"
+
+// templateFolder holds the folder that initialised copies.
+var templateFolder string
+
+var initialisedTemplate = sync.OnceValues(func() (string, error) {
+	var err error
+	if templateFolder, err = os.MkdirTemp("", "stoa-template-"); err != nil {
+		return "", err
+	}
+	folder := filepath.Join(templateFolder, "data")
+	c, err := Start(context.Background(), config(folder))
+	if err != nil {
+		return "", err
+	}
+	return folder, c.Stop(context.Background())
+})
+
+// initialised puts a cluster that was started and stopped before into a data folder that does not exist yet, and returns that
+// folder. It saves the time of initdb.
+func initialised(t *testing.T, folder string) string {
+	t.Helper()
+	template, err := initialisedTemplate()
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), "cp", "-a", template, folder).CombinedOutput() // files keep their owner
+	require.NoError(t, err, "%s", out)
+	return folder
 }
 
 func serve(folder string) int {
@@ -112,7 +150,7 @@ func start(t *testing.T, config Config) *Cluster {
 // stop is harmless when the test has stopped the cluster itself.
 func stop(t *testing.T, c *Cluster) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	require.NoError(t, c.Stop(ctx))
 }
@@ -125,23 +163,26 @@ func connect(t *testing.T, url string) *sql.DB {
 	return db
 }
 
-func do(t *testing.T, db *sql.DB, statement string) {
+func execSQL(t *testing.T, db *sql.DB, statement string) {
 	t.Helper()
 	_, err := db.ExecContext(t.Context(), statement)
 	require.NoError(t, err, statement)
 }
 
-func ask[T any](t *testing.T, db *sql.DB, query string) T {
+func queryValue[T any](t *testing.T, db *sql.DB, query string) T {
 	t.Helper()
 	var v T
 	require.NoError(t, db.QueryRowContext(t.Context(), query).Scan(&v), query)
 	return v
 }
 
-// eventually is for states that other processes bring about.
+// testTimeout is how long a test waits for what must come, on a busy machine.
+const testTimeout = 2 * time.Minute
+
+// eventually waits for a state that other processes bring about.
 func eventually(t *testing.T, condition func() bool, message string) {
 	t.Helper()
-	require.Eventually(t, condition, 20*time.Second, 5*time.Millisecond, message)
+	require.Eventually(t, condition, testTimeout, 5*time.Millisecond, message)
 }
 
 // flushed makes the commits of a session on a volatile cluster outlive its processes.
@@ -150,13 +191,13 @@ const flushed = "&synchronous_commit=on"
 // pidOf is the pid of the folder's postmaster by its own record.
 func pidOf(t *testing.T, folder string) int {
 	t.Helper()
-	r, ok := readRecord(filepath.Join(folder, "postgres", "postmaster.pid"))
+	r, ok := readPIDFile(filepath.Join(folder, "postgres", "postmaster.pid"))
 	require.True(t, ok, "no postmaster.pid in %s", folder)
 	return r.pid
 }
 
-// idle reports whether no process of the folder's cluster is left.
-func idle(t *testing.T, folder string) bool {
+// isStopped reports whether no process of the folder's cluster is left.
+func isStopped(t *testing.T, folder string) bool {
 	t.Helper()
 	dir, free, err := openFolder(filepath.Join(folder, "postgres"))
 	require.NoError(t, err)

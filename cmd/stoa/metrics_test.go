@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -21,8 +22,8 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-// exposed are the metrics of a server by name, with their types.
-func (s *instance) exposed() map[string]string {
+// metricTypes returns the types of all metrics of a server by name.
+func (s *testServer) metricTypes() map[string]string {
 	s.t.Helper()
 	shown := s.fetch(s.operator + metricsPath)
 	require.Equal(s.t, http.StatusOK, shown.status)
@@ -36,7 +37,7 @@ func (s *instance) exposed() map[string]string {
 	return types
 }
 
-func (s *instance) metric(line string) bool {
+func (s *testServer) hasMetric(line string) bool {
 	s.t.Helper()
 	return strings.Contains(string(s.fetch(s.operator+metricsPath).raw), "\n"+line+"\n")
 }
@@ -47,18 +48,18 @@ var (
 	suffixes = regexp.MustCompile(`_(?:bucket|sum|count)$`)
 )
 
-// metricsOf are the metrics that an expression of Prometheus names.
-func metricsOf(expression string) []string {
+// metricsIn returns the metrics that an expression of Prometheus names.
+func metricsIn(expression string) []string {
 	return named.FindAllString(quoted.ReplaceAllString(expression, ""), -1)
 }
 
-// known tells whether a name is one of the metrics, or a part of a histogram or summary.
-func known(types map[string]string, name string) bool {
+// isMetric tells whether a name is one of the metrics, or a part of a histogram or summary.
+func isMetric(types map[string]string, name string) bool {
 	whole := types[suffixes.ReplaceAllString(name, "")]
 	return types[name] != "" || ((whole == "histogram" || whole == "summary") && suffixes.MatchString(name))
 }
 
-type rules struct {
+type alertRules struct {
 	Groups []struct {
 		Name  string `yaml:"name"`
 		Rules []struct {
@@ -71,12 +72,12 @@ type rules struct {
 	} `yaml:"groups"`
 }
 
-// /metrics shows what the documentation lists, and the alerts and the dashboard name nothing else.
+// /metrics has the metrics that docs/metrics.md lists; the alerts, their runbook and the dashboard name no others.
 func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
-	require.Eventually(t, func() bool { return s.exposed()[metrics.LedgerReconciled.Name] != "" }, patient, 100*time.Millisecond)
-	types := s.exposed()
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	eventually(t, func() bool { return s.metricTypes()[metrics.LedgerReconciled.Name] != "" }, "the ledger was not reconciled")
+	types := s.metricTypes()
 	rows := make(map[string]string)
 	for _, domain := range metrics.Domains() {
 		for _, row := range domain.Rows {
@@ -87,7 +88,7 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	maps.DeleteFunc(ours, func(name, _ string) bool { return !strings.HasPrefix(name, "stoa_") })
 	require.Equal(t, rows, ours)
 
-	var alerts rules
+	var alerts alertRules
 	raw, err := os.ReadFile("../../docs/alerts.yml")
 	require.NoError(t, err)
 	require.NoError(t, yaml.UnmarshalWithOptions(raw, &alerts, yaml.Strict()))
@@ -95,10 +96,10 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	for _, rule := range alerts.Groups[0].Rules {
 		pages = append(pages, rule.Alert+".md")
 		if rule.Alert != "StoaDown" {
-			require.NotEmpty(t, metricsOf(rule.Expr), rule.Alert)
+			require.NotEmpty(t, metricsIn(rule.Expr), rule.Alert)
 		}
-		for _, name := range metricsOf(rule.Expr) {
-			require.True(t, known(types, name), "%s names %s", rule.Alert, name)
+		for _, name := range metricsIn(rule.Expr) {
+			require.True(t, isMetric(types, name), "%s names %s", rule.Alert, name)
 		}
 		require.Contains(t, []string{"page", "ticket"}, rule.Labels["severity"], rule.Alert)
 		require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
@@ -112,8 +113,8 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 		for _, part := range []string{"# " + rule.Alert + "\n", "\n## Look\n", "\n## Do\n", "\n## Over\n"} {
 			require.Contains(t, string(page), part)
 		}
-		for _, name := range metricsOf(string(page)) {
-			require.True(t, known(types, name) || name == "stoa_sockets_", "%s names %s", rule.Alert, name)
+		for _, name := range metricsIn(string(page)) {
+			require.True(t, isMetric(types, name) || name == "stoa_sockets_", "%s names %s", rule.Alert, name)
 		}
 	}
 	there, err := filepath.Glob("../../docs/runbook/*.md")
@@ -123,15 +124,15 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	}
 	require.ElementsMatch(t, pages, there, "one page for each alert")
 
-	for _, expression := range expressions(t) {
-		for _, name := range metricsOf(expression) {
-			require.True(t, known(types, name), "the dashboard names %s", name)
+	for _, expression := range dashboardExpressions(t) {
+		for _, name := range metricsIn(expression) {
+			require.True(t, isMetric(types, name), "the dashboard names %s", name)
 		}
 	}
 }
 
-// expressions are those of the dashboard.
-func expressions(t *testing.T) []string {
+// dashboardExpressions returns the expressions of the dashboard.
+func dashboardExpressions(t *testing.T) []string {
 	t.Helper()
 	var board struct {
 		UID    string `json:"uid"`
@@ -162,10 +163,10 @@ func expressions(t *testing.T) []string {
 	return all
 }
 
-// Requests are counted by the patterns of their routes, whatever clients ask for.
-func TestRequestsAreCounted(t *testing.T) {
+// Requests are counted by the patterns of their routes, whatever paths clients use.
+func TestRequestMetrics(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_LIMIT_REGISTRATIONS_PER_HOUR=1")
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_LIMIT_REGISTRATIONS_PER_HOUR=1")
 	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	_, err = agent.Register(t.Context(), s.client(), "Bob", "bob")
@@ -173,7 +174,7 @@ func TestRequestsAreCounted(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/bots/0190a5d4-7c1e-7000-8000-0123456789ab").status)
 	require.Equal(t, http.StatusNotFound, s.get("/some/strange/path").status)
 	require.NoError(t, ada.Connect(t.Context()))
-	s.asks("{settings{feeBps}}")
+	s.queryOperator("{settings{feeBps}}")
 	for _, line := range []string{
 		`stoa_http_requests_total{code="201",method="POST",route="/api/v1/bots/register"} 1`,
 		`stoa_http_requests_total{code="429",method="POST",route="/api/v1/bots/register"} 1`,
@@ -187,39 +188,36 @@ func TestRequestsAreCounted(t *testing.T) {
 		`stoa_check_passing{check="storage"} 1`,
 		`go_sql_max_open_connections{db_name="stoa"} 24`,
 	} {
-		require.Eventually(t, func() bool { return s.metric(line) }, patient, 10*time.Millisecond, line)
+		eventually(t, func() bool { return s.hasMetric(line) }, line)
 	}
 	require.NotContains(t, string(s.fetch(s.operator+metricsPath).raw), "strange")
 	require.Equal(t, http.StatusNotFound, s.get(metricsPath).status, "not for the public")
 	ada.Close()
 }
 
-// Metrics are there while the database is not, and say so.
-func TestMetricsWithoutADatabase(t *testing.T) {
+// Metrics are served while the database is away, and show that it is.
+func TestMetricsWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	waiting := launch(t, "STOA_DATABASE_URL=postgres://stoa@127.0.0.1:1/stoa?sslmode=disable")
-	require.Contains(t, waiting.exposed(), "stoa_build_info")
+	waiting := launchServer(t, "STOA_DATABASE_URL=postgres://stoa@127.0.0.1:1/stoa?sslmode=disable")
+	require.Contains(t, waiting.metricTypes(), "stoa_build_info")
 
 	w := graphtest.New(t)
-	s := serve(t, "STOA_DATABASE_URL="+w.URL)
-	require.Eventually(t, func() bool { return s.metric("stoa_database_probe_failed 0") }, patient, 100*time.Millisecond)
+	s := startServer(t, "STOA_DATABASE_URL="+w.URL)
+	eventually(t, func() bool { return s.hasMetric("stoa_database_probe_failed 0") }, "no probe")
 	restore := w.Outage()
-	require.Eventually(t, func() bool {
-		return s.metric("stoa_database_probe_failed 1") && s.metric(`stoa_check_passing{check="database"} 0`)
-	},
-		patient, 100*time.Millisecond)
-	require.NotContains(t, s.exposed(), "stoa_outbox_events")
+	eventually(t, func() bool {
+		return s.hasMetric("stoa_database_probe_failed 1") && s.hasMetric(`stoa_check_passing{check="database"} 0`)
+	}, "the outage does not show")
+	require.NotContains(t, s.metricTypes(), "stoa_outbox_events")
 	restore()
-	require.Eventually(t, func() bool {
-		return s.metric("stoa_database_probe_failed 0") && s.metric(`stoa_check_passing{check="database"} 1`)
-	},
-		patient, 100*time.Millisecond)
+	eventually(t, func() bool {
+		return s.hasMetric("stoa_database_probe_failed 0") && s.hasMetric(`stoa_check_passing{check="database"} 1`)
+	}, "the end of the outage does not show")
 }
 
-// Profiles need the operator's token.
-func TestProfilesAreTheOperators(t *testing.T) {
+func TestProfilesNeedToken(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
 	ask := func(path, token string) int {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.operator+path, nil)
 		require.NoError(t, err)
@@ -231,7 +229,7 @@ func TestProfilesAreTheOperators(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 		return response.StatusCode
 	}
-	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/symbol"} {
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/trace?seconds=0.01", "/debug/pprof/symbol"} {
 		require.Equal(t, http.StatusUnauthorized, ask(path, ""), path)
 		require.Equal(t, http.StatusUnauthorized, ask(path, "wrong"), path)
 		require.Equal(t, http.StatusOK, ask(path, givenToken), path)
@@ -240,19 +238,27 @@ func TestProfilesAreTheOperators(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", givenToken), "it may hold a password")
 }
 
-// A profile may take longer than the listener lets answers take.
-func TestAProfileOutlastsTheWriteTimeout(t *testing.T) {
+// deadlineRecorder is an answer that keeps its last write deadline.
+type deadlineRecorder struct {
+	*httptest.ResponseRecorder
+
+	deadline time.Time
+}
+
+// SetWriteDeadline is called by http.ResponseController.
+func (r *deadlineRecorder) SetWriteDeadline(deadline time.Time) error {
+	r.deadline = deadline
+	return nil
+}
+
+// A profile may take longer than the listener allows for an answer.
+func TestProfileExtendsWriteDeadline(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewUnstartedServer(profiles())
-	server.Config.WriteTimeout = 500 * time.Millisecond
-	server.Start()
-	t.Cleanup(server.Close)
-	response, err := http.Get(server.URL + profilesPath + "/profile?seconds=1")
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusOK, response.StatusCode)
-	magic := make([]byte, 2)
-	_, err = response.Body.Read(magic)
-	require.NoError(t, err)
-	require.Equal(t, []byte{0x1f, 0x8b}, magic, "gzip")
+	recorder := &deadlineRecorder{ResponseRecorder: httptest.NewRecorder()}
+	limited := context.WithValue(t.Context(), http.ServerContextKey, &http.Server{WriteTimeout: time.Minute})
+	began := time.Now()
+	pprofHandler().ServeHTTP(recorder, httptest.NewRequestWithContext(limited, http.MethodGet, pprofPath+"/profile?seconds=1", nil))
+	require.Equal(t, http.StatusOK, recorder.Code)
+	require.False(t, recorder.deadline.Before(began.Add(time.Minute+time.Second)))
+	require.Equal(t, []byte{0x1f, 0x8b}, recorder.Body.Bytes()[:2], "gzip")
 }

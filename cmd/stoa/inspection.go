@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"stoa/jobs/inspection"
+)
+
+// firstChildTimeout bounds the start of the first inspecting child. Where it fails, the first upload tries again.
+const firstChildTimeout = time.Minute
+
+// fileInspection starts the children that inspect files and knows what confines them. The zero value is of a process without
+// the role jobs.
+type fileInspection struct {
+	inspector *inspection.Inspector
+	measures  atomic.Pointer[[]inspection.Measure]
+	cancel    context.CancelFunc
+	starting  sync.WaitGroup
+}
+
+// open starts the first child in the background and logs what confines it.
+func (i *fileInspection) open(ctx context.Context, log *slog.Logger) {
+	i.inspector = inspection.NewInspector()
+	ctx, i.cancel = context.WithTimeout(context.WithoutCancel(ctx), firstChildTimeout)
+	i.starting.Go(func() {
+		measures, err := i.inspector.Confinement(ctx)
+		if err != nil {
+			log.Error("files cannot be inspected", "error", err)
+			return
+		}
+		logConfinement(log, measures)
+		i.measures.Store(&measures)
+	})
+}
+
+// logConfinement logs one line: at level info where every measure holds, else as a warning.
+func logConfinement(log *slog.Logger, measures []inspection.Measure) {
+	level, text := slog.LevelInfo, "inspection of files is confined"
+	attributes := make([]any, 0, 2*len(measures))
+	for _, m := range measures {
+		detail := m.Detail
+		if !m.Holds {
+			level, text = slog.LevelWarn, "inspection of files is confined in part"
+			detail = "missing: " + detail
+		}
+		attributes = append(attributes, m.Name, detail)
+	}
+	log.Log(context.Background(), level, text, attributes...)
+}
+
+// close ends the child that waits for a file.
+func (i *fileInspection) close() error {
+	if i.inspector == nil {
+		return nil
+	}
+	i.cancel()
+	i.starting.Wait()
+	return i.inspector.Close()
+}
+
+// confinement is what /readyz of the operator listener shows; nil before the first child runs.
+func (i *fileInspection) confinement() any {
+	if measures := i.measures.Load(); measures != nil {
+		return *measures
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+
+	"golang.org/x/sys/unix"
+
+	"stoa/graph"
+	"stoa/graph/platform/httpserver"
+	"stoa/rest"
+)
+
+// connectionSettings limit the open connections of each listener.
+type connectionSettings struct {
+	Connections           int `default:"16384" help:"Open connections per process and listener; less where ulimit -n is low."`
+	ConnectionsPerAddress int `default:"2048" help:"Open connections per address, trusted proxies excepted."`
+}
+
+// Shares of the process's file descriptors. The rest is for the database, files and children.
+const (
+	publicShare   = 0.6
+	operatorShare = 0.1
+)
+
+// limitToShare lowers a limit on connections to a share of the file descriptors that the process may open.
+func limitToShare(limit int, share float64) (int, error) {
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return 0, err
+	}
+	return min(limit, int(share*float64(min(files.Cur, 1<<30)))), nil
+}
+
+// listen opens an address and serves it; name is public or operator. While the process shuts down, every answer closes its
+// connection.
+func (p *process) listen(
+	ctx context.Context, name, address string, share float64, handler http.Handler,
+) (*httpserver.Server, error) {
+	connections, err := limitToShare(p.settings.Connection.Connections, share)
+	if err != nil {
+		return nil, err
+	}
+	s, err := httpserver.Listen(ctx, address, handler, httpserver.Config{
+		Logger: p.log, Metrics: p.metrics, Draining: &p.draining, TrustedProxies: p.settings.TrustedProxies,
+		Connections: connections, ConnectionsPerAddress: p.settings.Connection.ConnectionsPerAddress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.log.Info("listening", "what", name, "address", s.Address())
+	return s, nil
+}
+
+// origin is where clients reach the public listener, once that listens.
+func (p *process) origin() string { return cmp.Or(p.settings.BaseURL, "http://"+p.public.Address()) }
+
+// restConfig is what the public listener needs at any time.
+func (p *process) restConfig() rest.Config {
+	return rest.Config{
+		Logger:                      p.log,
+		Metrics:                     p.metrics,
+		Tracer:                      p.traces.tracer(),
+		Draining:                    &p.draining,
+		TrustedProxies:              p.settings.TrustedProxies,
+		AllowedOrigins:              p.settings.AllowedOrigins,
+		RequestsPerAddressPerSecond: p.settings.Limit.RequestsPerAddressPerSecond,
+	}
+}
+
+// startingConfig is the public listener before the database answers: health works, everything else is service_unavailable.
+func (p *process) startingConfig() rest.Config {
+	starting := func(context.Context) error { return errors.New("the server is starting") }
+	c := p.restConfig()
+	c.Starting = true
+	c.Checks = map[string]rest.Check{"database": starting, "migrations": starting, "jobs": starting, "storage": starting}
+	return c
+}
+
+// servingConfig is the public listener with what the roles of this process serve.
+func (p *process) servingConfig(domains *graph.Graph) rest.Config {
+	c := p.restConfig()
+	c.Origin = p.origin()
+	c.Checks = p.readinessChecks()
+	if p.settings.has("api") {
+		c.Graph = domains
+	}
+	if p.settings.has("events") {
+		c.Socket = p.sockets
+	}
+	return c
+}
+
+// readinessChecks are what /readyz reports.
+func (p *process) readinessChecks() map[string]rest.Check {
+	return map[string]rest.Check{
+		"database": p.db.Ping, "migrations": checkSchema(p.db.SQL), "jobs": p.checkJobs, "storage": p.checkStorage,
+	}
+}
+
+// checkJobs tells whether jobs are worked; a process without the role jobs passes.
+func (p *process) checkJobs(ctx context.Context) error {
+	if p.jobs == nil {
+		return nil
+	}
+	return p.jobs.Healthy(ctx)
+}

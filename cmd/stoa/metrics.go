@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+
+	"stoa/cmd/stoa/backup"
+	"stoa/graph"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/metrics"
+	"stoa/jobs"
+)
+
+// registerMetrics adds to /metrics what needs the database.
+func (p *process) registerMetrics(domains *graph.Graph) {
+	p.metrics.Pool(p.db.SQL)
+	p.metrics.Probe(domains.Events.OutboxMetrics, domains.Attachments.InspectionFigures, jobs.Figures(p.db.SQL),
+		domains.Wallet.LedgerFigures, p.backupMetrics)
+	p.metrics.Sockets(p.socketMetrics)
+	p.metrics.PrivateCluster(p.private != nil)
+	for _, limit := range []limits.Limit{
+		limits.Mutations, limits.ContactRequests, limits.Messages, limits.RegistrationsPerAddress, limits.Registrations,
+		limits.Searches,
+	} {
+		p.metrics.Limits.Expect(limit.Name)
+	}
+	checks := make(map[string]metrics.Check)
+	for name, check := range p.readinessChecks() {
+		checks[name] = metrics.Check(check)
+	}
+	p.metrics.Checks(checks)
+}
+
+func (p *process) backupMetrics(context.Context) ([]metrics.Value, error) {
+	made, damaged := metrics.Value{Row: metrics.BackupMade}, metrics.Value{Row: metrics.BackupDamagedFiles}
+	all, err := p.backups().List()
+	if err == nil && len(all) > 0 {
+		made.Value = float64(all[len(all)-1].MadeAt.Unix())
+		var files []backup.Damage
+		files, err = p.backups().Damaged()
+		damaged.Value = float64(len(files))
+	}
+	return []metrics.Value{made, damaged}, err
+}
+
+func (p *process) socketMetrics() metrics.Sockets {
+	s := p.sockets.Stats()
+	return metrics.Sockets{
+		Open: s.Open, Limit: p.settings.Limit.Sockets, Processes: s.Processes, Opened: s.Opened, Closed: s.Closed,
+		Delivered: s.Delivered, Acknowledged: s.Acknowledged, Heard: s.Heard, Linked: s.Linked,
+	}
+}

@@ -1,0 +1,386 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/rest/resttest"
+)
+
+// testProgram is the binary under test. The go command links it anew only where a source has changed.
+const testProgram = "../../bin/stoa-test"
+
+// parallelTests bounds the tests that run at once, and with them the servers: most of a test is waiting for other processes.
+const parallelTests = "8"
+
+// testTimeout is how long a test waits for what must come, on a busy machine.
+const testTimeout = 2 * time.Minute
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set(parallelTests) // it is a number
+	}
+	// Without debug information, which halves the time of the link.
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", testProgram, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := resttest.Main(m, resttest.Mixed)
+	_ = os.RemoveAll(templateFolder)
+	os.Exit(code)
+}
+
+// noLimits switches every limit off.
+var noLimits = []string{
+	"STOA_LIMIT_MUTATIONS_PER_MINUTE=0", "STOA_LIMIT_CONTACT_REQUESTS_PER_MINUTE=0", "STOA_LIMIT_MESSAGES_PER_MINUTE=0",
+	"STOA_LIMIT_REGISTRATIONS_PER_ADDRESS_PER_HOUR=0", "STOA_LIMIT_REGISTRATIONS_PER_HOUR=0",
+	"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0",
+}
+
+// programCommand prepares the program with these settings and no others.
+func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
+	t.Helper()
+	path, err := filepath.Abs(testProgram)
+	require.NoError(t, err)
+	cmd := exec.Command(path, args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, envPrefix+"_") })
+	cmd.Env = append(cmd.Env, settings...)
+	cmd.Dir = t.TempDir()
+	return cmd
+}
+
+// runProgram runs the program to its end.
+func runProgram(t testing.TB, args []string, settings ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := programCommand(t, args, settings...)
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	require.NoError(t, cmd.Start())
+	kill := time.AfterFunc(testTimeout, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	_ = cmd.Wait() // the caller wants its exit code
+	return cmd.ProcessState.ExitCode(), out.String(), complaints.String()
+}
+
+// runInProcess runs a command that starts no server in the process of the test, which saves the start of the program.
+func runInProcess(args ...string) (code int, stdout, stderr string) {
+	var out, complaints bytes.Buffer
+	code = run(args, &out, &complaints)
+	return code, out.String(), complaints.String()
+}
+
+// testServer is a running `stoa serve`.
+type testServer struct {
+	t    testing.TB
+	cmd  *exec.Cmd
+	data string
+	// url and operator are the origins of its listeners.
+	url, operator string
+	log           *logBuffer
+	exited        chan struct{}
+}
+
+// launchServer starts a server on free ports, in a data folder of its own unless one is set, and waits until it listens. At the
+// end of the test it is killed, or shut down where it has a private database to stop.
+func launchServer(t testing.TB, settings ...string) *testServer {
+	t.Helper()
+	s := &testServer{t: t, data: t.TempDir(), log: newLogBuffer(), exited: make(chan struct{})}
+	all := append([]string{
+		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_LOG_LEVEL=debug", "STOA_DATA_DIR=" + s.data,
+	}, settings...)
+	end := syscall.SIGTERM
+	for _, setting := range settings {
+		if folder, ok := strings.CutPrefix(setting, "STOA_DATA_DIR="); ok {
+			s.data = folder
+		}
+		if strings.HasPrefix(setting, "STOA_DATABASE_URL=") {
+			end = syscall.SIGKILL
+		}
+	}
+	s.cmd = programCommand(t, []string{"serve"}, all...)
+	s.cmd.Stderr = s.log
+	require.NoError(t, s.cmd.Start())
+	go func() {
+		_ = s.cmd.Wait() // the exit code stays in the process state
+		close(s.exited)
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Signal(end) // it may have ended
+		s.waitExit()
+		if t.Failed() {
+			t.Logf("log of the server:\n%s", s.log)
+		}
+	})
+	s.url = "http://" + s.waitForLog("listening", "what", "public")["address"].(string)
+	s.operator = "http://" + s.waitForLog("listening", "what", "operator")["address"].(string)
+	return s
+}
+
+// startServer is launchServer, and waits until the server is ready.
+func startServer(t testing.TB, settings ...string) *testServer {
+	t.Helper()
+	s := launchServer(t, settings...)
+	s.waitForLog("serving")
+	return s
+}
+
+// waitForLog waits for a line of the log with that message and attributes.
+func (s *testServer) waitForLog(message string, attributes ...string) map[string]any {
+	s.t.Helper()
+	deadline := time.After(testTimeout)
+	for {
+		line, grown := s.log.find(message, attributes)
+		if line != nil {
+			return line
+		}
+		select {
+		case <-grown:
+		case <-s.exited:
+			if line, _ := s.log.find(message, attributes); line != nil {
+				return line
+			}
+			require.FailNow(s.t, "the server ended", "waiting for %q in\n%s", message, s.log)
+		case <-deadline:
+			require.FailNow(s.t, "the server did not log it", "waiting for %q in\n%s", message, s.log)
+		}
+	}
+}
+
+// logTime returns when the server logged a message.
+func (s *testServer) logTime(message string) time.Time {
+	s.t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, s.waitForLog(message)["time"].(string))
+	require.NoError(s.t, err)
+	return at
+}
+
+// waitExit returns the exit code.
+func (s *testServer) waitExit() int {
+	s.t.Helper()
+	select {
+	case <-s.exited:
+	case <-time.After(testTimeout):
+		_ = s.cmd.Process.Kill()
+		<-s.exited
+		s.t.Error("the server had to be killed")
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+func (s *testServer) signal(signal syscall.Signal) {
+	s.t.Helper()
+	require.NoError(s.t, s.cmd.Process.Signal(signal))
+}
+
+// client returns the server as agents use it.
+func (s *testServer) client() *agent.Server { return agent.NewServer(s.url).WithTimeout(testTimeout) }
+
+func register(t testing.TB, s *testServer) *agent.Agent {
+	t.Helper()
+	made, err := agent.Register(t.Context(), s.client(), "Agent", "agent")
+	require.NoError(t, err)
+	return made
+}
+
+// httpAnswer is an HTTP response read to its end.
+type httpAnswer struct {
+	status int
+	header http.Header
+	// closing says that the server closes the connection.
+	closing bool
+	raw     []byte
+}
+
+// code returns the code of an error body, or "".
+func (a *httpAnswer) code() string {
+	var body struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(a.raw, &body) // an answer that is not JSON has no code
+	return body.Error.Code
+}
+
+// get fetches a path from the public listener.
+func (s *testServer) get(path string) *httpAnswer {
+	s.t.Helper()
+	return s.fetch(s.url + path)
+}
+
+func (s *testServer) fetch(address string) *httpAnswer {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, nil)
+	require.NoError(s.t, err)
+	return s.do(request)
+}
+
+func (s *testServer) do(request *http.Request) *httpAnswer {
+	s.t.Helper()
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(s.t, err)
+	return readAnswer(s.t, response)
+}
+
+func readAnswer(t testing.TB, response *http.Response) *httpAnswer {
+	t.Helper()
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw}
+}
+
+// isShuttingDown tells whether the server says that it is not ready, or has stopped listening.
+func (s *testServer) isShuttingDown() bool {
+	response, err := http.Get(s.url + "/readyz")
+	if err != nil {
+		return errors.Is(err, syscall.ECONNREFUSED)
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusServiceUnavailable
+}
+
+// dialOrigin opens a connection to a listener, given by its origin.
+func dialOrigin(t testing.TB, origin string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(origin, "http://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(testTimeout)))
+	return conn
+}
+
+// exchangeRaw sends a request as it is and reads the answer; nil where there is none.
+func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
+	t.Helper()
+	_, _ = io.WriteString(conn, request) // the server may have closed the connection
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return nil
+	}
+	return readAnswer(t, response)
+}
+
+// queryOperator sends a document to the operators' GraphQL, with the token of the data folder, and returns the answer's body.
+func (s *testServer) queryOperator(document string) string {
+	s.t.Helper()
+	token, err := os.ReadFile(filepath.Join(s.data, operatorTokenFile))
+	require.NoError(s.t, err)
+	return string(s.postGraphQL(strings.TrimSpace(string(token)), document).raw)
+}
+
+func (s *testServer) postGraphQL(token, document string) *httpAnswer {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]string{"query": document})
+	require.NoError(s.t, err)
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.operator+"/graphql", bytes.NewReader(body))
+	require.NoError(s.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+token)
+	return s.do(request)
+}
+
+// uploadForm is the body of an upload and its content type.
+func uploadForm(purpose, name string, file []byte) (body []byte, contentType string) {
+	var text bytes.Buffer // writes to it cannot fail
+	form := multipart.NewWriter(&text)
+	_ = form.WriteField("purpose", purpose)
+	_ = form.WriteField("upload_id", uuid.NewString())
+	part, _ := form.CreateFormFile("file", name)
+	_, _ = part.Write(file)
+	_ = form.Close()
+	return text.Bytes(), form.FormDataContentType()
+}
+
+// uploadImage uploads a small image and returns its id.
+func (s *testServer) uploadImage(by *agent.Agent, purpose string) string {
+	s.t.Helper()
+	body, contentType := uploadForm(purpose, "a.jpg", blankJPEG(8, 8))
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(body))
+	require.NoError(s.t, err)
+	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Authorization", "Bearer "+by.Token)
+	answer := s.do(request)
+	require.Equal(s.t, http.StatusCreated, answer.status, "%s", answer.raw)
+	var made struct {
+		Attachment struct {
+			ID string `json:"id"`
+		} `json:"attachment"`
+	}
+	require.NoError(s.t, json.Unmarshal(answer.raw, &made))
+	return made.Attachment.ID
+}
+
+// logBuffer collects the lines of a JSON log.
+type logBuffer struct {
+	mu    sync.Mutex
+	text  []byte
+	grown chan struct{}
+}
+
+func newLogBuffer() *logBuffer { return &logBuffer{grown: make(chan struct{})} }
+
+// Write implements io.Writer.
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = append(b.text, p...)
+	close(b.grown)
+	b.grown = make(chan struct{})
+	return len(p), nil
+}
+
+// String returns all that was logged.
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text)
+}
+
+// find returns the first line with that message and attributes, or a channel that is closed when more is logged.
+func (b *logBuffer) find(message string, attributes []string) (map[string]any, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for line := range bytes.Lines(b.text) {
+		var fields map[string]any
+		if json.Unmarshal(line, &fields) != nil || fields["msg"] != message {
+			continue
+		}
+		matches := true
+		for i := 0; i+1 < len(attributes); i += 2 {
+			matches = matches && fields[attributes[i]] == attributes[i+1]
+		}
+		if matches {
+			return fields, nil
+		}
+	}
+	return nil, b.grown
+}
+
+// eventually waits for a state that other processes bring about.
+func eventually(t testing.TB, condition func() bool, message string) {
+	t.Helper()
+	require.Eventually(t, condition, testTimeout, 10*time.Millisecond, message)
+}
