@@ -16,21 +16,20 @@ import (
 // tick is the unit of times in /proc/<pid>/stat; Linux reports hundredths of a second on every architecture.
 const tick = 10 * time.Millisecond
 
-// stat is what this package needs of /proc/<pid>/stat.
+// stat holds fields of /proc/<pid>/stat.
 type stat struct {
 	parent int
-	// used is the processor time of the process, ended that of its children that have ended.
+	// used is the processor time of the process, ended that of its ended children.
 	used, ended time.Duration
 }
 
-// Positions of fields behind the name of the program, which is in brackets and may hold anything.
+// Positions of the fields after the name of the program, which stands in parentheses and may contain anything.
 const (
-	fieldParent       = 1
-	fieldUser         = 11
-	fieldSystem       = 12
-	fieldEndedUser    = 13
-	fieldEndedSystem  = 14
-	fieldsThatAreRead = fieldEndedSystem + 1
+	fieldParent      = 1
+	fieldUser        = 11
+	fieldSystem      = 12
+	fieldEndedUser   = 13
+	fieldEndedSystem = 14
 )
 
 func readStat(pid int) (stat, error) {
@@ -39,7 +38,7 @@ func readStat(pid int) (stat, error) {
 		return stat{}, err
 	}
 	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
-	if len(fields) < fieldsThatAreRead {
+	if len(fields) <= fieldEndedSystem {
 		return stat{}, fmt.Errorf("machine: /proc/%d/stat is too short", pid)
 	}
 	var s stat
@@ -54,13 +53,13 @@ func readStat(pid int) (stat, error) {
 	return s, err
 }
 
-// CPU is the processor time that a process has used so far, in steps of 10 ms.
+// CPU returns the processor time that a process has used so far, in steps of 10 ms.
 func CPU(pid int) (time.Duration, error) {
 	s, err := readStat(pid)
 	return s.used, err
 }
 
-// TreeCPU is the processor time of a process and its children, those that have ended included.
+// TreeCPU returns the processor time of a process and its children, including ended ones.
 func TreeCPU(pid int) (time.Duration, error) {
 	root, err := readStat(pid)
 	if err != nil {
@@ -90,7 +89,7 @@ func TreeCPU(pid int) (time.Duration, error) {
 	return total, nil
 }
 
-// Parent is the process that started pid.
+// Parent returns the parent of a process.
 func Parent(pid int) (int, error) {
 	s, err := readStat(pid)
 	return s.parent, err
