@@ -23,12 +23,12 @@ import (
 type commands struct {
 	Run      runCommand      `cmd:"" default:"withargs" help:"Measure, print the page, and write it down unless something was left out."`
 	Database databaseCommand `cmd:"" help:"Seed a database, print its URL and an agent's token, and keep it until interrupted."`
-	Minimal  minimalCommand  `cmd:"" hidden:"" name:"${minimal}" help:"Run the minimal server."`
+	Minimal  minimalCommand  `cmd:"" hidden:"" help:"Run the minimal server."`
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	parsed := kong.Parse(new(commands), kong.Name("bench"), kong.Vars{"minimal": world.MinimalCommand},
+	parsed := kong.Parse(new(commands), kong.Name("bench"),
 		kong.Description("Compare the server with a minimal server and with direct calls of its statements, on one seeded database."),
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	err := parsed.Run()

@@ -116,7 +116,14 @@ func (v Variant) callers(ctx context.Context, w *world.World, s scenarios.Scenar
 
 // measure runs the callers of the variant for a while.
 func (v Variant) measure(ctx context.Context, w *world.World, callers []load.Op, length time.Duration) (Result, error) {
-	before, err := v.usage(ctx, w)
+	// Reading /metrics allocates, too: the difference of the first two readings is what one reading costs.
+	var objects, bytes [3]float64
+	for i := range 2 {
+		if err := v.readAllocations(ctx, &objects[i], &bytes[i]); err != nil {
+			return Result{}, err
+		}
+	}
+	processBefore, postgresBefore, err := v.processorTime(w)
 	if err != nil {
 		return Result{}, err
 	}
@@ -124,40 +131,43 @@ func (v Variant) measure(ctx context.Context, w *world.World, callers []load.Op,
 	if err != nil {
 		return Result{}, err
 	}
-	after, err := v.usage(ctx, w)
+	processAfter, postgresAfter, err := v.processorTime(w)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := v.readAllocations(ctx, &objects[2], &bytes[2]); err != nil {
 		return Result{}, err
 	}
 	n := float64(max(sample.Ops(), 1))
 	return Result{
 		Ops: sample.Ops(), PerSecond: sample.PerSecond(), P50: sample.Quantile(0.5), P99: sample.Quantile(0.99),
-		ProcessTime:  time.Duration(float64(after.process-before.process) / n),
-		PostgresTime: time.Duration(float64(after.postgres-before.postgres) / n),
-		Objects:      (after.objects - before.objects) / n,
-		Bytes:        (after.bytes - before.bytes) / n,
+		ProcessTime:  time.Duration(float64(processAfter-processBefore) / n),
+		PostgresTime: time.Duration(float64(postgresAfter-postgresBefore) / n),
+		Objects:      max(objects[2]-2*objects[1]+objects[0], 0) / n,
+		Bytes:        max(bytes[2]-2*bytes[1]+bytes[0], 0) / n,
 	}, nil
 }
 
-// usage is what a variant's process and PostgreSQL have used so far.
-type usage struct {
-	process, postgres time.Duration
-	objects, bytes    float64
+// readAllocations reads how many objects and bytes the variant's process has allocated so far; 0 for direct calls.
+func (v Variant) readAllocations(ctx context.Context, objects, bytes *float64) error {
+	if v.Process == nil {
+		return nil
+	}
+	const objectsName, bytesName = "go_memstats_mallocs_total", "go_memstats_alloc_bytes_total"
+	figures, err := v.Process.Metrics(ctx, objectsName, bytesName)
+	*objects, *bytes = figures[objectsName], figures[bytesName]
+	return err
 }
 
-func (v Variant) usage(ctx context.Context, w *world.World) (used usage, err error) {
+// processorTime is what the variant's process and PostgreSQL have used so far.
+func (v Variant) processorTime(w *world.World) (process, postgres time.Duration, err error) {
 	if v.Process != nil {
-		const objects, bytes = "go_memstats_mallocs_total", "go_memstats_alloc_bytes_total"
-		figures, err := v.Process.Metrics(ctx, objects, bytes)
-		if err != nil {
-			return usage{}, err
-		}
-		used.objects, used.bytes = figures[objects], figures[bytes]
-		if used.process, err = machine.CPU(v.Process.PID); err != nil {
-			return usage{}, err
+		if process, err = machine.CPU(v.Process.PID); err != nil {
+			return 0, 0, err
 		}
 	}
-	used.postgres, err = machine.TreeCPU(w.Postmaster)
-	return used, err
+	postgres, err = machine.TreeCPU(w.Postmaster)
+	return process, postgres, err
 }
 
 var errGC = errors.New("compare: the variants do not have the same garbage collector settings")

@@ -53,12 +53,14 @@ func spawn(ctx context.Context, command *exec.Cmd, log io.Writer, serving func(l
 	}
 	p := &Process{PID: command.Process.Pid, command: command, ended: make(chan struct{})}
 	ready := make(chan struct{})
+	var last string // line of output
 	go func() {
 		defer close(p.ended)
 		defer out.Close()
 		isReady := false
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			fmt.Fprintf(log, "%s\n", lines.Bytes())
+			last = lines.Text()
+			fmt.Fprintln(log, last)
 			if !isReady && serving(lines.Bytes(), p) {
 				isReady = true
 				close(ready)
@@ -70,7 +72,7 @@ func spawn(ctx context.Context, command *exec.Cmd, log io.Writer, serving func(l
 	case <-ready:
 		return p, nil
 	case <-p.ended:
-		err = errors.New("it exited")
+		err = fmt.Errorf("it exited: %s", last)
 	case <-time.After(startTimeout):
 		err = errors.New("it does not serve in time")
 	case <-ctx.Done():
