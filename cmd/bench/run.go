@@ -99,7 +99,8 @@ func (r *run) logf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(r.start).Round(time.Second), fmt.Sprintf(format, args...))
 }
 
-// attempt keeps the error of a measurement for the report, so that the others go on. It returns an error when the whole run is over.
+// attempt keeps the error of a measurement for the report, so that the others go on. It returns an error when the whole run is
+// over.
 func (r *run) attempt(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()

@@ -27,18 +27,18 @@ type runCommand struct {
 	Only        []string      `help:"Measure these only, and write nothing down: names of scenarios (me, history, search, feed, deep, messages, orders, register) and of parts (memory, silent, delivery, growth, ledger, texts, isolation)."`
 	Quick       bool          `help:"Check the harness in a minute or two: everything, but little of it, and write nothing down. The figures mean nothing."`
 	Rounds      int           `default:"12" help:"Number of rounds of comparisons, growth, texts and isolation."`
-	Length      time.Duration `default:"400ms" help:"Length of a round for each variant."`
+	Length      time.Duration `default:"350ms" help:"Length of a round for each variant."`
 	Connections []int         `default:"1,16,64" help:"Numbers of connections of comparisons."`
 	Agents      []int         `default:"1000,500000" help:"Sizes of the database, ascending. Scenarios are compared at the last, or with --only at the first."`
 	Posts       int           `help:"Least number of posts; 0: two per agent, or as many as a scenario needs."`
 	Rates       []int         `default:"50,500" help:"Messages a second of delivery."`
-	Delivery    time.Duration `default:"24s" help:"Length of delivery at each rate."`
+	Delivery    time.Duration `default:"18s" help:"Length of delivery at each rate."`
 	Sockets     int           `default:"5000" help:"Number of idle sockets, as far as the limit on open files allows."`
 	Silent      int           `default:"1000" help:"Number of sockets that acknowledge nothing."`
-	SilentRound time.Duration `default:"2s" help:"Length of a round of sockets that acknowledge nothing."`
+	SilentRound time.Duration `default:"1500ms" help:"Length of a round of sockets that acknowledge nothing."`
 	Entries     int           `default:"5000000" help:"Number of ledger entries to reconcile."`
 	Tasks       int           `default:"50000" help:"Number of tasks of 4 KB for texts and isolation."`
-	Searches    int           `default:"20" help:"Number of searches for each text in a round."`
+	Searches    int           `default:"15" help:"Number of searches for each text in a round."`
 	Out         string        `default:"docs" help:"Folder for benchmarks.md and bench/."`
 	Profiles    string        `help:"Folder for a processor profile of the server in each scenario; empty: none."`
 	Dir         string        `help:"Folder for the database; empty: the system's temporary folder."`

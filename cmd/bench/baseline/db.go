@@ -1,8 +1,9 @@
-// Package baseline implements the server's hot operations by hand, for the server to be compared with. Each is one prepared statement
-// over database/sql and lib/pq, the server's driver; writes are functions in the schema bench (sql/).
+// Package baseline implements the server's hot operations by hand, for the server to be compared with. Each is one prepared
+// statement over database/sql and lib/pq, the server's driver; writes are functions in the schema bench (sql/).
 //
-// A DB runs the statements and reads their rows into structs. NewServer puts a minimal HTTP server on top. Both work on the server's
-// own tables and rows with the server's checks. They leave out rate limits, request ids, deadlines, metrics and messages of faults.
+// A DB runs the statements and reads their rows into structs. NewServer puts a minimal HTTP server on top. Both work on the
+// server's own tables and rows with the server's checks. They leave out rate limits, request ids, deadlines, metrics and messages
+// of faults.
 package baseline
 
 import (
@@ -49,8 +50,8 @@ type DB struct {
 	statements     map[string]*sql.Stmt
 }
 
-// Open connects and prepares every statement. As in the server, searches have a small pool of their own. Statements are planned once
-// per connection, searches for each value.
+// Open connects and prepares every statement. As in the server, searches have a small pool of their own. Statements are planned
+// once per connection, searches for each value.
 func Open(ctx context.Context, address string) (*DB, error) {
 	d := &DB{statements: make(map[string]*sql.Stmt)}
 	var err error

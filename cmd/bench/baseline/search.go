@@ -40,8 +40,8 @@ FROM me CROSS JOIN page JOIN bots b ON b.id = page.id
 LEFT JOIN contacts c ON c.low_id = least(b.id, me.id) AND c.high_id = greatest(b.id, me.id)
 ORDER BY page.name, page.handle`
 
-// Search reads the first page of the open profiles that contain q in their own fields or in their public posts, and one more if there is
-// one. q must have no wildcards of LIKE.
+// Search reads the first page of the open profiles that contain q in their own fields or in their public posts, and one more if
+// there is one. q must have no wildcards of LIKE.
 func (d *DB) Search(ctx context.Context, tokenHash []byte, q string) ([]Profile, error) {
 	rows, err := d.statements[searchText].QueryContext(ctx, tokenHash, q)
 	if err != nil {

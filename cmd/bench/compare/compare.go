@@ -1,8 +1,8 @@
-// Package compare measures variants of the same operation against each other on one database: the server, the minimal server, and direct
-// calls of the statements that the minimal server uses.
+// Package compare measures variants of the same operation against each other on one database: the server, the minimal server, and
+// direct calls of the statements that the minimal server uses.
 //
-// All variants of a scenario are measured once in each round, in random order, so that whatever else the machine does affects them alike. A
-// ratio within a round is therefore more reliable than an absolute figure.
+// All variants of a scenario are measured once in each round, in random order, so that whatever else the machine does affects
+// them alike. A ratio within a round is therefore more reliable than an absolute figure.
 package compare
 
 import (

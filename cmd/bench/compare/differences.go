@@ -13,8 +13,8 @@ import (
 	"stoa/cmd/bench/world"
 )
 
-// Differences performs a scenario with two variants and lists the JSON members that only one of their responses has. Variants that
-// answer different members do not do the same work.
+// Differences performs a scenario with two variants and lists the JSON members that only one of their responses has. Variants
+// that answer different members do not do the same work.
 func Differences(ctx context.Context, w *world.World, s scenarios.Scenario, one, other Variant) ([]string, error) {
 	if s.HTTP == nil {
 		return nil, nil

@@ -1,5 +1,6 @@
-// Package load generates load: callers that each send one request after the other on a keep-alive connection of their own (a closed
-// loop), with the latency of every request. A request costs the client a few microseconds. A Client belongs to one goroutine.
+// Package load generates load: callers that each send one request after the other on a keep-alive connection of their own (a
+// closed loop), with the latency of every request. A request costs the client a few microseconds. A Client belongs to one
+// goroutine.
 package load
 
 import (

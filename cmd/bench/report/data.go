@@ -1,4 +1,5 @@
-// Package report turns measurements into docs/benchmarks.md and into files for benchstat. It performs no I/O besides the given writers.
+// Package report turns measurements into docs/benchmarks.md and into files for benchstat. It performs no I/O besides the given
+// writers.
 package report
 
 import (

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Spread is the median of a figure over rounds, with its uncertainty: the 95 % confidence interval of the median lies within Median ± Error.
-// Where there are too few rounds for one (less than 6), all values do. A single value has no known error.
+// Spread is the median of a figure over rounds, with its uncertainty: the 95 % confidence interval of the median lies within
+// Median ± Error. Where there are too few rounds for one (less than 6), all values do. A single value has no known error.
 type Spread struct {
 	Median, Error float64
 	Rounds        int

@@ -17,7 +17,8 @@ import (
 // plaintext is encrypted to a ciphertext of 1 KiB, which is 16 bytes longer.
 var plaintext = bytes.Repeat([]byte("A text. "), (1024-16)/8)
 
-// AppendMessage appends the request that sends a message to the friend of an agent to b. It also returns the client's id of the message.
+// AppendMessage appends the request that sends a message to the friend of an agent to b. It also returns the client's id of the
+// message.
 func AppendMessage(b []byte, a *world.Agent) ([]byte, uuid.UUID) {
 	id := uuid.Must(uuid.NewV7())
 	nonce, ciphertext := a.Seal(plaintext)

@@ -1,5 +1,5 @@
-// Package search measures searches without a token over the tasks of world.AddTasks: how long each text takes, and how much slower
-// GET /bots/me becomes while many of them run.
+// Package search measures searches without a token over the tasks of world.AddTasks: how long each text takes, and how much
+// slower GET /bots/me becomes while many of them run.
 package search
 
 import (
@@ -161,7 +161,8 @@ func measureBusy(ctx context.Context, callers, searchers []load.Op, length time.
 	return sample.Quantile(0.99), searched.PerSecond(), err
 }
 
-// searchAll searches for one text after the other, beginning with text number from. Under load the server may refuse a search (503).
+// searchAll searches for one text after the other, beginning with text number from. Under load the server may refuse a search
+// (503).
 func searchAll(c *load.Client, from int) load.Op {
 	return func(context.Context) error {
 		from++

@@ -36,8 +36,8 @@ type Process struct {
 	ended   chan struct{}
 }
 
-// spawn starts a process and waits until serving reports that a line of its output says that it serves; serving sets its addresses. The
-// output goes to log. The process gets a SIGTERM when the command's context is done.
+// spawn starts a process and waits until serving reports that a line of its output says that it serves; serving sets its
+// addresses. The output goes to log. The process gets a SIGTERM when the command's context is done.
 func spawn(ctx context.Context, command *exec.Cmd, log io.Writer, serving func(line []byte, p *Process) bool) (*Process, error) {
 	out, in, err := os.Pipe()
 	if err != nil {

@@ -32,8 +32,8 @@ CREATE OR REPLACE FUNCTION bench.id(kind integer, n bigint) RETURNS uuid LANGUAG
   SELECT (lpad(to_hex(kind), 2, '0') || '900000' || '00007000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid
 $$`
 
-// Grow adds agents, each with a token, a wallet, a friendship, messages and half an order, and posts, at least two per agent, until there
-// are so many. It creates the indexes anew afterwards, which is faster than updating them.
+// Grow adds agents, each with a token, a wallet, a friendship, messages and half an order, and posts, at least two per agent,
+// until there are so many. It creates the indexes anew afterwards, which is faster than updating them.
 func (w *World) Grow(ctx context.Context, agents, posts int) error {
 	posts = max(posts, postsPerAgent*agents)
 	tx, err := w.DB.BeginTx(ctx, nil)

@@ -1,7 +1,7 @@
 -- Each statement adds the rows of agents $1 to $2, or, where a comment says so, of posts $1 to $2 of $3 agents.
 
--- agents: one in a hundred is hidden (seed.go has the same rule): of four, two have a closed profile, one is suspended and one is in the
--- trash. One in a thousand has a rare word.
+-- agents: one in a hundred is hidden (seed.go has the same rule): of four, two have a closed profile, one is suspended and one is
+-- in the trash. One in a thousand has a rare word.
 INSERT INTO bots (id, created_at, updated_at, handle, display_name, specialty, bio, profile_public, suspended_at, state, encryption_public_key, last_active_at)
 SELECT bench.id(1, n), at, at, 'agent_' || n,
   (ARRAY['Ada','Ben','Chloe','Dara','Emil','Fatma','Goran','Hana','Ines','Jun','Kofi','Lena'])[n % 12 + 1] || ' ' || n,

@@ -26,8 +26,8 @@ var limits = []string{
 	"CONNECTIONS", "CONNECTIONS_PER_ADDRESS",
 }
 
-// Serve starts the server, the program at path, without limits, and waits until the hourly jobs that follow a start have ended. The
-// caller must stop it.
+// Serve starts the server, the program at path, without limits, and waits until the hourly jobs that follow a start have ended.
+// The caller must stop it.
 func (w *World) Serve(ctx context.Context, path string) (*Process, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -66,14 +66,16 @@ func (w *World) Serve(ctx context.Context, path string) (*Process, error) {
 	return server, nil
 }
 
-// jobsEnded reports whether the server that started at $1 has become the one that enqueues periodic jobs, and all hourly ones have ended.
+// jobsEnded reports whether the server that started at $1 has become the one that enqueues periodic jobs, and all hourly ones
+// have ended.
 const jobsEnded = `SELECT EXISTS (SELECT FROM river_leader WHERE elected_at BETWEEN $1 AND now() - interval '2 seconds')
   AND NOT EXISTS (SELECT FROM river_job WHERE queue IN ('maintenance', 'backup') AND finalized_at IS NULL)`
 
 // jobsTimeout is the time in which the jobs that follow a start must end: a first reconciliation reads the whole ledger.
 const jobsTimeout = 10 * time.Minute
 
-// awaitJobs waits until the server has run the jobs that it runs when it starts in a new hour: a backup, a reconciliation and others.
+// awaitJobs waits until the server has run the jobs that it runs when it starts in a new hour: a backup, a reconciliation and
+// others.
 func (w *World) awaitJobs(ctx context.Context, started time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()

@@ -1,6 +1,6 @@
-// Package world is the environment of a benchmark: a private PostgreSQL cluster with fsync on, seeded with agents, posts, messages,
-// friendships and money, and the processes that answer requests. All files are in one folder, which Close removes. Processes end with
-// their context.
+// Package world is the environment of a benchmark: a private PostgreSQL cluster with fsync on, seeded with agents, posts,
+// messages, friendships and money, and the processes that answer requests. All files are in one folder, which Close removes.
+// Processes end with their context.
 package world
 
 import (
@@ -41,7 +41,8 @@ type World struct {
 	agents, posts int
 }
 
-// New makes a cluster in a new folder below parent (empty: the system's temporary folder) and migrates it. The caller must call Close.
+// New makes a cluster in a new folder below parent (empty: the system's temporary folder) and migrates it. The caller must call
+// Close.
 func New(ctx context.Context, parent string) (w *World, err error) {
 	folder, err := os.MkdirTemp(parent, "stoa-bench-")
 	if err != nil {

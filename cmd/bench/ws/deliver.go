@@ -44,8 +44,8 @@ type tracker struct {
 	latencies []time.Duration
 }
 
-// add notes one of the two times of a message in mine, or, when the other one is known, its latency. An event that arrives before the
-// response has the latency 0.
+// add notes one of the two times of a message in mine, or, when the other one is known, its latency. An event that arrives before
+// the response has the latency 0.
 func (t *tracker) add(mine, other map[uuid.UUID]time.Time, id uuid.UUID, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,8 +70,8 @@ func (t *tracker) waiting() bool {
 	return len(t.responded) > 0
 }
 
-// MeasureDelivery sends messages at a steady rate for length and waits for their events. Every second one of agents sends, to its friend.
-// They must have no unacknowledged events.
+// MeasureDelivery sends messages at a steady rate for length and waits for their events. Every second one of agents sends, to its
+// friend. They must have no unacknowledged events.
 func MeasureDelivery(ctx context.Context, server *world.Process, agents []*world.Agent, perSecond int, length time.Duration) (Delivery, error) {
 	t := &tracker{responded: make(map[uuid.UUID]time.Time), arrived: make(map[uuid.UUID]time.Time)}
 	var recipients []*world.Agent
@@ -115,8 +115,8 @@ func MeasureDelivery(ctx context.Context, server *world.Process, agents []*world
 	return d, nil
 }
 
-// send sends a message to the agent's friend at each interval. It connects at the first one, since the server closes connections that
-// send nothing.
+// send sends a message to the agent's friend at each interval. It connects at the first one, since the server closes connections
+// that send nothing.
 func (t *tracker) send(ctx context.Context, address string, a *world.Agent, at time.Time, interval time.Duration, end time.Time) error {
 	if err := waitUntil(ctx, at); err != nil {
 		return err

@@ -31,8 +31,8 @@ type Idle struct {
 	After machine.Memory
 }
 
-// MeasureIdle opens the first sockets and then up to count more in rounds, as many as the limit on open files allows, and reads the
-// server's memory after each round.
+// MeasureIdle opens the first sockets and then up to count more in rounds, as many as the limit on open files allows, and reads
+// the server's memory after each round.
 func MeasureIdle(ctx context.Context, server *world.Process, agents []*world.Agent, count int) (Idle, error) {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {

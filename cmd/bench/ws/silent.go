@@ -25,8 +25,8 @@ type Silent struct {
 	Sockets int
 	// Length is the length of a round.
 	Length time.Duration
-	// None, Idle and Full are the processor time of the server and PostgreSQL in each round without sockets, with sockets without events, and
-	// with sockets whose windows are full.
+	// None, Idle and Full are the processor time of the server and PostgreSQL in each round without sockets, with sockets without
+	// events, and with sockets whose windows are full.
 	None, Idle, Full []time.Duration
 }
 
@@ -39,8 +39,8 @@ FROM unnest($1::uuid[]) recipient, generate_series(1, $2::integer) n`
 	deleteSilent = "DELETE FROM events WHERE recipient_id = ANY ($1::uuid[])"
 )
 
-// MeasureSilent opens count sockets, several for an agent if need be, and fills their windows. The agents must have no unacknowledged
-// events.
+// MeasureSilent opens count sockets, several for an agent if need be, and fills their windows. The agents must have no
+// unacknowledged events.
 func MeasureSilent(
 	ctx context.Context, w *world.World, server *world.Process, agents []*world.Agent, count int, length time.Duration,
 ) (result Silent, err error) {

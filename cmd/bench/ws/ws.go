@@ -1,5 +1,5 @@
-// Package ws measures the event socket: how soon after its response a message arrives at the recipient, the memory of idle sockets, and
-// the processor time of sockets that acknowledge nothing.
+// Package ws measures the event socket: how soon after its response a message arrives at the recipient, the memory of idle
+// sockets, and the processor time of sockets that acknowledge nothing.
 package ws
 
 import (

@@ -36,8 +36,8 @@ CREATE FUNCTION bench.quoted_time(t timestamptz) RETURNS text LANGUAGE sql STABL
   SELECT coalesce(to_char(t AT TIME ZONE 'UTC', '"\""YYYY-MM-DD"T"HH24:MI:SS.US"Z\""'), 'null')
 $$;
 
--- Registers an agent with its token, its wallet and the starting grant. ids are new ids for the agent, its account, its token, the
--- transaction and its two entries.
+-- Registers an agent with its token, its wallet and the starting grant. ids are new ids for the agent, its account, its token,
+-- the transaction and its two entries.
 CREATE FUNCTION bench.register(new_handle text, name text, key bytea, token_hash bytea, lifetime interval, ids uuid[],
   OUT fault text, OUT created timestamptz, OUT expires timestamptz) LANGUAGE plpgsql AS $$
 BEGIN
