@@ -200,8 +200,11 @@ func (r *run) compareVariants(ctx context.Context, s scenarios.Scenario, variant
 }
 
 // runPlan runs a plan with a timeout.
-func (r *run) runPlan(ctx context.Context, plan compare.Plan, s scenarios.Scenario, connections int, variants []compare.Variant) ([]compare.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, overrun+time.Duration(len(variants))*(plan.Warmup+time.Duration(plan.Rounds)*plan.Length))
+func (r *run) runPlan(
+	ctx context.Context, plan compare.Plan, s scenarios.Scenario, connections int, variants []compare.Variant,
+) ([]compare.Result, error) {
+	length := time.Duration(len(variants)) * (plan.Warmup + time.Duration(plan.Rounds)*plan.Length)
+	ctx, cancel := context.WithTimeout(ctx, length+overrun)
 	defer cancel()
 	return plan.Run(ctx, r.world, s, connections, variants)
 }

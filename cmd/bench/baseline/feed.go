@@ -41,8 +41,10 @@ WITH me AS MATERIALIZED (
   ) seen ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3
 )
 SELECT me.id, me.suspended, me.inactive, p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  b.id, b.handle, b.display_name, b.encryption_public_key, CASE WHEN stoa_public(b) THEN '/api/v1/attachments/' || b.avatar_id || '/preview' END,
-  coalesce((SELECT json_agg(json_build_object('id', a.id, 'media_type', a.media_type, 'size_bytes', a.size_bytes) ORDER BY a.position)
+  b.id, b.handle, b.display_name, b.encryption_public_key,
+  CASE WHEN stoa_public(b) THEN '/api/v1/attachments/' || b.avatar_id || '/preview' END,
+  coalesce((
+    SELECT json_agg(json_build_object('id', a.id, 'media_type', a.media_type, 'size_bytes', a.size_bytes) ORDER BY a.position)
     FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post')::text, '[]')
 FROM me CROSS JOIN page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p

@@ -25,7 +25,8 @@ WITH me AS MATERIALIZED (
   FROM tokens t JOIN bots b ON b.id = t.bot_id
   WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted'
 )
-SELECT me.id, me.suspended, me.inactive, e.number, e.delta_minor, e.transaction_id, e.operation_id, e.order_id, e.kind, e.account_kind, e.created_at
+SELECT me.id, me.suspended, me.inactive, e.number, e.delta_minor, e.transaction_id, e.operation_id, e.order_id, e.kind,
+  e.account_kind, e.created_at
 FROM me CROSS JOIN LATERAL (
   SELECT * FROM ledger_entries l WHERE l.bot_id = me.id AND l.number < $2 ORDER BY l.number DESC LIMIT $3
 ) e`

@@ -42,8 +42,8 @@ func (d *DB) Send(ctx context.Context, tokenHash []byte, e *Envelope) (*Sent, er
 		id, contact, from sql.NullString
 		created, expires  sql.NullTime
 	)
-	err := d.statements[sendText].QueryRowContext(ctx, tokenHash, newID(), newID(), e.RecipientID, e.ClientMessageID, e.Nonce, e.Ciphertext,
-		encryptionVersion, e.SenderKey, e.RecipientKey).Scan(&fault, &id, &contact, &from, &created, &expires)
+	err := d.statements[sendText].QueryRowContext(ctx, tokenHash, newID(), newID(), e.RecipientID, e.ClientMessageID,
+		e.Nonce, e.Ciphertext, encryptionVersion, e.SenderKey, e.RecipientKey).Scan(&fault, &id, &contact, &from, &created, &expires)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,8 @@ func appendMessage(b []byte, s *Sent, e *Envelope) []byte {
 	b = appendPlain(append(b, ','), "recipient_id", e.RecipientID.String())
 	b = base64.StdEncoding.AppendEncode(append(b, `,"nonce":"`...), e.Nonce)
 	b = base64.StdEncoding.AppendEncode(append(b, `","ciphertext":"`...), e.Ciphertext)
-	b = base64.StdEncoding.AppendEncode(append(b, `","encryption_version":"`+encryptionVersion+`","sender_public_key":"`...), e.SenderKey)
+	b = append(b, `","encryption_version":"`+encryptionVersion...)
+	b = base64.StdEncoding.AppendEncode(append(b, `","sender_public_key":"`...), e.SenderKey)
 	b = base64.StdEncoding.AppendEncode(append(b, `","recipient_public_key":"`...), e.RecipientKey)
 	b = appendInt(append(b, `","size_bytes":`...), int64(len(e.Ciphertext)))
 	b = appendTime(append(b, `,"created_at":`...), s.Created)

@@ -33,7 +33,8 @@ func (d *DB) Register(ctx context.Context, in *Registration) (*Registered, error
 		created, expires sql.NullTime
 	)
 	ids := newIDs(registerRows)
-	err := d.statements[registerText].QueryRowContext(ctx, in.Handle, in.Name, in.Key, in.TokenHash, ids).Scan(&fault, &created, &expires)
+	err := d.statements[registerText].QueryRowContext(ctx, in.Handle, in.Name, in.Key, in.TokenHash, ids).
+		Scan(&fault, &created, &expires)
 	if err != nil {
 		return nil, err
 	}

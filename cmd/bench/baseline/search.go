@@ -18,7 +18,8 @@ type Profile struct {
 
 const searchText = `
 WITH me AS MATERIALIZED (
-  SELECT b.id, b.encryption_public_key, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < now() - interval '1 minute' AS inactive
+  SELECT b.id, b.encryption_public_key, b.suspended_at IS NOT NULL AS suspended,
+    b.last_active_at < now() - interval '1 minute' AS inactive
   FROM tokens t JOIN bots b ON b.id = t.bot_id
   WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted'
 ), hits AS MATERIALIZED (
@@ -33,7 +34,8 @@ WITH me AS MATERIALIZED (
   WHERE stoa_public(b) ORDER BY name, handle LIMIT 21
 )
 SELECT me.id, me.suspended, me.inactive, me.encryption_public_key,
-  b.id, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.profile_public, b.encryption_public_key, b.created_at,
+  b.id, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.profile_public,
+  b.encryption_public_key, b.created_at,
   c.id, CASE WHEN c.id IS NULL THEN 'none' WHEN c.state = 'accepted' THEN 'friends' WHEN c.state = 'blocked' THEN 'blocked'
     WHEN c.requester_id = me.id THEN 'outgoing' ELSE 'incoming' END
 FROM me CROSS JOIN page JOIN bots b ON b.id = page.id
@@ -105,12 +107,15 @@ func (p *Profile) appendActions(b []byte) []byte {
 		b = append(b, `{"name":"request_friendship","method":"POST","path":"/api/v1/contacts/requests","body":{`...)
 		return append(appendPlain(b, "recipient_id", p.ID), "}}"...)
 	case "friends":
-		b = append(append(append(b, `{"name":"block","method":"POST","path":"/api/v1/contacts/`...), *p.Contact...), `/block","body":{}},`...)
-		b = append(b, `{"name":"send_message","method":"POST","path":"/api/v1/messages","body":{"ciphertext":null,"client_message_id":null,`...)
+		b = append(append(b, `{"name":"block","method":"POST","path":"/api/v1/contacts/`...), *p.Contact...)
+		b = append(b, `/block","body":{}},`...)
+		b = append(b, `{"name":"send_message","method":"POST","path":"/api/v1/messages","body":{`...)
+		b = append(b, `"ciphertext":null,"client_message_id":null,`...)
 		b = appendPlain(append(b, `"encryption_version":"box-v1","nonce":null,`...), "recipient_id", p.ID)
 		b = base64.StdEncoding.AppendEncode(append(b, `,"recipient_public_key":"`...), p.Key)
 		b = base64.StdEncoding.AppendEncode(append(b, `","sender_public_key":"`...), p.callerKey)
-		b = append(b, `"}},{"name":"create_order","method":"POST","path":"/api/v1/orders","body":{"amount_minor":null,"confirmed_total_minor":null,`...)
+		b = append(b, `"}},{"name":"create_order","method":"POST","path":"/api/v1/orders","body":{`...)
+		b = append(b, `"amount_minor":null,"confirmed_total_minor":null,`...)
 		b = appendPlain(b, "contractor_id", p.ID)
 		return append(b, `,"deadline":null,"description":null,"operation_id":null,"title":null}}`...)
 	default:

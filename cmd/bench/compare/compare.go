@@ -61,7 +61,9 @@ type Result struct {
 }
 
 // Run measures the variants of a scenario with so many connections.
-func (p Plan) Run(ctx context.Context, w *world.World, s scenarios.Scenario, connections int, variants []Variant) ([]Result, error) {
+func (p Plan) Run(
+	ctx context.Context, w *world.World, s scenarios.Scenario, connections int, variants []Variant,
+) ([]Result, error) {
 	variants = slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool { return v.Process != nil && s.HTTP == nil })
 	callers := make([][]load.Op, len(variants))
 	for i, v := range variants {
@@ -90,7 +92,9 @@ func (p Plan) Run(ctx context.Context, w *world.World, s scenarios.Scenario, con
 }
 
 // callers makes so many callers, each with an agent and a connection of its own. closeAll closes the connections.
-func (v Variant) callers(ctx context.Context, w *world.World, s scenarios.Scenario, count int) (ops []load.Op, closeAll func(), err error) {
+func (v Variant) callers(
+	ctx context.Context, w *world.World, s scenarios.Scenario, count int,
+) (ops []load.Op, closeAll func(), err error) {
 	var clients []*load.Client
 	closeAll = func() {
 		for _, client := range clients {

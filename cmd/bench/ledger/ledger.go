@@ -27,7 +27,8 @@ func (r Reconciliation) Took() (total time.Duration) {
 }
 
 // due makes the next check of the whole ledger due at once.
-const due = `UPDATE ledger_checks SET last_began_at = NULL, began_at = NULL, phase = 0, position = DEFAULT, found = DEFAULT WHERE scope = $1`
+const due = `
+UPDATE ledger_checks SET last_began_at = NULL, began_at = NULL, phase = 0, position = DEFAULT, found = DEFAULT WHERE scope = $1`
 
 // Measure grows the ledger to so many entries and reconciles it. No server may run. A discrepancy is an error.
 func Measure(ctx context.Context, w *world.World, entries int) (result Reconciliation, err error) {

@@ -23,7 +23,8 @@ type Description struct {
 func Describe() Description {
 	load, _, _ := strings.Cut(content("/proc/loadavg"), " ")
 	d := Description{
-		Processor: valueOf("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), Kernel: content("/proc/sys/kernel/osrelease"), Load: load,
+		Processor: valueOf("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(),
+		Kernel: content("/proc/sys/kernel/osrelease"), Load: load,
 	}
 	kib, err := strconv.Atoi(strings.TrimSuffix(valueOf("/proc/meminfo", "MemTotal"), " kB"))
 	if err == nil {

@@ -33,9 +33,8 @@ func (d *Data) writer(to io.Writer) *writer {
 
 func (w *writer) line(name string, iterations int, values ...benchfmt.Value) {
 	if w.err == nil {
-		w.err = w.out.Write(&benchfmt.Result{
-			Config: w.config, Name: benchfmt.Name(fmt.Sprintf("%s%s-%d", strings.ToUpper(name[:1]), name[1:], runtime.NumCPU())), Iters: iterations, Values: values,
-		})
+		full := fmt.Sprintf("%s%s-%d", strings.ToUpper(name[:1]), name[1:], runtime.NumCPU())
+		w.err = w.out.Write(&benchfmt.Result{Config: w.config, Name: benchfmt.Name(full), Iters: iterations, Values: values})
 	}
 }
 
@@ -81,13 +80,15 @@ func (d *Data) GrowthRounds(to io.Writer) error {
 func (d *Data) Parts(to io.Writer) error {
 	w := d.writer(to)
 	for _, m := range d.AtRest {
-		w.line("atRest", 1, benchfmt.Value{Value: float64(m.Resident), Unit: "resident-B"}, benchfmt.Value{Value: float64(m.Anonymous), Unit: "anonymous-B"})
+		w.line("atRest", 1, benchfmt.Value{Value: float64(m.Resident), Unit: "resident-B"},
+			benchfmt.Value{Value: float64(m.Anonymous), Unit: "anonymous-B"})
 	}
 	for _, bytes := range d.Idle.PerSocket {
 		w.line("idleSocket", d.Idle.Sockets, benchfmt.Value{Value: bytes, Unit: "resident-B/op"})
 	}
 	for i, full := range d.Silent.Full {
-		w.line("silentSockets", d.Silent.Sockets, benchfmt.Value{Value: (full - d.Silent.None[i]).Seconds() / d.Silent.Length.Seconds(), Unit: "cores"})
+		cores := (full - d.Silent.None[i]).Seconds() / d.Silent.Length.Seconds()
+		w.line("silentSockets", d.Silent.Sockets, benchfmt.Value{Value: cores, Unit: "cores"})
 	}
 	for _, m := range d.Deliveries {
 		w.latencies(fmt.Sprintf("delivery/rate=%d", m.PerSecond), m.Rounds)

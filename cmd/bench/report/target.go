@@ -29,7 +29,8 @@ type value struct {
 
 // targets of the server on two shared cores. A target is met when the median meets it.
 var targets = []target{
-	{"`GET /bots/me`: at least 0.7 of the minimal server's throughput at 16 and 64 connections", throughput("me", compare.Minimal, 0.7, 16, 64)},
+	{"`GET /bots/me`: at least 0.7 of the minimal server's throughput at 16 and 64 connections",
+		throughput("me", compare.Minimal, 0.7, 16, 64)},
 	{"`POST /messages`: at least 0.65 of the minimal server's throughput", throughput("messages", compare.Minimal, 0.65)},
 	{"order cycle: at least 0.5 of the throughput of direct calls", throughput("orders", compare.Direct, 0.5)},
 	{"feed, page 1: at least 0.6 of the throughput of direct calls", throughput("feed", compare.Direct, 0.6)},
@@ -84,7 +85,8 @@ func deepPage(d *Data) []value {
 		return nil
 	}
 	limit := allowed*first.Median + scan.Median
-	text := fmt.Sprintf("%s; allowed: 5 × %s + %s = %s", duration(deep), singleDuration(first.Median), singleDuration(scan.Median), singleDuration(limit))
+	text := fmt.Sprintf("%s; allowed: 5 × %s + %s = %s", duration(deep),
+		singleDuration(first.Median), singleDuration(scan.Median), singleDuration(limit))
 	return []value{{0, text, deep.Median <= limit}}
 }
 
@@ -152,7 +154,8 @@ func reconciled(d *Data) []value {
 		return nil
 	}
 	took, slowest := d.Ledger.Took(), slices.Max(d.Ledger.Slices)
-	text := fmt.Sprintf("%s entries in %s, the slowest slice in %s", count(d.Ledger.Entries), singleDuration(micros(took)), singleDuration(micros(slowest)))
+	text := fmt.Sprintf("%s entries in %s, the slowest slice in %s", count(d.Ledger.Entries),
+		singleDuration(micros(took)), singleDuration(micros(slowest)))
 	return []value{{0, text, took <= 30*time.Second && slowest <= time.Second}}
 }
 

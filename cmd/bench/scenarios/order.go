@@ -54,7 +54,8 @@ func orderID(answer []byte) (string, error) {
 func orderHTTP(a *world.Agent, c *load.Client) load.Op {
 	var buffer []byte
 	return func(context.Context) error {
-		body := fmt.Appendf(nil, `{"operation_id":"%s","title":"%s","description":"%s","deadline":"%s","amount_minor":%d,"contractor_id":"%s","confirmed_total_minor":%d}`,
+		body := fmt.Appendf(nil, `{"operation_id":"%s","title":"%s","description":"%s","deadline":"%s",`+
+			`"amount_minor":%d,"contractor_id":"%s","confirmed_total_minor":%d}`,
 			uuid.Must(uuid.NewV7()), title, description, time.Now().Add(duration).UTC().Format(time.RFC3339), amount, a.Friend.ID, total)
 		buffer = load.AppendRequest(buffer[:0], "POST", "/api/v1/orders", a.Token, body)
 		answer, err := c.Expect(201, buffer)

@@ -79,7 +79,9 @@ type Isolation struct {
 }
 
 // MeasureIsolation measures GET /bots/me with so many connections in rounds of twice length.
-func MeasureIsolation(ctx context.Context, w *world.World, server *world.Process, connections, rounds int, length time.Duration) (Isolation, error) {
+func MeasureIsolation(
+	ctx context.Context, w *world.World, server *world.Process, connections, rounds int, length time.Duration,
+) (Isolation, error) {
 	result := Isolation{Connections: connections}
 	var clients []*load.Client
 	defer func() {
@@ -134,7 +136,9 @@ func MeasureIsolation(ctx context.Context, w *world.World, server *world.Process
 }
 
 // measureBusy runs the callers while the searchers run, and waits until all have ended.
-func measureBusy(ctx context.Context, callers, searchers []load.Op, length time.Duration) (p99 time.Duration, perSecond float64, err error) {
+func measureBusy(
+	ctx context.Context, callers, searchers []load.Op, length time.Duration,
+) (p99 time.Duration, perSecond float64, err error) {
 	const lead = 100 * time.Millisecond // until all searches are waiting or running
 	searching, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -15,7 +15,8 @@ func dropIndexes(ctx context.Context, tx *sql.Tx, tables ...string) ([]string, e
 	rows, err := tx.QueryContext(ctx, `SELECT i.indexrelid::regclass, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
 		WHERE i.indrelid = ANY ($1::regclass[])
 		AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
-		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%stoa_qgrams%' DESC, pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`, pq.Array(tables))
+		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%stoa_qgrams%' DESC,
+		  pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`, pq.Array(tables))
 	if err != nil {
 		return nil, err
 	}

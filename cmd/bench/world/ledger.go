@@ -7,7 +7,10 @@ const insertTransactions = `
 INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
 SELECT gen_random_uuid(), now(), transaction_id, CASE side WHEN 1 THEN bot_id END, CASE side WHEN 1 THEN entry_count + k END,
   CASE side WHEN 1 THEN 'available' ELSE 'issuance' END, 'top_up', 2 * side - 1
-FROM (SELECT bot_id, entry_count, k, gen_random_uuid() AS transaction_id FROM accounts, generate_series(1, $1::integer) AS k OFFSET 0) t,
+FROM (
+  SELECT bot_id, entry_count, k, gen_random_uuid() AS transaction_id
+  FROM accounts, generate_series(1, $1::integer) AS k OFFSET 0
+) t,
   generate_series(0, 1) AS side`
 
 const updateAccounts = `UPDATE accounts SET available_minor = available_minor + $1::integer, entry_count = entry_count + $1::integer`
@@ -21,7 +24,8 @@ func (w *World) GrowLedger(ctx context.Context, entries int) (int, error) {
 	}
 	defer tx.Rollback() //nolint:errcheck // no effect after the commit
 	var present, wallets int
-	if err := tx.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM ledger_entries), (SELECT count(*) FROM accounts)").Scan(&present, &wallets); err != nil {
+	const counts = "SELECT (SELECT count(*) FROM ledger_entries), (SELECT count(*) FROM accounts)"
+	if err := tx.QueryRowContext(ctx, counts).Scan(&present, &wallets); err != nil {
 		return 0, err
 	}
 	each := (entries - present + 2*wallets - 1) / (2 * wallets)

@@ -72,7 +72,9 @@ func (t *tracker) waiting() bool {
 
 // MeasureDelivery sends messages at a steady rate for length and waits for their events. Every second one of agents sends, to its
 // friend. They must have no unacknowledged events.
-func MeasureDelivery(ctx context.Context, server *world.Process, agents []*world.Agent, perSecond int, length time.Duration) (Delivery, error) {
+func MeasureDelivery(
+	ctx context.Context, server *world.Process, agents []*world.Agent, perSecond int, length time.Duration,
+) (Delivery, error) {
 	t := &tracker{responded: make(map[uuid.UUID]time.Time), arrived: make(map[uuid.UUID]time.Time)}
 	var recipients []*world.Agent
 	for i := range senders {

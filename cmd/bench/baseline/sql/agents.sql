@@ -56,6 +56,7 @@ BEGIN
   INSERT INTO accounts (id, created_at, bot_id, available_minor, entry_count) VALUES (ids[2], created, ids[1], 500000, 1);
   INSERT INTO tokens (id, created_at, hash, expires_at, bot_id) VALUES (ids[3], created, token_hash, expires, ids[1]);
   INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor) VALUES
-    (ids[5], created, ids[4], NULL, NULL, 'issuance', 'grant', -500000), (ids[6], created, ids[4], ids[1], 1, 'available', 'grant', 500000);
+    (ids[5], created, ids[4], NULL, NULL, 'issuance', 'grant', -500000),
+    (ids[6], created, ids[4], ids[1], 1, 'available', 'grant', 500000);
 END
 $$;

@@ -1,7 +1,8 @@
 -- Sends a message. A repeated request returns what was stored.
 CREATE FUNCTION bench.send(token_hash bytea, new_id uuid, event_id uuid, to_id uuid, client_id uuid, box_nonce bytea, box bytea,
   version text, from_key bytea, to_key bytea,
-  OUT fault text, OUT message_id uuid, OUT pair_id uuid, OUT from_id uuid, OUT created timestamptz, OUT expires timestamptz) LANGUAGE plpgsql AS $$
+  OUT fault text, OUT message_id uuid, OUT pair_id uuid, OUT from_id uuid, OUT created timestamptz, OUT expires timestamptz)
+LANGUAGE plpgsql AS $$
 DECLARE
   authenticated record;
   agent bots;
@@ -34,7 +35,8 @@ BEGIN
       expires := created + interval '90 days';
       INSERT INTO messages (id, created_at, contact_id, sender_id, recipient_id, client_message_id, encryption_version, nonce,
           ciphertext, sender_public_key, recipient_public_key, size_bytes, expires_at)
-        VALUES (new_id, created, pair_id, from_id, to_id, client_id, version, box_nonce, box, from_key, to_key, octet_length(box), expires);
+        VALUES (new_id, created, pair_id, from_id, to_id, client_id, version, box_nonce, box, from_key, to_key, octet_length(box),
+          expires);
       INSERT INTO events (id, created_at, recipient_id, kind, payload, contact_id, message_id)
         VALUES (event_id, created, to_id, 'message.created', convert_to(format(
           '{"message_id":"%s","contact_id":"%s","sender_id":"%s","client_message_id":"%s","created_at":"%s"}',

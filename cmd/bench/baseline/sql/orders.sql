@@ -1,18 +1,22 @@
 -- An agent within a card, as JSON.
 CREATE FUNCTION bench.brief(b bots) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  RETURN format('{"id":"%s","handle":"%s","display_name":%s,"encryption_public_key":"%s","encryption_key_fingerprint":"SHA256:%s","avatar_url":%s}',
+  RETURN format('{"id":"%s","handle":"%s","display_name":%s,"encryption_public_key":"%s",'
+    '"encryption_key_fingerprint":"SHA256:%s","avatar_url":%s}',
     b.id, b.handle, to_json(b.display_name), encode(b.encryption_public_key, 'base64'),
     rtrim(encode(sha256(b.encryption_public_key), 'base64'), '='),
-    CASE WHEN b.avatar_id IS NULL OR NOT stoa_public(b) THEN 'null' ELSE format('"/api/v1/attachments/%s/preview"', b.avatar_id) END);
+    CASE WHEN b.avatar_id IS NULL OR NOT stoa_public(b) THEN 'null'
+      ELSE format('"/api/v1/attachments/%s/preview"', b.avatar_id) END);
 END
 $$;
 
 -- One entry of actions.
 CREATE FUNCTION bench.action(o orders, name text, extra text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  RETURN format('{"name":"%s","method":"POST","path":"/api/v1/orders/%s/%s","body":{%s"expected_version":%s,"operation_id":null%s}}',
-    name, o.id, name, CASE WHEN name = 'accept' THEN extra ELSE '' END, o.version, CASE WHEN name <> 'accept' THEN extra ELSE '' END);
+  RETURN format('{"name":"%s","method":"POST","path":"/api/v1/orders/%s/%s",'
+    '"body":{%s"expected_version":%s,"operation_id":null%s}}',
+    name, o.id, name, CASE WHEN name = 'accept' THEN extra ELSE '' END, o.version,
+    CASE WHEN name <> 'accept' THEN extra ELSE '' END);
 END
 $$;
 
@@ -38,13 +42,15 @@ $$;
 CREATE FUNCTION bench.card(o orders, c bots, k bots, caller uuid, acceptable boolean) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN format('{"order":{"id":"%s","state":"%s","version":%s,"title":%s,"description":%s,"deadline":"%s",'
-    '"amount_minor":%s,"fee_minor":%s,"total_minor":%s,"fee_mode":"on_top","fee_bps":%s,"input_attachments":[],"result_attachments":[],'
+    '"amount_minor":%s,"fee_minor":%s,"total_minor":%s,"fee_mode":"on_top","fee_bps":%s,'
+    '"input_attachments":[],"result_attachments":[],'
     '"outcome":%s,"customer_id":"%s","contractor_id":"%s","author_id":"%s","customer":%s,"contractor":%s,"role":"%s",',
     o.id, o.state, o.version, to_json(o.title), to_json(o.description), bench.time_text(o.deadline),
     o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps,
     coalesce('"' || o.outcome || '"', 'null'), o.customer_id, o.contractor_id, o.author_id, bench.brief(c), bench.brief(k),
     CASE WHEN caller = o.customer_id THEN 'customer' ELSE 'contractor' END) ||
-  format('"confirmed_total_minor":%s,"result_text":%s,"dispute":%s,"refund_proposal":%s,"task_id":%s,"created_at":%s,"updated_at":%s,'
+  format('"confirmed_total_minor":%s,"result_text":%s,"dispute":%s,"refund_proposal":%s,"task_id":%s,'
+    '"created_at":%s,"updated_at":%s,'
     '"funded_at":%s,"delivered_at":%s,"closed_at":%s,"actions":[%s]}}',
     coalesce(o.confirmed_total_minor::text, 'null'), coalesce(to_json(o.result_text)::text, 'null'),
     CASE WHEN o.disputed_by IS NULL THEN 'null' ELSE format('{"opened_by":"%s","reason":%s,"created_at":%s}',
@@ -59,7 +65,8 @@ $$;
 
 -- Writes what every step adds: the order's history, the stored result, and an event for each participant. ids are new ids for the
 -- four rows.
-CREATE FUNCTION bench.record(o orders, step text, caller uuid, operation uuid, request bytea, answer text, ids uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION bench.record(o orders, step text, caller uuid, operation uuid, request bytea, answer text, ids uuid[])
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   payload bytea := convert_to(format('{"order_id":"%s","status":"%s","version":%s}', o.id, o.state, o.version), 'UTF8');
 BEGIN
@@ -68,12 +75,14 @@ BEGIN
   INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
     VALUES (ids[2], o.updated_at, caller, operation, request, convert_to(answer, 'UTF8'));
   INSERT INTO events (id, created_at, recipient_id, kind, payload)
-    VALUES (ids[3], o.updated_at, o.customer_id, 'order.changed', payload), (ids[4], o.updated_at, o.contractor_id, 'order.changed', payload);
+    VALUES (ids[3], o.updated_at, o.customer_id, 'order.changed', payload),
+      (ids[4], o.updated_at, o.contractor_id, 'order.changed', payload);
 END
 $$;
 
 -- The result stored for an operation id, with the fault repeated, or idempotency_conflict for another request.
-CREATE FUNCTION bench.stored_result(caller uuid, operation uuid, request bytea, OUT fault text, OUT answer text) LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION bench.stored_result(caller uuid, operation uuid, request bytea, OUT fault text, OUT answer text)
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
   SELECT CASE WHEN p.request_hash <> request THEN 'idempotency_conflict' ELSE 'repeated' END, convert_from(p.result, 'UTF8')
     INTO fault, answer FROM operations p WHERE p.bot_id = caller AND p.operation_id = operation;
@@ -85,12 +94,15 @@ CREATE FUNCTION bench.hold(o orders, operation uuid, ids uuid[]) RETURNS boolean
 DECLARE
   last bigint;
 BEGIN
-  UPDATE accounts SET available_minor = available_minor - o.total_minor, reserved_minor = reserved_minor + o.total_minor, entry_count = entry_count + 2
+  UPDATE accounts
+    SET available_minor = available_minor - o.total_minor, reserved_minor = reserved_minor + o.total_minor,
+      entry_count = entry_count + 2
     WHERE bot_id = o.customer_id AND available_minor >= o.total_minor RETURNING entry_count INTO last;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
-  INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor, operation_id, order_id) VALUES
+  INSERT INTO ledger_entries
+    (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor, operation_id, order_id) VALUES
     (ids[2], now(), ids[1], o.customer_id, last - 1, 'available', 'reserve', -o.total_minor, operation, o.id),
     (ids[3], now(), ids[1], o.customer_id, last, 'reserved', 'reserve', o.total_minor, operation, o.id);
   RETURN true;
@@ -108,7 +120,8 @@ BEGIN
     WHERE bot_id = o.customer_id RETURNING entry_count INTO paid;
   UPDATE accounts SET available_minor = available_minor + o.amount_minor, entry_count = entry_count + 1
     WHERE bot_id = o.contractor_id RETURNING entry_count INTO got;
-  INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor, operation_id, order_id) VALUES
+  INSERT INTO ledger_entries
+    (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor, operation_id, order_id) VALUES
     (ids[2], now(), ids[1], o.customer_id, paid, 'reserved', 'payment', -o.total_minor, operation, o.id),
     (ids[3], now(), ids[1], o.contractor_id, got, 'available', 'payment', o.amount_minor, operation, o.id),
     (ids[4], now(), ids[1], NULL, NULL, 'fees', 'payment', o.fee_minor, operation, o.id);
@@ -117,8 +130,8 @@ END
 $$;
 
 -- Creates an order as its customer.
-CREATE FUNCTION bench.create_order(token_hash bytea, operation uuid, request bytea, other uuid, new_title text, new_description text,
-  new_deadline timestamptz, amount bigint, confirmed bigint, ids uuid[],
+CREATE FUNCTION bench.create_order(token_hash bytea, operation uuid, request bytea, other uuid, new_title text,
+  new_description text, new_deadline timestamptz, amount bigint, confirmed bigint, ids uuid[],
   OUT fault text, OUT answer text) LANGUAGE plpgsql AS $$
 DECLARE
   authenticated record;
@@ -141,7 +154,8 @@ BEGIN
     fault := 'not_found';
     RETURN;
   END IF;
-  PERFORM FROM contacts c WHERE c.low_id = least(agent.id, other) AND c.high_id = greatest(agent.id, other) AND c.state = 'accepted' FOR SHARE;
+  PERFORM FROM contacts c
+    WHERE c.low_id = least(agent.id, other) AND c.high_id = greatest(agent.id, other) AND c.state = 'accepted' FOR SHARE;
   IF NOT FOUND THEN
     fault := 'friendship_required';
     RETURN;
@@ -191,7 +205,8 @@ BEGIN
     RETURN;
   END IF;
   IF step = 'accept' THEN
-    PERFORM FROM orders x JOIN contacts f ON f.low_id = least(x.customer_id, x.contractor_id) AND f.high_id = greatest(x.customer_id, x.contractor_id)
+    PERFORM FROM orders x
+      JOIN contacts f ON f.low_id = least(x.customer_id, x.contractor_id) AND f.high_id = greatest(x.customer_id, x.contractor_id)
       WHERE x.id = the_order AND agent.id IN (x.customer_id, x.contractor_id) AND f.state = 'accepted' FOR SHARE OF f;
     IF NOT FOUND THEN
       fault := 'friendship_required';
@@ -216,10 +231,11 @@ BEGIN
   END IF;
   fault := CASE
     WHEN step = 'accept' AND agent.id = o.author_id THEN 'counterparty_required'
-    WHEN step IN ('start', 'deliver') AND agent.id <> o.contractor_id OR step = 'complete' AND agent.id <> o.customer_id THEN 'forbidden'
+    WHEN step IN ('start', 'deliver') AND agent.id <> o.contractor_id OR step = 'complete' AND agent.id <> o.customer_id
+      THEN 'forbidden'
     WHEN o.version <> expected THEN 'version_conflict'
-    WHEN o.state <> CASE step WHEN 'accept' THEN 'offered' WHEN 'start' THEN 'funded' WHEN 'deliver' THEN 'in_progress' ELSE 'delivered' END
-      THEN 'state_conflict'
+    WHEN o.state <> CASE step
+      WHEN 'accept' THEN 'offered' WHEN 'start' THEN 'funded' WHEN 'deliver' THEN 'in_progress' ELSE 'delivered' END THEN 'state_conflict'
     WHEN step <> 'accept' THEN NULL
     WHEN NOT bench.active(c) OR NOT bench.active(k) THEN 'participant_inactive'
     WHEN o.deadline <= now() THEN 'deadline_passed'
