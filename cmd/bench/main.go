@@ -21,7 +21,7 @@ import (
 )
 
 type commands struct {
-	Run      runCommand      `cmd:"" default:"withargs" help:"Measure, print the page, and write it down unless something was left out."`
+	Run      runCommand      `cmd:"" default:"withargs" help:"Measure, print the page, and write it into --out."`
 	Database databaseCommand `cmd:"" help:"Seed a database, print its URL and an agent's token, and keep it until interrupted."`
 	Minimal  minimalCommand  `cmd:"" hidden:"" help:"Run the minimal server."`
 }

@@ -24,12 +24,12 @@ const (
 // runCommand measures.
 type runCommand struct {
 	Server      string        `default:"bin/stoa" help:"The program to measure."`
-	Only        []string      `help:"Measure these only, and write nothing down: names of scenarios (me, history, search, feed, deep, messages, orders, register) and of parts (memory, silent, delivery, growth, ledger, texts, isolation)."`
-	Quick       bool          `help:"Check the harness in a minute or two: everything, but little of it, and write nothing down. The figures mean nothing."`
+	Only        []string      `help:"Measure these scenarios and parts only, at the first size; write nothing. See README.md for their names."`
+	Quick       bool          `help:"Check the harness: a little of everything, with meaningless figures; write nothing."`
 	Rounds      int           `default:"12" help:"Number of rounds of comparisons, growth, texts and isolation."`
 	Length      time.Duration `default:"350ms" help:"Length of a round for each variant."`
 	Connections []int         `default:"1,16,64" help:"Numbers of connections of comparisons."`
-	Agents      []int         `default:"1000,500000" help:"Sizes of the database, ascending. Scenarios are compared at the last, or with --only at the first."`
+	Agents      []int         `default:"1000,500000" help:"Numbers of agents, ascending. Scenarios are compared at the last."`
 	Posts       int           `help:"Least number of posts; 0: two per agent, or as many as a scenario needs."`
 	Rates       []int         `default:"50,500" help:"Messages a second of delivery."`
 	Delivery    time.Duration `default:"18s" help:"Length of delivery at each rate."`

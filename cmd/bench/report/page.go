@@ -255,7 +255,8 @@ func (d *Data) Growing() string {
 		}
 	}
 	if len(named) == 0 {
-		return fmt.Sprintf("No scenario's time in PostgreSQL grows by more than %.1f times from the first size to the last.", growthFactor)
+		const none = "No scenario's time in PostgreSQL grows by more than %.1f times from the first size to the last."
+		return fmt.Sprintf(none, growthFactor)
 	}
 	return fmt.Sprintf("Time in PostgreSQL grows from the first size to the last: %s times; all else by less than %.1f times.",
 		strings.Join(named, ", "), growthFactor)

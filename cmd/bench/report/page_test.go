@@ -20,7 +20,8 @@ import (
 func round(variant string, connections, n int, perSecond float64) compare.Result {
 	return compare.Result{
 		Scenario: "me", Variant: variant, Connections: connections, Round: n, Ops: int(perSecond), PerSecond: perSecond,
-		P50: time.Duration(1e9 / perSecond), P99: time.Duration(2e9 / perSecond), ProcessTime: 80 * time.Microsecond, PostgresTime: 40 * time.Microsecond,
+		P50: time.Duration(1e9 / perSecond), P99: time.Duration(2e9 / perSecond),
+		ProcessTime: 80 * time.Microsecond, PostgresTime: 40 * time.Microsecond,
 		Objects: 100, Bytes: 2048,
 	}
 }

@@ -5,7 +5,8 @@ import "context"
 // insertTransactions adds top-ups of one minor unit to every wallet, $1 each, with two entries a transaction.
 const insertTransactions = `
 INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
-SELECT gen_random_uuid(), now(), transaction_id, CASE side WHEN 1 THEN bot_id END, CASE side WHEN 1 THEN entry_count + k END,
+SELECT gen_random_uuid(), now(), transaction_id,
+  CASE side WHEN 1 THEN bot_id END, CASE side WHEN 1 THEN entry_count + k END,
   CASE side WHEN 1 THEN 'available' ELSE 'issuance' END, 'top_up', 2 * side - 1
 FROM (
   SELECT bot_id, entry_count, k, gen_random_uuid() AS transaction_id

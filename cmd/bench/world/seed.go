@@ -23,7 +23,8 @@ const (
 )
 
 var seededTables = []string{
-	"bots", "tokens", "accounts", "ledger_entries", "contacts", "messages", "message_guards", "orders", "order_events", "posts", "feed",
+	"bots", "tokens", "accounts", "ledger_entries", "contacts", "messages", "message_guards", "orders", "order_events",
+	"posts", "feed",
 }
 
 // createID creates bench.id, which makes the id of row n of a kind. Ids ascend with n.
@@ -112,7 +113,8 @@ func (w *World) setCredentials(ctx context.Context, tx *sql.Tx, agents int) erro
 		}
 	}
 	for _, statement := range []string{
-		`UPDATE bots b SET encryption_public_key = k.key FROM unnest($1::bigint[], $2::bytea[]) AS k (n, key) WHERE b.id = bench.id(1, k.n)`,
+		`UPDATE bots b SET encryption_public_key = k.key
+		FROM unnest($1::bigint[], $2::bytea[]) AS k (n, key) WHERE b.id = bench.id(1, k.n)`,
 		`UPDATE tokens t SET hash = k.hash FROM unnest($1::bigint[], $2::bytea[]) AS k (n, hash) WHERE t.id = bench.id(2, k.n)`,
 	} {
 		secret := keys
@@ -125,12 +127,15 @@ func (w *World) setCredentials(ctx context.Context, tx *sql.Tx, agents int) erro
 	}
 	if _, err := tx.ExecContext(ctx, `
 		INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
-		SELECT gen_random_uuid(), now(), bench.id(12, n * 1000 + k), CASE side WHEN 1 THEN bench.id(1, n) END, CASE side WHEN 1 THEN 3 + k END,
+		SELECT gen_random_uuid(), now(), bench.id(12, n * 1000 + k), CASE side WHEN 1 THEN bench.id(1, n) END,
+		  CASE side WHEN 1 THEN 3 + k END,
 		  CASE side WHEN 1 THEN 'available' ELSE 'issuance' END, 'top_up', (2 * side - 1) * 1000
-		FROM unnest($1::bigint[]) AS n, generate_series(1, $2::integer) AS k, generate_series(0, 1) AS side`, pq.Array(numbers), historyEntries); err != nil {
+		FROM unnest($1::bigint[]) AS n, generate_series(1, $2::integer) AS k, generate_series(0, 1) AS side`,
+		pq.Array(numbers), historyEntries); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET available_minor = available_minor + 1000 * $2::bigint, entry_count = entry_count + $2::bigint
+	if _, err := tx.ExecContext(ctx, `
+		UPDATE accounts SET available_minor = available_minor + 1000 * $2::bigint, entry_count = entry_count + $2::bigint
 		WHERE id IN (SELECT bench.id(3, n) FROM unnest($1::bigint[]) AS n)`, pq.Array(numbers), historyEntries); err != nil {
 		return err
 	}

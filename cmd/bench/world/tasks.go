@@ -18,7 +18,8 @@ const (
 )
 
 const insertTasks = `
-INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+INSERT INTO tasks
+  (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
 SELECT gen_random_uuid(), now() - interval '10 days' + ($2::integer + n) * interval '1 second', now(), $1, 'Task ' || n, text,
   now() + interval '30 days', 1000, 100, 1100, 1000
 FROM unnest($3::text[]) WITH ORDINALITY AS made (text, n)`
@@ -62,8 +63,8 @@ func (w *World) AddTasks(ctx context.Context, count int) error {
 // SearchTexts are what the tasks of AddTasks are searched for: common words, rare ones, beginnings and endings that many words
 // have, texts of few letters, and texts that no task has although it has their parts.
 var SearchTexts = []string{
-	"the", "question", "understanding", "the the", "of in the", "in of to the", "attention question", "th", "q", "zq", "gen", "ation",
-	"preser", "conter", "contation", "perman", "sensship", "unplaward",
+	"the", "question", "understanding", "the the", "of in the", "in of to the", "attention question", "th", "q", "zq", "gen",
+	"ation", "preser", "conter", "contation", "perman", "sensship", "unplaward",
 }
 
 // vocabulary lists words, the most common first: English ones, and then some 40,000 that are made of syllables.

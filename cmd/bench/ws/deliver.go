@@ -119,7 +119,9 @@ func MeasureDelivery(
 
 // send sends a message to the agent's friend at each interval. It connects at the first one, since the server closes connections
 // that send nothing.
-func (t *tracker) send(ctx context.Context, address string, a *world.Agent, at time.Time, interval time.Duration, end time.Time) error {
+func (t *tracker) send(
+	ctx context.Context, address string, a *world.Agent, at time.Time, interval time.Duration, end time.Time,
+) error {
 	if err := waitUntil(ctx, at); err != nil {
 		return err
 	}

@@ -24,7 +24,8 @@ const (
 // open opens an agent's event socket.
 func open(ctx context.Context, address string, a *world.Agent, buffer int) (*websocket.Conn, error) {
 	dialer := websocket.Dialer{HandshakeTimeout: handshakeTimeout, ReadBufferSize: buffer, WriteBufferSize: smallBuffer}
-	conn, response, err := dialer.DialContext(ctx, "ws://"+address+"/ws/v1/events/", http.Header{"Authorization": {"Bearer " + a.Token}})
+	header := http.Header{"Authorization": {"Bearer " + a.Token}}
+	conn, response, err := dialer.DialContext(ctx, "ws://"+address+"/ws/v1/events/", header)
 	if err != nil {
 		return nil, err
 	}
