@@ -1,6 +1,6 @@
 // Package limits counts what callers do against the figures of §8.
 //
-// Counts are rows in PostgreSQL (stoa_take in migrate/sql), so a limit holds across processes; the table is unlogged, because
+// Counts are rows in PostgreSQL (stoa_take in migrate/functions), so a limit holds across processes; the table is unlogged, because
 // a crash that forgets them costs nothing but a fresh window. A span slides in sixtieths: whoever keeps to
 // the quota in every span is never refused, and waiting as Retry-After says always helps.
 package limits
