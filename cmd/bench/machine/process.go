@@ -48,7 +48,7 @@ func readStat(pid int) (stat, error) {
 	return stat{parent: numbers[0], ended: time.Duration(numbers[1]+numbers[2]) * tick}, nil
 }
 
-// CPU returns the processor time that the running threads of a process have used so far. Go and PostgreSQL hardly ever end a thread.
+// CPU returns the processor time that the running threads of a process have used so far. Go and PostgreSQL seldom end a thread.
 func CPU(pid int) (total time.Duration, err error) {
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {

@@ -235,7 +235,8 @@ BEGIN
       THEN 'forbidden'
     WHEN o.version <> expected THEN 'version_conflict'
     WHEN o.state <> CASE step
-      WHEN 'accept' THEN 'offered' WHEN 'start' THEN 'funded' WHEN 'deliver' THEN 'in_progress' ELSE 'delivered' END THEN 'state_conflict'
+      WHEN 'accept' THEN 'offered' WHEN 'start' THEN 'funded' WHEN 'deliver' THEN 'in_progress' ELSE 'delivered' END
+      THEN 'state_conflict'
     WHEN step <> 'accept' THEN NULL
     WHEN NOT bench.active(c) OR NOT bench.active(k) THEN 'participant_inactive'
     WHEN o.deadline <= now() THEN 'deadline_passed'
