@@ -1,3 +1,9 @@
+// Package baseline implements the server's hot operations by hand, for the server to be compared with. Each is one prepared
+// statement over database/sql and lib/pq, the server's driver; writes are functions in the schema bench (sql/).
+//
+// A DB runs the statements and reads their rows into structs. NewServer puts a minimal HTTP server on top. Both work on the
+// server's own tables and rows with the server's checks. They leave out rate limits, request ids, deadlines, metrics and messages
+// of faults.
 package baseline
 
 import (
@@ -8,22 +14,25 @@ import (
 	"fmt"
 	"net/url"
 
-	_ "github.com/lib/pq" // the driver
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/graph/platform/readpool"
 )
 
-// Connections is the size of the pool, the same as the server's.
-const Connections = 24
+// connections is the size of the server's main pool.
+const connections = 24
 
 //go:embed sql/*.sql
 var schema embed.FS
 
-// Install puts the functions into the database, in place of those that were there.
+// Install creates the schema bench, in place of one that is there.
 func Install(ctx context.Context, db *sql.DB) error {
 	files, err := schema.ReadDir("sql")
 	if err != nil {
 		return err
 	}
-	for _, file := range files { // in the order of their names
+	for _, file := range files {
 		text, err := schema.ReadFile("sql/" + file.Name())
 		if err != nil {
 			return err
@@ -35,29 +44,28 @@ func Install(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// DB is a pool of connections with every statement prepared. It is safe for concurrent use.
+// DB holds the prepared statements. It is safe for concurrent use.
 type DB struct {
-	pools      []*sql.DB
-	statements map[string]*sql.Stmt
+	main, searches *sql.DB
+	statements     map[string]*sql.Stmt
 }
 
-// Open prepares the statements of the table. All are planned once a connection, but what must be planned for its values has a
-// pool of its own.
+// Open connects and prepares every statement. As in the server, searches have a small pool of their own. Statements are planned
+// once per connection, searches for each value.
 func Open(ctx context.Context, address string) (*DB, error) {
 	d := &DB{statements: make(map[string]*sql.Stmt)}
-	kept, err := d.pool(address, "force_generic_plan")
-	if err != nil {
+	var err error
+	if d.main, err = openPool(address, "force_generic_plan", connections); err != nil {
 		return nil, err
 	}
-	planned, err := d.pool(address, "force_custom_plan")
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
+	if d.searches, err = openPool(address, "force_custom_plan", readpool.Connections); err != nil {
+		return nil, errors.Join(err, d.main.Close())
 	}
 	for text, pool := range map[string]*sql.DB{
-		meText: kept, historyText: kept, feedText: kept, scanText: kept, searchText: planned,
-		sendText: kept, offerText: kept, actText: kept, registerText: kept,
+		meText: d.main, historyText: d.main, feedText: d.main, scanText: d.main, searchText: d.searches,
+		sendText: d.main, createText: d.main, actText: d.main, registerText: d.main,
 	} {
-		statement, err := pool.PrepareContext(ctx, text) //nolint:sqlclosecheck // it goes with its pool
+		statement, err := pool.PrepareContext(ctx, text) //nolint:sqlclosecheck // it is closed with its pool
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
@@ -66,7 +74,7 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	return d, nil
 }
 
-func (d *DB) pool(address, plans string) (*sql.DB, error) {
+func openPool(address, planCacheMode string, size int) (*sql.DB, error) {
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return nil, err
@@ -74,37 +82,40 @@ func (d *DB) pool(address, plans string) (*sql.DB, error) {
 	query := parsed.Query()
 	query.Set("jit", "off")
 	query.Set("timezone", "UTC")
-	query.Set("plan_cache_mode", plans)
+	query.Set("plan_cache_mode", planCacheMode)
 	parsed.RawQuery = query.Encode()
 	pool, err := sql.Open("postgres", parsed.String())
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(Connections)
-	pool.SetMaxIdleConns(Connections)
-	d.pools = append(d.pools, pool)
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size)
 	return pool, nil
 }
 
 // Close closes every connection.
-func (d *DB) Close() error {
-	var errs []error
-	for _, pool := range d.pools {
-		errs = append(errs, pool.Close())
-	}
-	return errors.Join(errs...)
-}
+func (d *DB) Close() error { return errors.Join(d.main.Close(), d.searches.Close()) }
 
-// RefusedError is an operation that a rule refused; its text is the fault's code.
-type RefusedError string
+// FaultError is the code of a fault, such as not_found.
+type FaultError string
 
-// Error is the code.
-func (r RefusedError) Error() string { return string(r) }
+// Error implements error.
+func (f FaultError) Error() string { return string(f) }
 
-// refused turns a verdict into an error.
-func refused(verdict sql.NullString) error {
-	if !verdict.Valid || verdict.String == "repeated" {
+// faultError turns the fault that a function of the schema returned into an error. The fault repeated is none.
+func faultError(code sql.NullString) error {
+	if !code.Valid || code.String == "repeated" {
 		return nil
 	}
-	return RefusedError(verdict.String)
+	return FaultError(code.String)
+}
+
+func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+func newIDs(n int) pq.StringArray {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = newID().String()
+	}
+	return ids
 }

@@ -1,49 +1,53 @@
 package baseline
 
 import (
-	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime"
+	"runtime/metrics"
 	"strconv"
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 )
 
 const (
-	maxBody       = 64 << 10
-	headerTimeout = 10 * time.Second
-	firstBuffer   = 4 << 10
+	maxBody           = 64 << 10
+	readHeaderTimeout = 10 * time.Second
+	answerBuffer      = 4 << 10
 )
 
-// answering turns a request into a body of JSON, appended to b.
-type answering func(ctx context.Context, r *http.Request, tokenHash, body, b []byte) ([]byte, error)
+// operation appends the JSON that answers a request to b.
+type operation func(r *http.Request, tokenHash, body, b []byte) ([]byte, error)
 
-// NewServer is the minimal HTTP server: the same paths as the server's, the same JSON, nothing else.
+// NewServer makes the minimal HTTP server: the server's paths and JSON, and /metrics.
 func NewServer(d *DB) *http.Server {
 	mux := chi.NewMux()
 	for _, row := range []struct {
 		method, path string
 		status       int
-		answer       answering
+		operation    operation
 	}{
-		{http.MethodGet, "/api/v1/bots/me", http.StatusOK, d.me},
-		{http.MethodGet, "/api/v1/wallet/history", http.StatusOK, d.history},
-		{http.MethodGet, "/api/v1/posts", http.StatusOK, d.feed},
-		{http.MethodGet, "/api/v1/bots", http.StatusOK, d.search},
-		{http.MethodPost, "/api/v1/messages", http.StatusCreated, d.send},
-		{http.MethodPost, "/api/v1/orders", http.StatusCreated, d.offer},
-		{http.MethodPost, "/api/v1/orders/{order_id}/{action}", http.StatusOK, d.step},
-		{http.MethodPost, "/api/v1/bots/register", http.StatusCreated, d.registration},
+		{http.MethodGet, "/api/v1/bots/me", http.StatusOK, d.serveMe},
+		{http.MethodGet, "/api/v1/wallet/history", http.StatusOK, d.serveHistory},
+		{http.MethodGet, "/api/v1/posts", http.StatusOK, d.serveFeed},
+		{http.MethodGet, "/api/v1/bots", http.StatusOK, d.serveSearch},
+		{http.MethodPost, "/api/v1/messages", http.StatusCreated, d.serveSend},
+		{http.MethodPost, "/api/v1/orders", http.StatusCreated, d.serveCreate},
+		{http.MethodPost, "/api/v1/orders/{order_id}/{action}", http.StatusOK, d.serveAct},
+		{http.MethodPost, "/api/v1/bots/register", http.StatusCreated, d.serveRegister},
 	} {
-		mux.Method(row.method, row.path, handler(row.status, row.method == http.MethodPost, row.answer))
+		mux.Method(row.method, row.path, handler(row.status, row.method == http.MethodPost, row.operation))
 	}
-	mux.Get("/metrics", metrics)
-	return &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
+	mux.Get("/metrics", serveMetrics)
+	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
 }
 
-func handler(status int, hasBody bool, answer answering) http.HandlerFunc {
+func handler(status int, hasBody bool, operation operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var (
 			body []byte
@@ -52,26 +56,26 @@ func handler(status int, hasBody bool, answer answering) http.HandlerFunc {
 		if hasBody {
 			body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		}
-		var raw []byte
+		var answer []byte
 		if err == nil {
-			raw, err = answer(r.Context(), r, tokenHash(r), body, make([]byte, 0, firstBuffer))
+			answer, err = operation(r, tokenHash(r), body, make([]byte, 0, answerBuffer))
 		}
 		if err != nil {
-			refuse(w, err)
+			writeError(w, err)
 			return
 		}
-		write(w, status, raw)
+		write(w, status, answer)
 	}
 }
 
-// statuses of the refusals that are not conflicts.
-var statuses = map[RefusedError]int{
+// statuses of the faults that are not conflicts.
+var statuses = map[FaultError]int{
 	"unauthorized": http.StatusUnauthorized, "forbidden": http.StatusForbidden, "not_found": http.StatusNotFound,
-	"invalid_input": http.StatusBadRequest, "write_limited": http.StatusTooManyRequests, "rate_limited": http.StatusTooManyRequests,
+	"invalid_input": http.StatusBadRequest,
 }
 
-func refuse(w http.ResponseWriter, err error) {
-	code, known := errors.AsType[RefusedError](err)
+func writeError(w http.ResponseWriter, err error) {
+	code, known := errors.AsType[FaultError](err)
 	if !known {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -80,15 +84,50 @@ func refuse(w http.ResponseWriter, err error) {
 	if !listed {
 		status = http.StatusConflict
 	}
-	write(w, status, append(field([]byte(`{"error":{`), "code", string(code)), "}}"...))
+	write(w, status, append(appendPlain([]byte(`{"error":{`), "code", string(code)), "}}"...))
 }
 
-func write(w http.ResponseWriter, status int, raw []byte) {
+func write(w http.ResponseWriter, status int, body []byte) {
 	header := w.Header()
 	header["Content-Type"] = jsonType
-	header["Content-Length"] = []string{strconv.Itoa(len(raw))}
+	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // a client that has gone away needs no answer
+	_, _ = w.Write(body) // fails only when the client has closed the connection
 }
 
 var jsonType = []string{"application/json"}
+
+// serveMetrics writes the figures that the benchmark reads, in the text format of Prometheus under the names of its Go client.
+func serveMetrics(w http.ResponseWriter, _ *http.Request) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	gc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(gc)
+	fmt.Fprintf(w, "go_memstats_mallocs_total %d\ngo_memstats_alloc_bytes_total %d\ngo_gc_gogc_percent %d\n",
+		m.Mallocs, m.TotalAlloc, gc[0].Value.Uint64())
+}
+
+// fields decodes the fields of a body and keeps the first error.
+type fields struct{ err error }
+
+func (f *fields) id(s string) uuid.UUID {
+	id, err := uuid.Parse(s)
+	f.fail(err)
+	return id
+}
+
+// bytes decodes base64 of minSize to maxSize bytes.
+func (f *fields) bytes(s string, minSize, maxSize int) []byte {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err == nil && (len(b) < minSize || len(b) > maxSize) {
+		err = FaultError("invalid_input")
+	}
+	f.fail(err)
+	return b
+}
+
+func (f *fields) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}

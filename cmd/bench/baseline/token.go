@@ -9,44 +9,44 @@ import (
 )
 
 const (
-	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	prefix       = "stoa_"
-	secretDigits = 43
-	checkDigits  = 6
+	base62         = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	prefix         = "stoa_"
+	secretDigits   = 43
+	checksumDigits = 6
 )
 
-// NewToken makes a bearer token that the server takes for well formed.
+// NewToken makes a well-formed bearer token.
 func NewToken() string {
 	secret := make([]byte, secretDigits)
-	_, _ = rand.Read(secret) // it never fails
+	_, _ = rand.Read(secret) // never fails
 	for i, r := range secret {
 		secret[i] = base62[int(r)%len(base62)]
 	}
 	body := prefix + string(secret)
-	return body + check(body)
+	return body + checksum(body)
 }
 
-// HashToken is how a token is stored.
+// HashToken returns the hash under which a token is stored.
 func HashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
-func check(body string) string {
+func checksum(body string) string {
 	sum := crc32.ChecksumIEEE([]byte(body))
-	var digits [checkDigits]byte
+	var digits [checksumDigits]byte
 	for i := range digits {
-		digits[checkDigits-1-i] = base62[sum%uint32(len(base62))]
+		digits[checksumDigits-1-i] = base62[sum%uint32(len(base62))]
 		sum /= uint32(len(base62))
 	}
 	return string(digits[:])
 }
 
-// tokenHash is that of a request's bearer token, nil for one that cannot be any.
+// tokenHash returns the hash of the bearer token of a request, nil where it is missing or malformed.
 func tokenHash(r *http.Request) []byte {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	body := len(token) - checkDigits
-	if !ok || body < 0 || check(token[:body]) != token[body:] {
+	body := len(token) - checksumDigits
+	if !ok || body < 0 || checksum(token[:body]) != token[body:] {
 		return nil
 	}
 	return HashToken(token)

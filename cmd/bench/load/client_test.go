@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestClientKeepsItsConnection(t *testing.T) {
+func TestClientReusesConnection(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -41,7 +41,7 @@ func TestClientKeepsItsConnection(t *testing.T) {
 	require.ErrorContains(t, err, "answered 418 instead of 200")
 }
 
-func TestClientRefusesWhatItCannotRead(t *testing.T) {
+func TestMalformedStatusLine(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"", "x", "HTTP/1.1", "HTTP/1.1 2", "HTTP/1.1 abc OK"} {
 		_, err := readStatus([]byte(line))
@@ -59,7 +59,7 @@ func TestQuantile(t *testing.T) {
 	require.InDelta(t, 2, s.PerSecond(), 0)
 }
 
-func TestRunEndsWithTheFirstError(t *testing.T) {
+func TestRunStopsAtFirstError(t *testing.T) {
 	t.Parallel()
 	failure := io.ErrUnexpectedEOF
 	waits := func(ctx context.Context) error {

@@ -9,32 +9,35 @@ import (
 	"time"
 )
 
-// Op is one operation of one caller, which makes one after the other.
+// Op performs one operation of one caller.
 type Op func(ctx context.Context) error
 
-// Sample is what came of a run.
+// Sample is the result of a run.
 type Sample struct {
-	// Elapsed is the time from the first request to the last answer.
+	// Elapsed is the time from the first request to the last response.
 	Elapsed time.Duration
-	// Latencies of all operations, shortest first.
+	// Latencies are those of all operations, ascending.
 	Latencies []time.Duration
 }
 
-// Ops is how many operations were made.
+// Ops is the number of operations.
 func (s Sample) Ops() int { return len(s.Latencies) }
 
 // PerSecond is the throughput.
 func (s Sample) PerSecond() float64 { return float64(s.Ops()) / s.Elapsed.Seconds() }
 
-// Quantile is the latency that the share q of the operations did not exceed; 0 without any.
-func (s Sample) Quantile(q float64) time.Duration {
-	if len(s.Latencies) == 0 {
+// Quantile returns the latency that the share q of the operations do not exceed; 0 for none.
+func (s Sample) Quantile(q float64) time.Duration { return Quantile(s.Latencies, q) }
+
+// Quantile returns the q-quantile of ascending latencies; 0 for none.
+func Quantile(latencies []time.Duration, q float64) time.Duration {
+	if len(latencies) == 0 {
 		return 0
 	}
-	return s.Latencies[min(int(q*float64(len(s.Latencies))), len(s.Latencies)-1)]
+	return latencies[min(int(q*float64(len(latencies))), len(latencies)-1)]
 }
 
-// Run has every caller repeat its operation for a while. The first error ends the run and is returned.
+// Run has every caller repeat its operation until length is over or ctx is done. The first error ends the run and is returned.
 func Run(ctx context.Context, callers []Op, length time.Duration) (Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -17,7 +17,8 @@ func TestOwnProcess(t *testing.T) {
 	m, err := MemoryOf(os.Getpid())
 	require.NoError(t, err)
 	require.Positive(t, m.Resident)
-	require.Positive(t, m.Proportional)
+	require.Positive(t, m.Anonymous)
+	require.Greater(t, m.Resident, m.Anonymous)
 
 	used, err := CPU(os.Getpid())
 	require.NoError(t, err)
@@ -26,7 +27,7 @@ func TestOwnProcess(t *testing.T) {
 	require.GreaterOrEqual(t, all, used)
 }
 
-func TestAProcessThatIsGone(t *testing.T) {
+func TestEndedProcess(t *testing.T) {
 	t.Parallel()
 	gone := exec.CommandContext(t.Context(), "true")
 	require.NoError(t, gone.Run())

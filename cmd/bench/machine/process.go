@@ -16,21 +16,18 @@ import (
 // tick is the unit of times in /proc/<pid>/stat; Linux reports hundredths of a second on every architecture.
 const tick = 10 * time.Millisecond
 
-// stat is what this package needs of /proc/<pid>/stat.
+// stat holds fields of /proc/<pid>/stat.
 type stat struct {
 	parent int
-	// used is the processor time of the process, ended that of its children that have ended.
-	used, ended time.Duration
+	// ended is the processor time of the ended children.
+	ended time.Duration
 }
 
-// Positions of fields behind the name of the program, which is in brackets and may hold anything.
+// Positions of the fields after the name of the program, which stands in parentheses and may contain anything.
 const (
-	fieldParent       = 1
-	fieldUser         = 11
-	fieldSystem       = 12
-	fieldEndedUser    = 13
-	fieldEndedSystem  = 14
-	fieldsThatAreRead = fieldEndedSystem + 1
+	fieldParent      = 1
+	fieldEndedUser   = 13
+	fieldEndedSystem = 14
 )
 
 func readStat(pid int) (stat, error) {
@@ -39,34 +36,56 @@ func readStat(pid int) (stat, error) {
 		return stat{}, err
 	}
 	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
-	if len(fields) < fieldsThatAreRead {
+	if len(fields) <= fieldEndedSystem {
 		return stat{}, fmt.Errorf("machine: /proc/%d/stat is too short", pid)
 	}
-	var s stat
-	s.parent, err = strconv.Atoi(fields[fieldParent])
-	ticks := func(field int) time.Duration {
-		n, bad := strconv.ParseInt(fields[field], 10, 64)
-		err = errors.Join(err, bad)
-		return time.Duration(n) * tick
+	var numbers [3]int
+	for i, field := range []int{fieldParent, fieldEndedUser, fieldEndedSystem} {
+		if numbers[i], err = strconv.Atoi(fields[field]); err != nil {
+			return stat{}, err
+		}
 	}
-	s.used = ticks(fieldUser) + ticks(fieldSystem)
-	s.ended = ticks(fieldEndedUser) + ticks(fieldEndedSystem)
-	return s, err
+	return stat{parent: numbers[0], ended: time.Duration(numbers[1]+numbers[2]) * tick}, nil
 }
 
-// CPU is the processor time that a process has used so far, in steps of 10 ms.
-func CPU(pid int) (time.Duration, error) {
-	s, err := readStat(pid)
-	return s.used, err
+// CPU returns the processor time that the running threads of a process have used so far. Go and PostgreSQL seldom end a thread.
+func CPU(pid int) (total time.Duration, err error) {
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return 0, err
+	}
+	for _, thread := range threads {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/schedstat", pid, thread.Name()))
+		if isGone(err) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		nanoseconds, _, _ := strings.Cut(string(raw), " ")
+		used, err := strconv.ParseInt(nanoseconds, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		total += time.Duration(used)
+	}
+	return total, nil
 }
 
-// TreeCPU is the processor time of a process and its children, those that have ended included.
+// isGone reports whether a process or thread ended after it was listed.
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
+
+// TreeCPU returns the processor time of a process and its children, including ended ones.
 func TreeCPU(pid int) (time.Duration, error) {
 	root, err := readStat(pid)
 	if err != nil {
 		return 0, err
 	}
-	total := root.used + root.ended
+	total, err := CPU(pid)
+	if err != nil {
+		return 0, err
+	}
+	total += root.ended
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return 0, err
@@ -77,20 +96,22 @@ func TreeCPU(pid int) (time.Duration, error) {
 			continue
 		}
 		s, err := readStat(child)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-			continue // it has ended since the folder was listed
+		if err == nil && s.parent != pid {
+			continue
 		}
-		if err != nil {
+		var used time.Duration
+		if err == nil {
+			used, err = CPU(child)
+		}
+		if err != nil && !isGone(err) {
 			return 0, err
 		}
-		if s.parent == pid {
-			total += s.used
-		}
+		total += used
 	}
 	return total, nil
 }
 
-// Parent is the process that started pid.
+// Parent returns the parent of a process.
 func Parent(pid int) (int, error) {
 	s, err := readStat(pid)
 	return s.parent, err

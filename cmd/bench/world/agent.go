@@ -16,13 +16,13 @@ type Agent struct {
 	Token     string
 	TokenHash []byte
 	Public    *[32]byte
-	// Friend is the agent with whom it has an accepted contact.
+	// Friend is the other side of an accepted contact.
 	Friend *Agent
 
 	private, shared *[32]byte
 }
 
-// newPair makes two agents that are going to be friends.
+// newPair makes the keys and tokens of two friends.
 func newPair() ([]*Agent, error) {
 	pair := []*Agent{{}, {}}
 	for i, a := range pair {
@@ -41,12 +41,12 @@ func newPair() ([]*Agent, error) {
 	return pair, nil
 }
 
-// Seal encrypts a text for the friend under a new nonce.
+// Seal encrypts a text for the friend with a new nonce.
 func (a *Agent) Seal(text []byte) (nonce, sealed []byte) {
-	var fresh [24]byte
-	_, _ = rand.Read(fresh[:]) // it never fails
-	return fresh[:], box.SealAfterPrecomputation(nil, text, &fresh, a.shared)
+	var random [24]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return random[:], box.SealAfterPrecomputation(nil, text, &random, a.shared)
 }
 
-// Key is the public key as it goes over the wire.
+// Key returns the public key as JSON has it, in base64.
 func (a *Agent) Key() string { return base64.StdEncoding.EncodeToString(a.Public[:]) }

@@ -6,15 +6,17 @@ import (
 	"database/sql"
 	"strings"
 	"sync"
+
+	"github.com/lib/pq"
 )
 
-// dropIndexes drops all indexes of the seeded tables that no constraint needs, and returns how to make them again, the costly ones
-// first.
-func dropIndexes(ctx context.Context, tx *sql.Tx) ([]string, error) {
+// dropIndexes drops the indexes of tables that no constraint needs. It returns their definitions, the most expensive first.
+func dropIndexes(ctx context.Context, tx *sql.Tx, tables ...string) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT i.indexrelid::regclass, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
-		WHERE i.indrelid = ANY ('{bots,tokens,accounts,ledger_entries,contacts,messages,message_guards,orders,order_events,posts,feed}'::regclass[])
+		WHERE i.indrelid = ANY ($1::regclass[])
 		AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
-		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%stoa_qgrams%' DESC, pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`)
+		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%stoa_qgrams%' DESC,
+		  pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`, pq.Array(tables))
 	if err != nil {
 		return nil, err
 	}
@@ -34,34 +36,34 @@ func dropIndexes(ctx context.Context, tx *sql.Tx) ([]string, error) {
 	return definitions, err
 }
 
-// builders make indexes at the same time.
-const builders = 2
+// indexBuilders is the number of indexes that are built at the same time.
+const indexBuilders = 2
 
-// makeIndexes makes indexes again.
-func (w *World) makeIndexes(ctx context.Context, definitions []string) error {
+// createIndexes creates indexes by their definitions.
+func (w *World) createIndexes(ctx context.Context, definitions []string) error {
 	var (
 		group sync.WaitGroup
 		next  = make(chan string, len(definitions))
-		errs  [builders]error
+		errs  [indexBuilders]error
 	)
 	for _, definition := range definitions {
 		next <- definition
 	}
 	close(next)
 	for i := range errs {
-		group.Go(func() { errs[i] = w.build(ctx, next) })
+		group.Go(func() { errs[i] = w.createEach(ctx, next) })
 	}
 	group.Wait()
 	return cmp.Or(errs[:]...)
 }
 
-// build makes one index after the other on a connection of its own.
-func (w *World) build(ctx context.Context, definitions <-chan string) error {
+// createEach creates one index after the other on a connection of its own.
+func (w *World) createEach(ctx context.Context, definitions <-chan string) error {
 	conn, err := w.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // it goes back to its pool
+	defer conn.Close() //nolint:errcheck // it returns to the pool
 	if _, err := conn.ExecContext(ctx, "SET maintenance_work_mem = '1GB'"); err != nil {
 		return err
 	}

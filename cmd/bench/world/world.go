@@ -1,3 +1,6 @@
+// Package world is the environment of a benchmark: a private PostgreSQL cluster with fsync on, seeded with agents, posts,
+// messages, friendships and money, and the processes that answer requests. All files are in one folder, which Close removes.
+// Processes end with their context.
 package world
 
 import (
@@ -17,30 +20,29 @@ import (
 	"stoa/migrate"
 )
 
-// tuning makes room for three contestants at once; all else is what a private cluster has anyway.
+// tuning makes room for the pools of all variants. All else are the settings of a private cluster.
 const tuning = "max_connections = 200\n"
 
 // World is a running database with its folder.
 type World struct {
 	// URL of the database.
 	URL string
-	// DB is for seeding and for questions, not for what is measured.
+	// DB is for seeding; nothing is measured on it.
 	DB *sql.DB
-	// Postmaster is the process whose children are the database.
+	// Postmaster is the process id of PostgreSQL; its children are the backends.
 	Postmaster int
-	// Agents are those whose tokens and keys are known here; the first is a friend of the second, the third of the fourth, and
-	// so on.
+	// Agents are the agents with known keys and tokens. The first two are friends, and so on in pairs.
 	Agents []*Agent
 
 	folder  string
 	private *cluster.Cluster
 	log     *os.File
-	// agents and posts are how many of them were seeded.
+	// agents and posts are the numbers of seeded rows.
 	agents, posts int
 }
 
-// New makes a cluster in a new folder below parent (empty: the system's folder for temporary files) and brings it to the schema of
-// this version. The caller must call Close.
+// New makes a cluster in a new folder below parent (empty: the system's temporary folder) and migrates it. The caller must call
+// Close.
 func New(ctx context.Context, parent string) (w *World, err error) {
 	folder, err := os.MkdirTemp(parent, "stoa-bench-")
 	if err != nil {
@@ -71,7 +73,7 @@ func New(ctx context.Context, parent string) (w *World, err error) {
 	return w, errors.Join(migrate.Up(ctx, w.DB), baseline.Install(ctx, w.DB))
 }
 
-// restart stops the database, which writes everything it holds to the disk, and starts it again.
+// restart stops the database, which writes all its buffers to disk, and starts it again.
 func (w *World) restart(ctx context.Context) error {
 	if err := w.private.Stop(ctx); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (w *World) startCluster(ctx context.Context) error {
 	return err
 }
 
-// postmaster finds the parent of the process that serves this connection.
+// postmaster returns the parent of a backend.
 func (w *World) postmaster(ctx context.Context) (int, error) {
 	var backend int
 	if err := w.DB.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
@@ -99,8 +101,8 @@ func (w *World) postmaster(ctx context.Context) (int, error) {
 	return machine.Parent(backend)
 }
 
-// closing is how long the database may take to end.
-const closing = 30 * time.Second
+// closeTimeout is the time in which the database stops.
+const closeTimeout = 30 * time.Second
 
 // Close stops the database and removes its folder.
 func (w *World) Close() error {
@@ -109,7 +111,7 @@ func (w *World) Close() error {
 		errs = append(errs, w.DB.Close())
 	}
 	if w.private != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), closing)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		errs = append(errs, w.private.Stop(ctx))
 	}
@@ -119,5 +121,5 @@ func (w *World) Close() error {
 	return errors.Join(append(errs, os.RemoveAll(w.folder))...)
 }
 
-// Size is how many agents and posts were seeded.
+// Size returns the numbers of seeded agents and posts.
 func (w *World) Size() (agents, posts int) { return w.agents, w.posts }

@@ -5,64 +5,69 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"golang.org/x/sys/unix"
 
 	"stoa/cmd/bench/machine"
 	"stoa/cmd/bench/world"
 )
 
-// spare descriptors are left to everything that is no socket.
-const spare = 500
+const (
+	// firstSockets make the server open its database connections and grow its pools, which further sockets share.
+	firstSockets = 500
+	// spareFiles are the open files that are left for everything but sockets.
+	spareFiles = 500
+	// settleTime is how long the server is left alone before its memory or processor time is read.
+	settleTime = 2 * time.Second
+)
 
-// calm is how long the server is left alone before its memory is read.
-const calm = 3 * time.Second
-
-// first sockets make a server open its connections to the database and grow its pools, which further ones share.
-const first = 500
-
-// Idle is what idle sockets cost a server.
+// Idle is what idle sockets cost the server.
 type Idle struct {
-	// Sockets are those opened after the first ones.
+	// Sockets is the number of sockets opened after the first 500.
 	Sockets int
-	// Before and After are the server's memory without and with them.
-	Before, After machine.Memory
+	// PerSocket is the growth of resident memory in each round, in bytes for one socket.
+	PerSocket []float64
+	// After is the memory with all sockets open.
+	After machine.Memory
 }
 
-// BytesPerSocket is the resident memory of one socket.
-func (i Idle) BytesPerSocket() float64 {
-	return float64(i.After.Resident-i.Before.Resident) / float64(i.Sockets)
-}
-
-// MeasureIdle opens the first sockets and then up to count more, as many as the limit on open files allows, and leaves them alone.
+// MeasureIdle opens the first sockets and then up to count more in rounds, as many as the limit on open files allows, and reads
+// the server's memory after each round.
 func MeasureIdle(ctx context.Context, server *world.Process, agents []*world.Agent, count int) (Idle, error) {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		return Idle{}, err
 	}
-	result := Idle{Sockets: min(count, int(min(files.Cur, 1<<20))-first-spare)}
-	if result.Sockets < 1 {
-		return Idle{}, fmt.Errorf("channel: the limit of %d open files leaves none for sockets", files.Cur)
+	each := min(count, int(min(files.Cur, 1<<20))-firstSockets-spareFiles) / Rounds
+	if each < 1 {
+		return Idle{}, fmt.Errorf("ws: the limit of %d open files is too low", files.Cur)
 	}
-	for _, step := range []struct {
-		sockets int
-		memory  *machine.Memory
-	}{{first, &result.Before}, {result.Sockets, &result.After}} {
-		conns, err := openMany(ctx, server.Address, agents, step.sockets, smallBuffer)
-		defer closeAll(conns)
+	result := Idle{Sockets: each * Rounds}
+	var all []*websocket.Conn
+	defer func() { closeAll(all) }()
+	for round := range Rounds + 1 {
+		sockets := each
+		if round == 0 {
+			sockets = firstSockets
+		}
+		conns, err := openMany(ctx, server.Address, agents, sockets, smallBuffer)
+		all = append(all, conns...)
 		if err != nil {
-			return Idle{}, fmt.Errorf("channel: socket number %d: %w", len(conns)+1, err)
+			return Idle{}, fmt.Errorf("ws: socket %d: %w", len(all)+1, err)
 		}
-		// What the handshakes left behind is garbage, whenever the server would have come round to it.
-		if err := server.Collect(ctx); err != nil {
+		// What a handshake leaves behind is garbage.
+		if err := server.CollectGarbage(ctx); err != nil {
 			return Idle{}, err
 		}
-		select {
-		case <-ctx.Done():
-			return Idle{}, ctx.Err()
-		case <-time.After(calm):
-		}
-		if *step.memory, err = machine.MemoryOf(server.PID); err != nil {
+		if err := waitUntil(ctx, time.Now().Add(settleTime)); err != nil {
 			return Idle{}, err
+		}
+		before := result.After
+		if result.After, err = machine.MemoryOf(server.PID); err != nil {
+			return Idle{}, err
+		}
+		if round > 0 {
+			result.PerSocket = append(result.PerSocket, float64(result.After.Resident-before.Resident)/float64(each))
 		}
 	}
 	return result, nil

@@ -14,27 +14,21 @@ import (
 )
 
 const (
-	// window is how many unacknowledged events the server sends on one connection (contract §8).
+	// window is the number of unacknowledged events that the server sends on one connection (§6).
 	window = 256
-	// behind is how many more events each agent has.
-	behind = 10
+	// moreEvents is the number of events that each agent has beyond the window.
+	moreEvents = 10
 )
 
-// Silent is what sockets cost whose windows are full of events that nobody acknowledges.
+// Silent is what sockets cost that acknowledge nothing.
 type Silent struct {
 	Sockets int
-	// Length is how long each of the three was measured.
+	// Length is the length of a round.
 	Length time.Duration
-	// None, Idle and Full are the processor time of the server and PostgreSQL without sockets, with sockets that have no events, and
-	// with sockets whose windows are full.
-	None, Idle, Full time.Duration
+	// None, Idle and Full are the processor time of the server and PostgreSQL in each round without sockets, with sockets without
+	// events, and with sockets whose windows are full.
+	None, Idle, Full []time.Duration
 }
-
-// Share is what the sockets cost, as a share of one core.
-func (s Silent) Share() float64 { return float64(s.Full-s.None) / float64(s.Length) }
-
-// Windows is the part of Share that sockets without events do not cost.
-func (s Silent) Windows() float64 { return float64(s.Full-s.Idle) / float64(s.Length) }
 
 const (
 	insertSilent = `
@@ -45,13 +39,13 @@ FROM unnest($1::uuid[]) recipient, generate_series(1, $2::integer) n`
 	deleteSilent = "DELETE FROM events WHERE recipient_id = ANY ($1::uuid[])"
 )
 
-// MeasureSilent fills the windows of count sockets, several for each agent if need be, and leaves them alone for a while. The
-// agents must have no unacknowledged events.
+// MeasureSilent opens count sockets, several for an agent if need be, and fills their windows. The agents must have no
+// unacknowledged events.
 func MeasureSilent(
 	ctx context.Context, w *world.World, server *world.Process, agents []*world.Agent, count int, length time.Duration,
 ) (result Silent, err error) {
 	result = Silent{Sockets: count, Length: length}
-	if result.None, err = used(ctx, w, server, length); err != nil {
+	if result.None, err = processorTime(ctx, w, server, length); err != nil {
 		return Silent{}, err
 	}
 	agents = agents[:min(len(agents), count)]
@@ -68,39 +62,33 @@ func MeasureSilent(
 	}
 	for _, conn := range conns {
 		filled.Add(1)
-		readers.Go(func() { listen(conn, filled.Done) })
+		readers.Go(func() { readOnly(conn, filled.Done) })
 	}
-	if err := until(ctx, time.Now().Add(calm)); err != nil {
+	if result.Idle, err = processorTime(ctx, w, server, length); err != nil {
 		return Silent{}, err
 	}
-	if result.Idle, err = used(ctx, w, server, length); err != nil {
-		return Silent{}, err
-	}
-	if _, err := w.DB.ExecContext(ctx, insertSilent, pq.Array(recipients), window+behind); err != nil {
+	if _, err := w.DB.ExecContext(ctx, insertSilent, pq.Array(recipients), window+moreEvents); err != nil {
 		return Silent{}, err
 	}
 	defer func() {
-		_, gone := w.DB.ExecContext(context.WithoutCancel(ctx), deleteSilent, pq.Array(recipients))
-		err = errors.Join(err, gone)
+		_, failed := w.DB.ExecContext(context.WithoutCancel(ctx), deleteSilent, pq.Array(recipients))
+		err = errors.Join(err, failed)
 	}()
-	filled.Wait()                                                             // the job that wakes who waits tells the sockets
-	if _, err := w.DB.ExecContext(ctx, "VACUUM ANALYZE events"); err != nil { // it would run at some time anyway
+	filled.Wait()                                                             // a job of the server wakes the sockets
+	if _, err := w.DB.ExecContext(ctx, "VACUUM ANALYZE events"); err != nil { // autovacuum would do it during a round
 		return Silent{}, err
 	}
-	if err := until(ctx, time.Now().Add(calm)); err != nil {
-		return Silent{}, err
-	}
-	result.Full, err = used(ctx, w, server, length)
+	result.Full, err = processorTime(ctx, w, server, length)
 	return result, err
 }
 
-// listen reads until the connection is closed. It tells when the window is full, or will not be any more.
-func listen(conn *websocket.Conn, full func()) {
-	told := false
+// readOnly reads until the connection is closed. It calls full once, when the window is full or the connection is closed.
+func readOnly(conn *websocket.Conn, full func()) {
+	called := false
 	for n := 1; ; n++ {
 		_, _, err := conn.ReadMessage()
-		if !told && (err != nil || n == window) {
-			told = true
+		if !called && (err != nil || n == window) {
+			called = true
 			full()
 		}
 		if err != nil {
@@ -109,20 +97,31 @@ func listen(conn *websocket.Conn, full func()) {
 	}
 }
 
-// used is the processor time that the server and PostgreSQL take in a span of time.
-func used(ctx context.Context, w *world.World, server *world.Process, length time.Duration) (time.Duration, error) {
-	now := func() (time.Duration, error) {
+// processorTime measures the processor time of the server and PostgreSQL in rounds of a length.
+func processorTime(ctx context.Context, w *world.World, server *world.Process, length time.Duration) ([]time.Duration, error) {
+	if err := waitUntil(ctx, time.Now().Add(settleTime)); err != nil {
+		return nil, err
+	}
+	var (
+		rounds []time.Duration
+		before time.Duration
+	)
+	for round := range Rounds + 1 {
 		own, err := machine.CPU(server.PID)
 		postgres, other := machine.TreeCPU(w.Postmaster)
-		return own + postgres, errors.Join(err, other)
+		if err = errors.Join(err, other); err != nil {
+			return nil, err
+		}
+		if round > 0 {
+			rounds = append(rounds, own+postgres-before)
+		}
+		before = own + postgres
+		if round == Rounds {
+			break
+		}
+		if err := waitUntil(ctx, time.Now().Add(length)); err != nil {
+			return nil, err
+		}
 	}
-	before, err := now()
-	if err != nil {
-		return 0, err
-	}
-	if err := until(ctx, time.Now().Add(length)); err != nil {
-		return 0, err
-	}
-	after, err := now()
-	return after - before, err
+	return rounds, nil
 }

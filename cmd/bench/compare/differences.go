@@ -13,29 +13,29 @@ import (
 	"stoa/cmd/bench/world"
 )
 
-// Differences asks the first two contestants the same and compares the members of their last answers: rivals that answer
-// something else do not do the same work.
-func Differences(ctx context.Context, w *world.World, path scenarios.Path, one, other Contestant) ([]string, error) {
-	if path.HTTP == nil {
+// Differences performs a scenario with two variants and lists the JSON members that only one of their responses has. Variants
+// that answer different members do not do the same work.
+func Differences(ctx context.Context, w *world.World, s scenarios.Scenario, one, other Variant) ([]string, error) {
+	if s.HTTP == nil {
 		return nil, nil
 	}
-	var answers [][]byte
-	for _, c := range []Contestant{one, other} {
-		client, err := load.Dial(ctx, c.Process.Address)
+	var responses [][]byte
+	for _, v := range []Variant{one, other} {
+		client, err := load.Dial(ctx, v.Process.Address)
 		if err != nil {
 			return nil, err
 		}
-		err = path.HTTP(w.Agents[0], client)(ctx)
-		answers = append(answers, client.Last())
+		err = s.HTTP(w.Agents[0], client)(ctx)
+		responses = append(responses, client.Last())
 		if err = errors.Join(err, client.Close()); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", path.Name, c.Name, err)
+			return nil, fmt.Errorf("%s: %s: %w", s.Name, v.Name, err)
 		}
 	}
-	return compare(path.Name, answers[0], answers[1])
+	return compareMembers(s.Name, responses[0], responses[1])
 }
 
-// compare lists the members that only one of two answers holds.
-func compare(name string, one, other []byte) ([]string, error) {
+// compareMembers lists the members that only the first (+) or only the second response (-) has.
+func compareMembers(name string, one, other []byte) ([]string, error) {
 	first, err := members(one)
 	if err != nil {
 		return nil, err
@@ -44,25 +44,25 @@ func compare(name string, one, other []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var odd []string
+	var found []string
 	for _, member := range slices.Sorted(maps.Keys(first)) {
 		if !second[member] {
-			odd = append(odd, name+" +"+member)
+			found = append(found, name+" +"+member)
 		}
 	}
 	for _, member := range slices.Sorted(maps.Keys(second)) {
 		if !first[member] {
-			odd = append(odd, name+" -"+member)
+			found = append(found, name+" -"+member)
 		}
 	}
-	return odd, nil
+	return found, nil
 }
 
-// members lists the paths of all members of a JSON value; the elements of an array count as one.
+// members returns the paths of all members of a JSON value. The elements of an array share one path.
 func members(raw []byte) (map[string]bool, error) {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return nil, fmt.Errorf("contest: an answer is not JSON: %w", err)
+		return nil, fmt.Errorf("compare: a response is not JSON: %w", err)
 	}
 	found := make(map[string]bool)
 	var walk func(prefix string, value any)

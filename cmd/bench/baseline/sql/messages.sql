@@ -1,17 +1,18 @@
--- A message: $1 is the caller's token. Repeats and refusals are told apart as the server does.
+-- Sends a message. A repeated request returns what was stored.
 CREATE FUNCTION bench.send(token_hash bytea, new_id uuid, event_id uuid, to_id uuid, client_id uuid, box_nonce bytea, box bytea,
-  version text, from_key bytea, to_key bytea, mutations integer, messages_a_minute integer,
-  OUT verdict text, OUT message_id uuid, OUT pair_id uuid, OUT from_id uuid, OUT created timestamptz, OUT expires timestamptz) LANGUAGE plpgsql AS $$
+  version text, from_key bytea, to_key bytea,
+  OUT fault text, OUT message_id uuid, OUT pair_id uuid, OUT from_id uuid, OUT created timestamptz, OUT expires timestamptz)
+LANGUAGE plpgsql AS $$
 DECLARE
-  admitted record;
+  authenticated record;
   agent bots;
   refusal text;
   past record;
 BEGIN
-  SELECT * INTO admitted FROM bench.admit(token_hash, mutations);
-  verdict := admitted.verdict;
-  agent := admitted.agent;
-  IF verdict IS NOT NULL THEN
+  SELECT * INTO authenticated FROM bench.authenticate(token_hash);
+  fault := authenticated.fault;
+  agent := authenticated.agent;
+  IF fault IS NOT NULL THEN
     RETURN;
   END IF;
   from_id := agent.id;
@@ -29,21 +30,17 @@ BEGIN
     INSERT INTO message_guards (id, contact_id, sender_id, client_message_id, nonce)
       VALUES (new_id, pair_id, from_id, client_id, box_nonce) ON CONFLICT DO NOTHING;
     IF FOUND THEN
-      IF messages_a_minute > 0 AND NOT (SELECT allowed FROM stoa_take('messages', from_id::text, messages_a_minute, interval '1 minute')) THEN
-        DELETE FROM message_guards WHERE id = new_id;
-        verdict := 'rate_limited';
-        RETURN;
-      END IF;
       message_id := new_id;
       created := now();
       expires := created + interval '90 days';
       INSERT INTO messages (id, created_at, contact_id, sender_id, recipient_id, client_message_id, encryption_version, nonce,
           ciphertext, sender_public_key, recipient_public_key, size_bytes, expires_at)
-        VALUES (new_id, created, pair_id, from_id, to_id, client_id, version, box_nonce, box, from_key, to_key, octet_length(box), expires);
+        VALUES (new_id, created, pair_id, from_id, to_id, client_id, version, box_nonce, box, from_key, to_key, octet_length(box),
+          expires);
       INSERT INTO events (id, created_at, recipient_id, kind, payload, contact_id, message_id)
         VALUES (event_id, created, to_id, 'message.created', convert_to(format(
           '{"message_id":"%s","contact_id":"%s","sender_id":"%s","client_message_id":"%s","created_at":"%s"}',
-          new_id, pair_id, from_id, client_id, bench.stamp(created)), 'UTF8'), pair_id, new_id);
+          new_id, pair_id, from_id, client_id, bench.time_text(created)), 'UTF8'), pair_id, new_id);
       RETURN;
     END IF;
     refusal := 'nonce_reuse';
@@ -52,14 +49,14 @@ BEGIN
       WHEN m.id IS NULL OR m.expires_at <= now() THEN 'message_expired'
       WHEN m.recipient_id = to_id AND m.nonce = box_nonce AND m.ciphertext = box AND m.encryption_version = version
         AND m.sender_public_key = from_key AND m.recipient_public_key = to_key THEN NULL
-      ELSE 'idempotency_conflict' END AS verdict
+      ELSE 'idempotency_conflict' END AS fault
     INTO past FROM message_guards g LEFT JOIN messages m ON m.id = g.id
     WHERE g.sender_id = from_id AND g.client_message_id = client_id;
   IF NOT FOUND THEN
-    verdict := refusal;
+    fault := refusal;
     RETURN;
   END IF;
-  verdict := past.verdict;
+  fault := past.fault;
   message_id := past.id;
   pair_id := past.contact_id;
   created := past.created_at;

@@ -1,3 +1,5 @@
+// Package ws measures the event socket: how soon after its response a message arrives at the recipient, the memory of idle
+// sockets, and the processor time of sockets that acknowledge nothing.
 package ws
 
 import (
@@ -13,22 +15,24 @@ import (
 )
 
 const (
-	handshakeTime = 20 * time.Second
-	smallBuffer   = 512
-	atOnce        = 32
+	handshakeTimeout = 20 * time.Second
+	smallBuffer      = 512
+	// handshakes is the number of handshakes at the same time.
+	handshakes = 32
 )
 
-// open connects an agent to the event channel of a server.
+// open opens an agent's event socket.
 func open(ctx context.Context, address string, a *world.Agent, buffer int) (*websocket.Conn, error) {
-	dialer := websocket.Dialer{HandshakeTimeout: handshakeTime, ReadBufferSize: buffer, WriteBufferSize: smallBuffer}
-	conn, response, err := dialer.DialContext(ctx, "ws://"+address+"/ws/v1/events/", http.Header{"Authorization": {"Bearer " + a.Token}})
+	dialer := websocket.Dialer{HandshakeTimeout: handshakeTimeout, ReadBufferSize: buffer, WriteBufferSize: smallBuffer}
+	header := http.Header{"Authorization": {"Bearer " + a.Token}}
+	conn, response, err := dialer.DialContext(ctx, "ws://"+address+"/ws/v1/events/", header)
 	if err != nil {
 		return nil, err
 	}
 	return conn, response.Body.Close()
 }
 
-// openMany connects count agents, in turn, and returns those that are open also when one of them failed.
+// openMany opens count sockets, one agent after the other and around again. It also returns the open ones when one failed.
 func openMany(ctx context.Context, address string, agents []*world.Agent, count, buffer int) ([]*websocket.Conn, error) {
 	var (
 		group sync.WaitGroup
@@ -37,7 +41,7 @@ func openMany(ctx context.Context, address string, agents []*world.Agent, count,
 		errs  []error
 		next  = make(chan *world.Agent)
 	)
-	for range atOnce {
+	for range handshakes {
 		group.Go(func() {
 			for a := range next {
 				conn, err := open(ctx, address, a, buffer)
@@ -53,7 +57,7 @@ func openMany(ctx context.Context, address string, agents []*world.Agent, count,
 					break
 				}
 			}
-			for range next { // the rest is taken off the sender's hands
+			for range next { // drained for the sender
 				continue
 			}
 		})
@@ -68,6 +72,15 @@ func openMany(ctx context.Context, address string, agents []*world.Agent, count,
 
 func closeAll(conns []*websocket.Conn) {
 	for _, conn := range conns {
-		_ = conn.Close() // one that is broken already is as closed
+		_ = conn.Close() // a broken one is closed as well
+	}
+}
+
+func waitUntil(ctx context.Context, at time.Time) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(at)):
+		return nil
 	}
 }
