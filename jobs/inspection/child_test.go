@@ -108,7 +108,7 @@ func TestMisdeeds(t *testing.T) {
 			scratch := t.TempDir()
 			before := time.Now()
 			var once Inspector
-			report, state, err := once.run(t.Context(), Request{Path: file(t, []byte("x")), Purpose: Purpose(name), Scratch: scratch})
+			report, state, err := once.run(t.Context(), Request{Original: file(t, []byte("x")), Purpose: Purpose(name), Scratch: scratch})
 			require.Less(t, time.Since(before), wallTime+5*time.Second)
 			within(t, state)
 			if name == "fail" {
@@ -140,7 +140,8 @@ func TestMisdeeds(t *testing.T) {
 func TestUnable(t *testing.T) {
 	t.Parallel()
 	scratch := t.TempDir()
-	good := file(t, jpegOf(t, plain(8, 8, red)))
+	good, closed := file(t, jpegOf(t, plain(8, 8, red))), file(t, nil)
+	require.NoError(t, closed.Close())
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, row := range map[string]struct {
@@ -148,13 +149,13 @@ func TestUnable(t *testing.T) {
 		request Request
 		want    error
 	}{
-		"no original": {t.Context(), Request{Path: good + "x", Purpose: Avatar, Scratch: scratch}, os.ErrNotExist},
-		"no scratch":  {t.Context(), Request{Path: good, Purpose: Avatar, Scratch: scratch + "x"}, os.ErrNotExist},
-		"cancelled":   {ended, Request{Path: good, Purpose: Avatar, Scratch: scratch}, context.Canceled},
-		"a folder":    {t.Context(), Request{Path: scratch, Purpose: Avatar, Scratch: scratch}, nil},
+		"closed original": {t.Context(), Request{Original: closed, Purpose: Avatar, Scratch: scratch}, os.ErrClosed},
+		"no scratch":      {t.Context(), Request{Original: good, Purpose: Avatar, Scratch: scratch + "x"}, os.ErrNotExist},
+		"cancelled":       {ended, Request{Original: good, Purpose: Avatar, Scratch: scratch}, context.Canceled},
+		"a folder":        {t.Context(), Request{Original: open(t, scratch), Purpose: Avatar, Scratch: scratch}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Run(row.ctx, row.request)
+			_, err := new(Inspector).Inspect(row.ctx, row.request)
 			require.Error(t, err)
 			if row.want != nil {
 				require.ErrorIs(t, err, row.want)
@@ -173,7 +174,7 @@ func TestUnreachable(t *testing.T) {
 	require.NoError(t, os.Mkdir(private, 0o700))
 	path := filepath.Join(private, "original")
 	require.NoError(t, os.WriteFile(path, jpegOf(t, plain(8, 8, red)), 0o400))
-	report, err := Run(t.Context(), Request{Path: path, Purpose: Avatar, Scratch: private})
+	report, err := new(Inspector).Inspect(t.Context(), Request{Original: open(t, path), Purpose: Avatar, Scratch: private})
 	require.NoError(t, err)
 	require.True(t, report.Accepted, report.Reason)
 	info, err := os.Stat(report.Preview)

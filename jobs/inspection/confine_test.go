@@ -85,7 +85,12 @@ func serveHostile(folder string) error {
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		return err
 	}
-	report, _, err := inspector.run(context.Background(), Request{Path: path, Purpose: hostile})
+	original, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer original.Close()
+	report, _, err := inspector.run(context.Background(), Request{Original: original, Purpose: hostile})
 	if err != nil {
 		return err
 	}

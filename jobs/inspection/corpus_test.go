@@ -90,7 +90,7 @@ func TestCorpus(t *testing.T) { //nolint:paralleltest // it keeps the machine bu
 
 // judged runs one inspection and returns what it decided, the paths aside.
 func judged(t *testing.T, path string, p Purpose) Report {
-	report, err := Run(t.Context(), Request{Path: path, Purpose: p, Scratch: t.TempDir()})
+	report, err := new(Inspector).Inspect(t.Context(), Request{Original: open(t, path), Purpose: p, Scratch: t.TempDir()})
 	if !assert.NoError(t, err, path) {
 		return Report{}
 	}

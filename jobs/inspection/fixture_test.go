@@ -137,17 +137,24 @@ func pdfOf(trailer string, objects ...string) []byte {
 	return b.Bytes()
 }
 
-// file puts bytes where an original could lie.
-func file(t *testing.T, content []byte) string {
+// file is an original with these bytes.
+func file(t *testing.T, content []byte) *os.File {
 	path := filepath.Join(t.TempDir(), "original")
 	require.NoError(t, os.WriteFile(path, content, 0o600))
-	return path
+	return open(t, path)
+}
+
+func open(t *testing.T, path string) *os.File {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() }) // a test may have closed it
+	return f
 }
 
 // inspected runs one inspection of bytes, and sees to it that nothing is left once the report is removed.
 func inspected(t *testing.T, content []byte, p Purpose) Report {
 	scratch := t.TempDir()
-	report, state, err := new(Inspector).run(t.Context(), Request{Path: file(t, content), Purpose: p, Scratch: scratch})
+	report, state, err := new(Inspector).run(t.Context(), Request{Original: file(t, content), Purpose: p, Scratch: scratch})
 	require.NoError(t, err)
 	within(t, state)
 	t.Cleanup(func() {

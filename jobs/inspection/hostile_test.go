@@ -91,6 +91,6 @@ func TestPurposes(t *testing.T) {
 		require.Equal(t, purpose.takes(PDF), report.Accepted)
 		require.Equal(t, PDF, report.MediaType)
 	}
-	_, err := Run(t.Context(), Request{Path: filepath.Join("testdata", "corpus", "index.csv"), Purpose: "sticker"})
+	_, err := new(Inspector).Inspect(t.Context(), Request{Original: open(t, filepath.Join("testdata", "corpus", "index.csv")), Purpose: "sticker"})
 	require.Error(t, err)
 }

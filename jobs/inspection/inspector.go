@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// Inspector runs inspections like Run, and keeps one child started ahead: confined, and waiting for its file. Starting a child takes
+// Inspector inspects files and can keep one child started ahead: confined, and waiting for its file. Starting a child takes
 // longer than most inspections. Each child still judges one file and ends. An Inspector may be used by any number of goroutines; the
 // zero value keeps no child. Call Close.
 type Inspector struct {
@@ -40,9 +41,10 @@ func CloseMemory() error {
 	return nil
 }
 
-// Run inspects one file in a child process, for at most 15 s and within 512 MiB, and returns the verdict (§4.8), as the function Run
-// does.
-func (i *Inspector) Run(ctx context.Context, r Request) (Report, error) {
+// Inspect inspects one file in a child process, for at most 15 s and within 512 MiB, and returns its report (§4.8). Everything the bytes
+// can cause is in the report. An error means that the machine failed or ctx ended: the inspection may be repeated, and nothing is left
+// behind.
+func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 	if _, known := purposes[r.Purpose]; !known {
 		return Report{}, fmt.Errorf("inspection: unknown purpose %q", r.Purpose)
 	}
@@ -50,21 +52,16 @@ func (i *Inspector) Run(ctx context.Context, r Request) (Report, error) {
 	return report, err
 }
 
-// run is Run for any purpose, and tells what the child cost.
+// run is Inspect for any purpose; it returns also what the child cost.
 func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessState, error) {
-	original, err := os.Open(r.Path)
-	if err != nil {
-		return Report{}, nil, err
-	}
-	defer original.Close()
 	for {
 		p, err := i.take(r.Scratch)
 		if err != nil {
 			return Report{}, nil, err
 		}
-		report, err := p.inspect(ctx, original, r.Purpose)
+		report, err := p.inspect(ctx, r.Original, r.Purpose)
 		if errors.Is(err, errRefused) {
-			if _, err := original.Seek(0, 0); err != nil {
+			if _, err := r.Original.Seek(0, io.SeekStart); err != nil {
 				return Report{}, nil, err
 			}
 			continue

@@ -10,21 +10,13 @@ import (
 
 // Request names a file to inspect.
 type Request struct {
-	// Path is the original on local disk; whoever runs the server must be able to read it, nobody else need be.
-	Path string
+	// Original is the file, read from its beginning.
+	Original *os.File
 	// Purpose is what the file was uploaded for.
 	Purpose Purpose
 	// Scratch is an existing folder in which the inspection makes a folder of its own, for Report.Remove to delete; empty
 	// means the system's folder for temporary files.
 	Scratch string
-}
-
-// Run inspects one file in a child process, for at most 15 s and within 512 MiB, and returns the verdict (§4.8). Everything
-// the bytes can cause is a verdict. An error means that the machine failed or ctx ended: the inspection may be repeated, and
-// nothing is left behind. An Inspector does the same, and keeps a child started ahead.
-func Run(ctx context.Context, r Request) (Report, error) {
-	var once Inspector
-	return once.Run(ctx, r)
 }
 
 // inspect has a child judge a file and takes over what it made. It closes the child unless the report needs its folder.

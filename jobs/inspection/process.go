@@ -22,6 +22,7 @@ const self = "/proc/self/exe"
 // environment is all the child knows of ours: nothing. Decoders run on one thread, without caches and temporary files.
 var environment = []string{
 	"GOMAXPROCS=1",
+	"GORACE=atexit_sleep_ms=0", // a build with the race detector would sleep a second at its end
 	"GOMEMLIMIT=" + goMemory,
 	"GOTRACEBACK=none",
 	"HOME=/nonexistent",

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,11 +33,13 @@ type publisher struct {
 	now   atomic.Int64
 	open  chan struct{}
 	fails atomic.Int64
+	// real is inspectHead, or the server's inspector.
+	real attachments.Inspector
 }
 
-func (p *publisher) inspect(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+func (p *publisher) inspect(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 	if purpose != "publication" {
-		return jobs.Judge(ctx, path, purpose)
+		return p.real(ctx, original, purpose)
 	}
 	p.most.Store(max(p.most.Load(), p.now.Add(1)))
 	defer p.now.Add(-1)
@@ -47,14 +50,15 @@ func (p *publisher) inspect(ctx context.Context, path string, purpose attachment
 		return attachments.Report{}, errors.New("no child today")
 	}
 	p.made.Add(1)
-	return jobs.Judge(ctx, path, purpose)
+	return p.real(ctx, original, purpose)
 }
 
 func newPublishing(t *testing.T, p *publisher, options ...graphtest.Option) *world {
 	t.Helper()
-	w := &world{World: graphtest.New(t, options...)}
-	w.folder = w.InspectWith(p.inspect)
-	return w
+	if p.real == nil {
+		p.real = inspectHead
+	}
+	return newWorldWith(t, p.inspect, options...)
 }
 
 // wide is an image larger than its preview.
@@ -91,7 +95,7 @@ func inputOf(c *attachments.Card) attachments.AttachmentInput {
 // The copy for others is made when the first of them asks, once for all readers and processes, and is counted with the file.
 func TestPublicCopyIsMadeOnceWhenAskedFor(t *testing.T) {
 	t.Parallel()
-	p := &publisher{}
+	p := &publisher{real: jobs.InspectFile}
 	w := newPublishing(t, p)
 	agent := w.Agent()
 	card := w.upload(t, agent, attachments.Portfolio, wide(t))
@@ -144,7 +148,7 @@ func TestPublicCopyIsMadeOnceWhenAskedFor(t *testing.T) {
 // Whatever others ask for first, its size is that of what they may download.
 func TestRecordTellsTheSizeOfTheCopy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, jobs.InspectFile)
 	agent := w.Agent()
 	for _, original := range [][]byte{wide(t), picture(t, 30, 30), document("<< /Author (Ada) >>")} {
 		card := w.upload(t, agent, attachments.Portfolio, original)
@@ -173,7 +177,7 @@ func TestSmallImageNeedsNoCopy(t *testing.T) {
 // A copy never breaks a budget: an image is shown as its preview instead, a PDF waits until there is room.
 func TestCopyThatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	p := &publisher{}
+	p := &publisher{real: jobs.InspectFile}
 	w := newPublishing(t, p)
 	agent := w.Agent()
 	photo := w.upload(t, agent, attachments.Portfolio, wide(t))
