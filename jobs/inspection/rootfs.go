@@ -22,7 +22,7 @@ var errNoProc = errors.New("mount /proc")
 
 // changeRoot makes the folder above the working folder this process's root: read-only, with nothing in it but the working folder, the
 // readable folders and a /proc that shows this process alone, which psx needs to find its threads.
-func changeRoot(c circumstances) (string, error) {
+func changeRoot(c childConfig) (string, error) {
 	if c.namespaces.flags&unix.CLONE_NEWNS == 0 {
 		return "", errors.New("there is no mount namespace")
 	}

@@ -13,9 +13,8 @@ var (
 	pdfTrailer = []byte("trailer")
 )
 
-// scanPDF looks at a PDF's bytes without believing its cross-reference: header and end, and every object and trailer that
-// stands anywhere in the file, earlier revisions and object streams included. So what one reader would find and another
-// would not is found here.
+// scanPDF looks at a PDF's bytes without relying on its cross-reference: header and end, and every object and trailer anywhere in the
+// file, earlier revisions and object streams included. So it finds also what only some readers would.
 func scanPDF(file []byte) error {
 	if !bytes.HasPrefix(file, pdfMagic) {
 		return refusedMalformed
@@ -107,7 +106,7 @@ var boundary = map[string]bool{
 	"endobj": true, "obj": true, "endstream": true, "xref": true, "startxref": true, "trailer": true,
 }
 
-// read goes through tokens and applies the tables of active.go to neighbours. It stops at a boundary, and at the data of a
+// read goes through tokens and applies the tables of pdf_active.go to neighbouring tokens. It stops at a boundary, and at the data of a
 // stream, telling whether it is one that packs objects.
 func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 	from, depth, key, external := t.at, 0, "", false
@@ -148,7 +147,7 @@ func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 	}
 }
 
-// refusedPair judges a name and the token that follows it.
+// refusedPair refuses what the tables of pdf_active.go name, of a name and the token that follows it.
 func refusedPair(key string, value token) error {
 	holds := value.kind == tokenNumber || value.kind == tokenOpen
 	switch {

@@ -13,7 +13,7 @@ import (
 var privateKeys = map[string]bool{"Metadata": true, "PieceInfo": true}
 
 // published returns the document's published version, written anew without document information, XMP, PieceInfo and the
-// private segments of its JPEG images: only what its catalog reaches, so no earlier revisions either. It has been read again:
+// private parts of its JPEG and JPEG 2000 images: only what its catalog reaches, so no earlier revisions either. It has been read again:
 // what cannot be read is not published. It changes d.
 func (d *document) published() ([]byte, error) {
 	written, err := d.rewrite()
@@ -37,7 +37,7 @@ func (d *document) rewrite() (written []byte, err error) {
 		}
 	}()
 	for _, number := range d.numbers {
-		forget(d.resolve(*types.NewIndirectRef(number, 0)), 0)
+		removePrivate(d.resolve(*types.NewIndirectRef(number, 0)), 0)
 		if err := d.cleanImages(number); err != nil {
 			return nil, err
 		}
@@ -73,14 +73,14 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// forget removes the private entries of an object and of everything written inside it.
-func forget(o types.Object, depth int) {
+// removePrivate removes the private entries of an object and of everything written inside it.
+func removePrivate(o types.Object, depth int) {
 	if depth > maxNesting {
 		return
 	}
 	if list, ok := o.(types.Array); ok {
 		for _, item := range list {
-			forget(item, depth+1)
+			removePrivate(item, depth+1)
 		}
 		return
 	}
@@ -90,6 +90,6 @@ func forget(o types.Object, depth int) {
 			delete(dict, key)
 			continue
 		}
-		forget(value, depth+1)
+		removePrivate(value, depth+1)
 	}
 }

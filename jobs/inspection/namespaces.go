@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolation is the namespaces that a child is started in.
-type isolation struct{ flags uintptr }
+// namespaces are those that a child is started in.
+type namespaces struct{ flags uintptr }
 
 // namespaceNames are in the order in which a list names them.
 var namespaceNames = []struct {
@@ -33,30 +33,30 @@ var namespaceNames = []struct {
 }
 
 // String lists the namespaces.
-func (i isolation) String() string {
+func (n namespaces) String() string {
 	var names []string
-	for _, n := range namespaceNames {
-		if i.flags&n.flag != 0 {
-			names = append(names, n.name)
+	for _, known := range namespaceNames {
+		if n.flags&known.flag != 0 {
+			names = append(names, known.name)
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-// isolations are tried from the first to the last, until the kernel grants one. The middle one serves where a container masks parts of
+// namespaceSets are tried from the first to the last, until the kernel grants one. The middle one serves where a container masks parts of
 // /proc: a process namespace needs a /proc of its own.
-var isolations = []isolation{
+var namespaceSets = []namespaces{
 	{unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWNS},
 	{unix.CLONE_NEWNET | unix.CLONE_NEWIPC},
 	{0},
 }
 
-// granted is the index of the isolation that this kernel is known to grant.
+// granted is the index of the row of namespaceSets that this kernel is known to grant.
 var granted atomic.Int32
 
-// deny notes that the kernel refuses an isolation, and tells whether there is a weaker one.
+// deny notes that the kernel refuses a row of namespaceSets, and tells whether there is a weaker one.
 func deny(index int32) bool {
-	if int(index)+1 >= len(isolations) {
+	if int(index)+1 >= len(namespaceSets) {
 		return false
 	}
 	granted.CompareAndSwap(index, index+1)
@@ -75,14 +75,14 @@ func refusesNamespaces(err error) bool {
 
 // attributes put a child into its namespaces. Where the server is not root, they belong to a user namespace, in which the child has the
 // one capability that changing its root takes. That namespace maps no user: nothing in it can be root.
-func (i isolation) attributes() (isolation, *syscall.SysProcAttr) {
+func (n namespaces) attributes() (namespaces, *syscall.SysProcAttr) {
 	attributes := &syscall.SysProcAttr{Setsid: true}
-	if i.flags != 0 && os.Geteuid() != 0 {
-		i.flags |= unix.CLONE_NEWUSER
+	if n.flags != 0 && os.Geteuid() != 0 {
+		n.flags |= unix.CLONE_NEWUSER
 		attributes.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN}
 	}
-	attributes.Cloneflags = i.flags
-	return i, attributes
+	attributes.Cloneflags = n.flags
+	return n, attributes
 }
 
 // Users that a child of root may become: a range that distributions and systemd leave alone.
@@ -137,10 +137,10 @@ func closeOnExec() {
 	_ = unix.CloseRange(uint(unix.Stderr+1), ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11; closeDescriptors does the rest
 }
 
-// command is a child in an isolation, as a user, not started yet.
-func command(work string, user int, in isolation) *exec.Cmd {
+// command is a child in its namespaces, as a user, not started yet.
+func command(work string, user int, in namespaces) *exec.Cmd {
 	with, attributes := in.attributes()
-	cmd := exec.CommandContext(context.Background(), self, circumstances{user: user, namespaces: with}.arguments()...)
+	cmd := exec.CommandContext(context.Background(), self, childConfig{user: user, namespaces: with}.arguments()...)
 	cmd.Dir = work
 	cmd.Env = environment
 	cmd.SysProcAttr = attributes

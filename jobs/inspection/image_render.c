@@ -1,7 +1,7 @@
 #include <lcms2.h>
 #include <vips/vips.h>
 
-#include "picture.h"
+#include "image_render.h"
 
 /* The classes behind the kinds, as vips_operation_block_set names them. */
 static const char *loaders[] = {

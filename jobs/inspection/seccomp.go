@@ -61,7 +61,7 @@ func when(name string, argument uint32, operation seccomp.Operation, value uint6
 const absent = seccomp.ActionErrno | seccomp.Action(unix.ENOSYS)
 
 // filterCalls applies the filter to every thread.
-func filterCalls(circumstances) (string, error) {
+func filterCalls(childConfig) (string, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
 		return "", err
