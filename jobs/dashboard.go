@@ -71,8 +71,8 @@ func (d *Dashboard) Stop() { d.stop() }
 // maxAction is the size of an action's body in bytes.
 const maxAction = 64 << 10
 
-// dashboardActions is everything that can be changed on the dashboard, and its name in the audit log. What is not in the table cannot be
-// reached, so there is no change without an audit entry.
+// dashboardActions is everything that can be changed on the dashboard, and its name in the audit log. What is not in the table
+// cannot be reached, so there is no change without an audit entry.
 var dashboardActions = []struct{ pattern, name string }{
 	{"POST " + DashboardPath + "/api/jobs/cancel", "cancel"},
 	{"POST " + DashboardPath + "/api/jobs/delete", "delete"},
@@ -89,8 +89,8 @@ type actionBody struct {
 // maxQueueName is the length of a queue's name in characters, River's own limit.
 const maxQueueName = 64
 
-// readAction reads the ids of jobs and the name of the queue that an action concerns. The audit log keeps them for ever, so anything else
-// is invalid_input.
+// readAction reads the ids of jobs and the name of the queue that an action concerns. The audit log keeps them for ever, so
+// anything else is invalid_input.
 func readAction(r *http.Request, raw []byte) (queue string, details map[string]any, err error) {
 	var sent actionBody
 	if len(raw) > 0 {

@@ -1,12 +1,12 @@
 // Package jobs runs background work over River: one table of kinds of jobs, their queues, time limits and periods (table.go).
 //
-// A job calls a method of a domain and returns its error. It may run twice, or again after a crash, and does no harm. A job that a
-// mutation asks for is inserted in its transaction (NewEnqueue), so it exists exactly when its cause does. Periodic jobs are inserted by
-// one process of the cluster at a time, once a period, and run on any; one that fails or is cut off is not tried again, because the next
-// period comes.
+// A job calls a method of a domain and returns its error. It may run twice, or again after a crash, and does no harm. A job that
+// a mutation asks for is inserted in its transaction (NewEnqueue), so it exists exactly when its cause does. Periodic jobs are
+// inserted by one process of the cluster at a time, once a period, and run on any; one that fails or is cut off is not tried
+// again, because the next period comes.
 //
-// While the database is unavailable nothing runs, and everything resumes by itself. When the process that inserts periodic jobs is
-// killed, another takes its place within some 20 seconds.
+// While the database is unavailable nothing runs, and everything resumes by itself. When the process that inserts periodic jobs
+// is killed, another takes its place within some 20 seconds.
 package jobs
 
 import (
@@ -140,8 +140,8 @@ func (j *Jobs) Healthy(context.Context) error {
 	}
 }
 
-// driver is River's driver over database/sql, which cannot listen, with the listener of its driver for pgx. So jobs are inserted in the
-// transactions of everything else and still begin at once.
+// driver is River's driver over database/sql, which cannot listen, with the listener of its driver for pgx. So jobs are inserted
+// in the transactions of everything else and still begin at once.
 type driver struct {
 	*riverdatabasesql.Driver
 	listening *riverpgxv5.Driver

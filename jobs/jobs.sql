@@ -7,6 +7,7 @@ FROM unnest(:queues::text[]) AS q (queue) CROSS JOIN unnest(:states::text[]) AS 
 -- name: jobs_lag(queues text[])
 -- How long the job that should be worked next has been waiting, for each queue.
 SELECT q.queue, coalesce(extract(epoch FROM now() - (
-  SELECT j.scheduled_at FROM river_job j WHERE j.state = 'available' AND j.queue = q.queue ORDER BY j.priority, j.scheduled_at LIMIT 1
+  SELECT j.scheduled_at FROM river_job j WHERE j.state = 'available' AND j.queue = q.queue
+  ORDER BY j.priority, j.scheduled_at LIMIT 1
 )), 0)::float8 AS seconds
 FROM unnest(:queues::text[]) AS q (queue);

@@ -236,7 +236,8 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err erro
 
 // NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.
 func NewEnqueue(database *db.DB, logger *slog.Logger) (db.Enqueue, error) {
-	client, err := river.NewClient(riverdatabasesql.New(database.SQL), &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger})
+	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger}
+	client, err := river.NewClient(riverdatabasesql.New(database.SQL), config)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}

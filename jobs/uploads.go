@@ -12,8 +12,8 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// InspectFile is an attachments.Inspector that starts a child process for each file. Tests use it; the server keeps a child started
-// ahead (Config.Inspector).
+// InspectFile is an attachments.Inspector that starts a child process for each file. Tests use it; the server keeps a child
+// started ahead (Config.Inspector).
 func InspectFile(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 	return inspectWith(ctx, new(inspection.Inspector), original, purpose)
 }
@@ -35,8 +35,8 @@ func (c Config) inspect(ctx context.Context, original *os.File, purpose attachme
 	return report, err
 }
 
-// inspectWith inspects a file in a child process, for at most 15 s. A file whose child reached a limit of its own is refused; a child
-// that ended in any other way without a report makes it ErrCrashed.
+// inspectWith inspects a file in a child process, for at most 15 s. A file whose child reached a limit of its own is refused; a
+// child that ended in any other way without a report makes it ErrCrashed.
 func inspectWith(
 	ctx context.Context, with *inspection.Inspector, original *os.File, purpose attachments.Purpose,
 ) (attachments.Report, error) {

@@ -1,14 +1,15 @@
-// Package attachments is files: uploads and their inspection, who may read what, budgets, and the deletion of bytes (§2.7, §4.8, §8).
+// Package attachments is files: uploads and their inspection, who may read what, budgets, and the deletion of bytes (§2.7, §4.8,
+// §8).
 //
 // An upload begins with a reservation (quota.go), before its first byte: of its announced size, or step by step where that is not
-// known. So what is stored never exceeds a budget. What a budget refuses is read but not stored, since the faults of the form and the
-// answer to a repeat come first (§1.6). The reservation is renewed while the upload is received and ends with it; when its process
-// dies, Recover deletes the bytes and then the reservation.
+// known. So what is stored never exceeds a budget. What a budget refuses is read but not stored, since the faults of the form and
+// the answer to a repeat come first (§1.6). The reservation is renewed while the upload is received and ends with it; when its
+// process dies, Recover deletes the bytes and then the reservation.
 //
-// The record of an upload stays for ever; its bytes are in the file store under the record's id and do not. The record replaces the
-// reservation, in the transaction that asks for the inspection, and only when the bytes are durable. It is pending until the inspection
-// makes it ready or rejected, which is final. A failing store or machine and a crashed inspection reject nothing: after three attempts
-// the record is deleted, and the same upload may be sent again.
+// The record of an upload stays for ever; its bytes are in the file store under the record's id and do not. The record replaces
+// the reservation, in the transaction that asks for the inspection, and only when the bytes are durable. It is pending until the
+// inspection makes it ready or rejected, which is final. A failing store or machine and a crashed inspection reject nothing:
+// after three attempts the record is deleted, and the same upload may be sent again.
 //
 // Budgets, places of uploads under way and inspection slots hold across processes. All are given out under one lock, the row of
 // storage_usage that counts all agents; a trigger keeps the counts in step with the records. An inspection holds a lease that it
@@ -17,9 +18,10 @@
 //
 // Who may read a file is decided for each request by one statement (read_attachment); nothing about a URL grants anything.
 //
-// Everyone but the owner and an order's participants downloads a public copy. It is made when first asked for (public_copy.go), once
-// whatever the number of processes, in an inspection slot (publish.go); it counts towards the budgets and lives as long as the file. Of
-// an image no larger than its preview the preview is the public copy, and so it is where the budgets have no room for another.
+// Everyone but the owner and an order's participants downloads a public copy. It is made when first asked for (public_copy.go),
+// once whatever the number of processes, in an inspection slot (publish.go); it counts towards the budgets and lives as long as
+// the file. Of an image no larger than its preview the preview is the public copy, and so it is where the budgets have no room
+// for another.
 package attachments
 
 import (

@@ -27,10 +27,10 @@ type Target struct {
 	ID  uuid.UUID
 }
 
-// Bind makes ids, which are all different, the files of a target in that order, inside the caller's transaction. What was bound to the
-// target and is not among them becomes unbound, to be bound again or deleted 30 days later (§8). A file that is newly bound must be the
-// owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to nothing else, else
-// attachment_already_bound. The caller has decided that the owner may do this and holds the target's lock.
+// Bind makes ids, which are all different, the files of a target in that order, inside the caller's transaction. What was bound
+// to the target and is not among them becomes unbound, to be bound again or deleted 30 days later (§8). A file that is newly
+// bound must be the owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to nothing else,
+// else attachment_already_bound. The caller has decided that the owner may do this and holds the target's lock.
 func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	found, err := db.All[row](ctx, tx.SQL, lockFiles, db.IDs(ids), target.ID, target.Use)
 	if err != nil {
@@ -110,7 +110,8 @@ func (r *row) rightsWithin(reader uuid.UUID) rights {
 	}
 }
 
-// Confirm records that the owner claims the right to publish these files. The claim stays, whatever the files are bound to later (§2.2).
+// Confirm records that the owner claims the right to publish these files. The claim stays, whatever the files are bound to later
+// (§2.2).
 func Confirm(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) error {
 	_, err := tx.SQL.ExecContext(ctx, confirmRights.Text, owner, db.IDs(ids))
 	return err

@@ -93,7 +93,8 @@ func (d *Draft) store(p []byte) error {
 	return err
 }
 
-// emptyReservation gives back all that the reservation holds but its place among the uploads under way; the bytes are deleted already.
+// emptyReservation gives back all that the reservation holds but its place among the uploads under way; the bytes are deleted
+// already.
 func (d *Draft) emptyReservation() error {
 	_, err := d.api.DB.SQL.ExecContext(d.ctx, emptyReservation.Text, d.reservation.id)
 	return err
@@ -156,8 +157,8 @@ func (d *Draft) Discard() {
 	}
 }
 
-// estimate is what the original and its preview may take in bytes. The head of a small image says that its preview is small. Nobody
-// relies on that: accept checks the budgets again with the size of the preview itself.
+// estimate is what the original and its preview may take in bytes. The head of a small image says that its preview is small.
+// Nobody relies on that: accept checks the budgets again with the size of the preview itself.
 func (d *Draft) estimate() int64 {
 	room := int64(maxPreview)
 	if shape, _, err := image.DecodeConfig(bytes.NewReader(d.head)); err == nil {

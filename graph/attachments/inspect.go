@@ -35,9 +35,9 @@ type Report struct {
 	Remove func() error
 }
 
-// Inspector inspects a file and makes its preview; for a publication it makes the public copy of a file that was accepted before. What
-// it finds in the bytes is in the report. An error means that this machine could not inspect the file, or, where the error is
-// ErrCrashed, that the inspection ended for a reason that is not known to be the file, such as a kill.
+// Inspector inspects a file and makes its preview; for a publication it makes the public copy of a file that was accepted before.
+// What it finds in the bytes is in the report. An error means that this machine could not inspect the file, or, where the error
+// is ErrCrashed, that the inspection ended for a reason that is not known to be the file, such as a kill.
 type Inspector func(ctx context.Context, original *os.File, purpose Purpose) (Report, error)
 
 // ErrCrashed is the error of an inspection that was begun and made no report.
@@ -46,12 +46,12 @@ var ErrCrashed = errors.New("attachments: the inspection crashed")
 // maxAttempts is how often the inspection of one upload is begun.
 const maxAttempts = 3
 
-// Inspect inspects an upload: it waits for an inspection slot, holds it meanwhile, and stores the result and the preview. It returns nil
-// where there is nothing to do any more: the upload is inspected, gone, or being inspected elsewhere. An error means that it should be
-// called again. Only a job calls it.
+// Inspect inspects an upload: it waits for an inspection slot, holds it meanwhile, and stores the result and the preview. It
+// returns nil where there is nothing to do any more: the upload is inspected, gone, or being inspected elsewhere. An error means
+// that it should be called again. Only a job calls it.
 //
-// Only a report rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the inspection
-// crashed, its count among the upload records, and the client may send it again.
+// Only a report rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
+// inspection crashed, its count among the upload records, and the client may send it again.
 func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) error {
 	held, err := a.claim(ctx, uploadLease, id)
 	if err != nil || held == nil {
@@ -158,7 +158,8 @@ func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any
 	return err
 }
 
-// InspectionMetrics are the uploads of the whole cluster that are being received or inspected or wait, for /metrics. It checks no caller.
+// InspectionMetrics are the uploads of the whole cluster that are being received or inspected or wait, for /metrics. It checks no
+// caller.
 func (a *API) InspectionMetrics(ctx context.Context) ([]metrics.Value, error) {
 	counted, err := db.One[struct {
 		Waiting  float64 `db:"waiting"`

@@ -50,8 +50,8 @@ type lease struct {
 	Attempt int `db:"attempts"`
 }
 
-// claim waits until one of the inspection slots of the whole server is free and takes it; nil where the file needs none any more or has
-// one. It waits for an unavailable database too.
+// claim waits until one of the inspection slots of the whole server is free and takes it; nil where the file needs none any more
+// or has one. It waits for an unavailable database too.
 func (a *API) claim(ctx context.Context, kind leaseKind, id uuid.UUID) (*lease, error) {
 	name := uuid.New() // the same at every attempt: an earlier one may have been committed without an answer
 	for {
@@ -118,8 +118,8 @@ func (a *API) returnLease(ctx context.Context, kind leaseKind, id, name uuid.UUI
 	})
 }
 
-// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is called. The
-// context ends when the lease is lost, or may be.
+// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is called.
+// The context ends when the lease is lost, or may be.
 func (a *API) renew(ctx context.Context, s *db.Statement, args ...any) (leased context.Context, stop func()) {
 	leased, cancel := context.WithCancel(ctx)
 	expiry := time.AfterFunc(maxUnrenewed, cancel)
@@ -157,8 +157,8 @@ const (
 	maxForeground = time.Second
 )
 
-// retryUnavailable calls do until it succeeds, fails for another reason than an unavailable database, or ctx ends. do may be called
-// again after a commit whose answer was lost, so doing it twice must do no harm.
+// retryUnavailable calls do until it succeeds, fails for another reason than an unavailable database, or ctx ends. do may be
+// called again after a commit whose answer was lost, so doing it twice must do no harm.
 func retryUnavailable(ctx context.Context, do func(context.Context) error) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = firstRetry, lastRetry
@@ -172,8 +172,8 @@ func retryUnavailable(ctx context.Context, do func(context.Context) error) error
 	return err
 }
 
-// cleanUp retries do for as long as a lease lasts, whatever becomes of ctx. It returns when do has succeeded, or failed for good, but at
-// most a second later: by then the attempts go on in the background. What they cannot give back expires.
+// cleanUp retries do for as long as a lease lasts, whatever becomes of ctx. It returns when do has succeeded, or failed for good,
+// but at most a second later: by then the attempts go on in the background. What they cannot give back expires.
 func cleanUp(ctx context.Context, do func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
 	done := make(chan struct{})

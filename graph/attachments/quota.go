@@ -44,8 +44,8 @@ func lock(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// usage is what all agents' files take and what one agent's do, uploads under way included; how many uploads are under way; and how many
-// wait for their inspection.
+// usage is what all agents' files take and what one agent's do, uploads under way included; how many uploads are under way; and
+// how many wait for their inspection.
 type usage struct {
 	AllBytes   int64 `db:"all_bytes"`
 	AllFiles   int64 `db:"all_files"`
@@ -87,8 +87,8 @@ func (u *usage) check(q limits.Quotas, d demand) error {
 	return nil
 }
 
-// check returns the fault of the first limit that an agent's demand would break. The reservation except (uuid.Nil for none) does not
-// count: its upload asks for all it is going to need.
+// check returns the fault of the first limit that an agent's demand would break. The reservation except (uuid.Nil for none) does
+// not count: its upload asks for all it is going to need.
 func (a *API) check(ctx context.Context, q db.Querier, agent, except uuid.UUID, d demand) error {
 	u, err := db.One[usage](ctx, q, readUsage, everyone, agent, except)
 	if err != nil {

@@ -14,8 +14,8 @@ func TestDefaultBudgets(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		limit int64
-		used   func(*usage) *int64
-		code   fault.Code
+		used  func(*usage) *int64
+		code  fault.Code
 	}{
 		"bytes of an agent":   {100 << 20, func(u *usage) *int64 { return &u.Bytes }, fault.StorageQuotaExceeded},
 		"files of an agent":   {100, func(u *usage) *int64 { return &u.Files }, fault.StorageQuotaExceeded},

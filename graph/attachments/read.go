@@ -146,8 +146,9 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 	return a.publicCopy(ctx, r, copyWait)
 }
 
-// Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may have
-// them, as an operator does who looks into an order (§2.6). not_found when they are gone, service_unavailable when the store is away.
+// Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may
+// have them, as an operator does who looks into an order (§2.6). not_found when they are gone, service_unavailable when the store
+// is away.
 func (a *API) Original(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	whole := &File{store: a.Store, key: originalKey(id)}
 	reader, err := whole.Open(ctx, 0)

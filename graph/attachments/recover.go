@@ -10,14 +10,15 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// recoverAfter is how long an inspection may have been asked for and not run, although a slot is free, before it is asked for again.
+// recoverAfter is how long an inspection may have been asked for and not run, although a slot is free, before it is asked for
+// again.
 const recoverAfter = 5 * time.Second
 
 var requeueUploads = statements.Named("requeue_uploads")
 
-// Recover finishes what a crash cut off: it asks again for inspections that nobody runs, and returns how many there were; and it deletes
-// the bytes and reservations of uploads whose process has died. Called every few seconds, it does so within a minute of the crash (§11).
-// Only a job calls it.
+// Recover finishes what a crash cut off: it asks again for inspections that nobody runs, and returns how many there were; and it
+// deletes the bytes and reservations of uploads whose process has died. Called every few seconds, it does so within a minute of
+// the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	failed := a.releaseExpired(ctx)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

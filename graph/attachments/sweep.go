@@ -50,7 +50,8 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 }
 
 // Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. It returns how many files that
-// were. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a job calls it.
+// were. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a job
+// calls it.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
 	if _, err := a.DB.ExecBatches(ctx, endFiles.Text, sweepBatch, unattachedTime.Seconds(), unboundTime.Seconds()); err != nil {
 		return 0, err
@@ -89,8 +90,8 @@ func (a *API) free(ctx context.Context) (int64, error) {
 	return int64(len(ended)), nil
 }
 
-// DeleteOrphans deletes stored objects that belong to no file with bytes, what a crash left between store and database, and returns how
-// many there were. It lists the whole store, so the job that calls it runs seldom.
+// DeleteOrphans deletes stored objects that belong to no file with bytes, what a crash left between store and database, and
+// returns how many there were. It lists the whole store, so the job that calls it runs seldom.
 func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
 	var now time.Time
 	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {

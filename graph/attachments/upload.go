@@ -136,8 +136,8 @@ func (in UploadInput) Check() (form, error) {
 	return f, wrong.Fault(fault.InvalidFields)
 }
 
-// checkUpload decides about an upload that has been received: it returns the record of the earlier one that it repeats, a fault, or
-// neither for a new one.
+// checkUpload decides about an upload that has been received: it returns the record of the earlier one that it repeats, a fault,
+// or neither for a new one.
 func (a *API) checkUpload(ctx context.Context, q db.Querier, r *reservation, f form) (earlier *row, err error) {
 	earlier, err = db.One[row](ctx, q, findUpload, r.owner, f.uploadID)
 	switch {
@@ -166,7 +166,8 @@ func (r *row) checkRepeat(f form) error {
 	}
 }
 
-// record makes the record of an upload in place of its reservation, and asks for its inspection, unless checkUpload says otherwise.
+// record makes the record of an upload in place of its reservation, and asks for its inspection, unless checkUpload says
+// otherwise.
 func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *row, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
@@ -178,7 +179,8 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 		if err := changeReservation(ctx, tx, deleteReservation, held.id); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, insertUpload.Text, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size, f.sha256, f.reserve)
+		_, err := tx.SQL.ExecContext(ctx, insertUpload.Text, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size,
+			f.sha256, f.reserve)
 		if err != nil {
 			return err
 		}
@@ -188,8 +190,8 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 }
 
 // wait returns the result of an upload's inspection: its card, invalid_file, or service_unavailable where the record has gone.
-// upload_busy where the inspection takes too long, or the process shuts down; it goes on without this request, as it does when ctx
-// ends.
+// upload_busy where the inspection takes too long, or the process shuts down; it goes on without this request, as it does when
+// ctx ends.
 func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{}) (*UploadResult, error) {
 	timeout := time.NewTimer(cmp.Or(a.InspectionWait, inspectionWait))
 	defer timeout.Stop()

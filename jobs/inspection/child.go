@@ -25,8 +25,8 @@ type request struct {
 	Size int64 `json:"size"`
 }
 
-// ready is the first line of the child's standard output, once it is confined: whatever ends it afterwards, the file may have caused. Its
-// response follows.
+// ready is the first line of the child's standard output, once it is confined: whatever ends it afterwards, the file may have
+// caused. Its response follows.
 type ready struct {
 	Measures []Measure `json:"measures"`
 }
@@ -43,8 +43,8 @@ const (
 	exitNoProc = 77
 )
 
-// Main is the child half: it confines this process for good, reads a file from standard input, inspects it, writes what it makes into
-// the working folder and its response to standard output, and returns the exit code.
+// Main is the child half: it confines this process for good, reads a file from standard input, inspects it, writes what it makes
+// into the working folder and its response to standard output, and returns the exit code.
 func Main(args []string) int { return child(args, steps, inspectFile) }
 
 // child is Main with other steps and another inspection, for tests of the confinement.
@@ -96,8 +96,8 @@ func serve(args []string, steps []step, inspect func([]byte, Purpose) (response,
 	return json.MarshalWrite(os.Stdout, r)
 }
 
-// closeDescriptors closes all that the child inherited but the standard three. The Go runtime opens its own, such as that of epoll, only
-// later or anew.
+// closeDescriptors closes all that the child inherited but the standard three. The Go runtime opens its own, such as that of
+// epoll, only later or anew.
 func closeDescriptors() error {
 	// The parent has marked its own to be closed (start); this closes what another thread of it opened meanwhile.
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -124,8 +124,8 @@ func sayReady(measures []Measure) error {
 	return err
 }
 
-// readRequest waits for a request and reads its file. io.EOF says that there is none. From then on the child's time is limited, even if
-// its parent dies.
+// readRequest waits for a request and reads its file. io.EOF says that there is none. From then on the child's time is limited,
+// even if its parent dies.
 func readRequest(in io.Reader) (request, []byte, error) {
 	var asked request
 	input := bufio.NewReader(in)

@@ -155,7 +155,8 @@ var resourceLimits = []struct {
 	{unix.RLIMIT_NPROC, maxThreads, true},
 }
 
-// ownUser tells whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user namespace.
+// ownUser tells whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user
+// namespace.
 func (c childConfig) ownUser() bool {
 	return c.user != 0 || c.namespaces.flags&unix.CLONE_NEWUSER != 0
 }
@@ -178,12 +179,12 @@ func limitResources(c childConfig) (string, error) {
 // What Landlock lets the child do. Nothing may be executed; links, pipes, sockets and devices may not be made.
 const (
 	mayRead  = landlock.AccessFSSet(ll.AccessFSReadFile | ll.AccessFSReadDir)
-	mayWrite = mayRead | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSMakeReg | ll.AccessFSMakeDir | ll.AccessFSRemoveFile |
-		ll.AccessFSRemoveDir
+	mayWrite = mayRead | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSMakeReg | ll.AccessFSMakeDir |
+		ll.AccessFSRemoveFile | ll.AccessFSRemoveDir
 )
 
-// restrictFiles lets the child read the readable folders and work in its own, and, as far as the kernel's Landlock goes, keeps it from
-// TCP, abstract sockets and signals to others.
+// restrictFiles lets the child read the readable folders and work in its own, and, as far as the kernel's Landlock goes, keeps it
+// from TCP, abstract sockets and signals to others.
 func restrictFiles(childConfig) (string, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {

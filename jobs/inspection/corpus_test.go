@@ -49,9 +49,9 @@ func samples(t *testing.T, folder string) []sample {
 	return all
 }
 
-// TestCorpus inspects every file of the corpora: no wrong accept, no wrong refusal, and of what is arguable the same answer twice. The
-// purposes differ only in the types they take, which is decided first: so each file is inspected as a whole for one of them. With the
-// race detector children are slow, so such a build inspects every tenth file.
+// TestCorpus inspects every file of the corpora: no wrong accept, no wrong refusal, and of what is arguable the same answer
+// twice. The purposes differ only in the types they take, which is decided first: so each file is inspected as a whole for one of
+// them. With the race detector children are slow, so such a build inspects every tenth file.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for _, folder := range corpora() {

@@ -133,8 +133,8 @@ func writesOutside(t targets) bool {
 	return false
 }
 
-// forks tells whether more processes can be made than a bound allows. All calls are raw: where the bound holds, the Go runtime cannot
-// start a thread in between.
+// forks tells whether more processes can be made than a bound allows. All calls are raw: where the bound holds, the Go runtime
+// cannot start a thread in between.
 func forks(targets) bool {
 	var pids [2 * maxThreads]uintptr
 	made := 0

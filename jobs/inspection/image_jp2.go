@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A JPEG 2000 file is a sequence of boxes: a length of four bytes, a type of four letters, and the content (ISO/IEC 15444-1, annex I).
+// A JPEG 2000 file is a sequence of boxes: a length of four bytes, a type of four letters, and the content (ISO/IEC 15444-1,
+// annex I).
 const (
 	boxHead      = 8
 	boxLongHead  = 16
@@ -15,8 +16,8 @@ const (
 	boxStream    = "jp2c"
 )
 
-// neededBoxes are the boxes that decoding may need, and whether each holds boxes itself. Every other one may say where a picture comes
-// from: XML, UUID (Exif, XMP, positions), labels, intellectual property, fragments elsewhere.
+// neededBoxes are the boxes that decoding may need, and whether each holds boxes itself. Every other one may say where a picture
+// comes from: XML, UUID (Exif, XMP, positions), labels, intellectual property, fragments elsewhere.
 var neededBoxes = map[string]bool{
 	"jP  ": false, "ftyp": false, "rreq": false, boxStream: false,
 	"jp2h": true, "jpch": true, "jplh": true, "cgrp": true,
@@ -36,8 +37,9 @@ const (
 // neededMarkers are the segments of a codestream that decoding may need.
 var neededMarkers = []byte{0x50, 0x51, 0x52, 0x53, 0x55, 0x57, 0x58, 0x59, 0x5C, 0x5D, 0x5E, 0x5F, 0x60, 0x61, 0x63}
 
-// stripJP2 returns a JPEG 2000 image, with or without boxes, in which all that decoding does not need is overwritten with zeros. Nothing
-// is moved, because boxes and tiles are referred to by their offsets. refusedMalformed where the structure cannot be followed.
+// stripJP2 returns a JPEG 2000 image, with or without boxes, in which all that decoding does not need is overwritten with zeros.
+// Nothing is moved, because boxes and tiles are referred to by their offsets. refusedMalformed where the structure cannot be
+// followed.
 func stripJP2(b []byte) ([]byte, error) {
 	clean := bytes.Clone(b)
 	if bytes.HasPrefix(clean, []byte(codestreamStart)) {
@@ -88,8 +90,8 @@ func stripBoxes(b []byte, depth int) error {
 	return nil
 }
 
-// stripCodestream overwrites the comments and unknown segments in the headers of a codestream and of its tiles, and what follows its
-// end. A stream that is cut in a tile's data stays cut.
+// stripCodestream overwrites the comments and unknown segments in the headers of a codestream and of its tiles, and what follows
+// its end. A stream that is cut in a tile's data stays cut.
 func stripCodestream(b []byte) error {
 	if !bytes.HasPrefix(b, []byte(codestreamStart)) {
 		return refusedMalformed

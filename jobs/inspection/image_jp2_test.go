@@ -38,7 +38,8 @@ func secretiveJP2() []byte {
 		box("jp2c", append(bytes.Clone(jp2[jp2Code:]), "secret"...)...), box("jp2i", []byte("secret")...))
 }
 
-// TestPublishedJPEG2000: a published PDF says nothing of where the JPEG 2000 images in it come from, and they show what they showed.
+// TestPublishedJPEG2000: a published PDF says nothing of where the JPEG 2000 images in it come from, and they show what they
+// showed.
 func TestPublishedJPEG2000(t *testing.T) {
 	t.Parallel()
 	image := func(filter string, data []byte) string {

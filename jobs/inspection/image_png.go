@@ -117,7 +117,8 @@ func (w *pngWalk) header(data []byte) error {
 	}
 	width, height := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
 	depth, colour, compression, filter, interlace := data[8], data[9], data[10], data[11], data[12]
-	if width > 1<<31-1 || height > 1<<31-1 || !slices.Contains(depths[colour], depth) || compression != 0 || filter != 0 || interlace > 1 {
+	if width > 1<<31-1 || height > 1<<31-1 || !slices.Contains(depths[colour], depth) ||
+		compression != 0 || filter != 0 || interlace > 1 {
 		return refusedMalformed
 	}
 	w.size, w.kind = size{int(width), int(height)}, colour

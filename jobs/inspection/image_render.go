@@ -75,7 +75,8 @@ func render(file []byte, t MediaType, found imageInfo, longest int) (raster, err
 	var out C.struct_picture
 	colours := found.colours.inC()
 	length, shrink := C.size_t(len(file)), C.int(shrinkOf(found.size, longest))
-	if C.picture_render(kind, unsafe.Pointer(&file[0]), length, C.int(longest), shrink, &colours, &out) != 0 { //nolint:gocritic // cgo's
+	failed := C.picture_render(kind, unsafe.Pointer(&file[0]), length, C.int(longest), shrink, &colours, &out) //nolint:gocritic // cgo's
+	if failed != 0 {
 		C.vips_error_clear()
 		return raster{}, refusedUndecodable
 	}
@@ -106,7 +107,8 @@ func (r raster) encode(quality int, fullChroma bool) ([]byte, error) {
 	if fullChroma {
 		full = 1
 	}
-	if C.picture_jpeg(pixels, C.int(r.width), C.int(r.height), C.int(quality), full, &jpeg, &length) != 0 { //nolint:gocritic // cgo's
+	failed := C.picture_jpeg(pixels, C.int(r.width), C.int(r.height), C.int(quality), full, &jpeg, &length) //nolint:gocritic // cgo's
+	if failed != 0 {
 		C.vips_error_clear()
 		return nil, refusedUndecodable
 	}

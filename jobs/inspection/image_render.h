@@ -1,6 +1,6 @@
 #include <stddef.h>
 
-/* The loaders there are; the order is that of decode.go. */
+/* The loaders there are; the order is that of image_render.go. */
 enum picture_kind { PICTURE_JPEG, PICTURE_PNG, PICTURE_PDF };
 
 /*

@@ -17,8 +17,8 @@ var magics = []struct {
 	{pdfMagic, PDF},
 }
 
-// inspectFile inspects a file in the child: our own scan first, then the libraries. It writes what the purpose makes, the preview or the
-// published version, into the working folder. A refusal is the file's fault; any other error is the machine's.
+// inspectFile inspects a file in the child: our own scan first, then the libraries. It writes what the purpose makes, the preview
+// or the published version, into the working folder. A refusal is the file's fault; any other error is the machine's.
 func inspectFile(file []byte, p Purpose) (response, error) {
 	r, err := sniff(file, p)
 	if err != nil {

@@ -1,18 +1,19 @@
 // Package inspection inspects an uploaded file and makes what may be shown of it: a preview, and when it becomes public a
 // published version (§2.7, §4.8, §8).
 //
-// Inspector, the parent half, starts this same binary with Subcommand; Main, the child half, does everything that touches the bytes.
-// It is the only package that uses libvips and pdfcpu.
+// Inspector, the parent half, starts this same binary with Subcommand; Main, the child half, does everything that touches the
+// bytes. It is the only package that uses libvips and pdfcpu.
 //
-// Invariants. The child is confined before it reads a byte, whoever starts the server: namespaces and a root folder of its own, another
-// user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system calls, an environment
-// without secrets, no descriptor but the standard three. Measures overlap, and those that a kernel lacks are told (Confinement). It scans headers and structure with code of this package first
-// (scan_jpeg.go, scan_png.go, scan_pdf.go), and only what passes reaches a library; of libvips only the one loader of the
-// recognised type is open. Nothing is accepted that was not decoded without complaint and rendered.
+// Invariants. The child is confined before it reads a byte, whoever starts the server: namespaces and a root folder of its own,
+// another user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system calls,
+// an environment without secrets, no descriptor but the standard three. Measures overlap, and those that a kernel lacks are told
+// (Confinement). It scans headers and structure with code of this package first (scan_jpeg.go, scan_png.go, scan_pdf.go), and
+// only what passes reaches a library; of libvips only the one loader of the recognised type is open. Nothing is accepted that was
+// not decoded without complaint and rendered.
 //
-// Failure. What the bytes cause is a report, never an error: a refusal found by the scan, a decoder that aborts, a limit
-// reached, a response that makes no sense; Report.Ending tells a crash and a limit from a refusal. An error means that this machine
-// could not inspect the file (no child, no space, a cancelled context, a child that somebody else killed); it may be tried again.
+// Failure. What the bytes cause is a report, never an error: a refusal found by the scan, a decoder that aborts, a limit reached,
+// a response that makes no sense; Report.Ending tells a crash and a limit from a refusal. An error means that this machine could
+// not inspect the file (no child, no space, a cancelled context, a child that somebody else killed); it may be tried again.
 //
 // Concurrency. Inspections share nothing and may overlap; the caller bounds how many do (§8 grants two).
 package inspection
@@ -49,7 +50,8 @@ func NewInspector() *Inspector {
 }
 
 // CloseMemory closes this process to others of its own user, for good (PR_SET_DUMPABLE): where a child shares the server's user,
-// nothing else keeps it from the server's memory and environment on a kernel without Landlock and namespaces. A server calls it first.
+// nothing else keeps it from the server's memory and environment on a kernel without Landlock and namespaces. A server calls it
+// first.
 func CloseMemory() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process's memory to others: %w", err)
@@ -57,9 +59,9 @@ func CloseMemory() error {
 	return nil
 }
 
-// Inspect inspects one file in a child process, for at most 15 s and within 512 MiB, and returns its report (§4.8). Everything the bytes
-// can cause is in the report. An error means that the machine failed or ctx ended: the inspection may be repeated, and nothing is left
-// behind.
+// Inspect inspects one file in a child process, for at most 15 s and within 512 MiB, and returns its report (§4.8). Everything
+// the bytes can cause is in the report. An error means that the machine failed or ctx ended: the inspection may be repeated, and
+// nothing is left behind.
 func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 	if _, known := purposes[r.Purpose]; !known {
 		return Report{}, fmt.Errorf("inspection: unknown purpose %q", r.Purpose)

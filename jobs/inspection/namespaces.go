@@ -43,8 +43,8 @@ func (n namespaces) String() string {
 	return strings.Join(names, ", ")
 }
 
-// namespaceSets are tried from the first to the last, until the kernel grants one. The middle one serves where a container masks parts of
-// /proc: a process namespace needs a /proc of its own.
+// namespaceSets are tried from the first to the last, until the kernel grants one. The middle one serves where a container masks
+// parts of /proc: a process namespace needs a /proc of its own.
 var namespaceSets = []namespaces{
 	{unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWNS},
 	{unix.CLONE_NEWNET | unix.CLONE_NEWIPC},
@@ -73,8 +73,8 @@ func refusesNamespaces(err error) bool {
 	return false
 }
 
-// attributes put a child into its namespaces. Where the server is not root, they belong to a user namespace, in which the child has the
-// one capability that changing its root takes. That namespace maps no user: nothing in it can be root.
+// attributes put a child into its namespaces. Where the server is not root, they belong to a user namespace, in which the child
+// has the one capability that changing its root takes. That namespace maps no user: nothing in it can be root.
 func (n namespaces) attributes() (namespaces, *syscall.SysProcAttr) {
 	attributes := &syscall.SysProcAttr{Setsid: true}
 	if n.flags != 0 && os.Geteuid() != 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// What makes a PDF active (§2.7). The tables are used twice: by the scan over the raw bytes (pdf_scan.go) and by the walk over what pdfcpu
-// read, below.
+// What makes a PDF active (§2.7). The tables are used twice: by the scan over the raw bytes (pdf_scan.go) and by the walk over
+// what pdfcpu read, below.
 
 // activeActions are the types of action (a dictionary's /S) that are refused wherever they stand.
 var activeActions = map[string]bool{

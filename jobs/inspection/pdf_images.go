@@ -22,8 +22,8 @@ func codedFilter(filters []types.PDFFilter) int {
 	return slices.IndexFunc(filters, func(f types.PDFFilter) bool { return strippers[f.Name] != nil })
 }
 
-// cleanImages strips the JPEG or JPEG 2000 in the stream object of a number, if it is one: an image, a mask, a thumbnail, however it is
-// used, or the images written inside a content stream. A stream whose image cannot be reached is refused.
+// cleanImages strips the JPEG or JPEG 2000 in the stream object of a number, if it is one: an image, a mask, a thumbnail, however
+// it is used, or the images written inside a content stream. A stream whose image cannot be reached is refused.
 func (d *document) cleanImages(number int) error {
 	entry := d.ctx.Table[number]
 	stream, ok := entry.Object.(types.StreamDict)

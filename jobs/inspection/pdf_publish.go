@@ -12,8 +12,8 @@ import (
 // privateKeys are entries about the document or its maker that no page needs: XMP, and editors' private data.
 var privateKeys = map[string]bool{"Metadata": true, "PieceInfo": true}
 
-// published returns the document's published version, written anew without document information, XMP, PieceInfo and the
-// private parts of its JPEG and JPEG 2000 images: only what its catalog reaches, so no earlier revisions either. It has been read again:
+// published returns the document's published version, written anew without document information, XMP, PieceInfo and the private
+// parts of its JPEG and JPEG 2000 images: only what its catalog reaches, so no earlier revisions either. It has been read again:
 // what cannot be read is not published. It changes d.
 func (d *document) published() ([]byte, error) {
 	written, err := d.rewrite()

@@ -13,8 +13,8 @@ var (
 	pdfTrailer = []byte("trailer")
 )
 
-// scanPDF looks at a PDF's bytes without relying on its cross-reference: header and end, and every object and trailer anywhere in the
-// file, earlier revisions and object streams included. So it finds also what only some readers would.
+// scanPDF looks at a PDF's bytes without relying on its cross-reference: header and end, and every object and trailer anywhere in
+// the file, earlier revisions and object streams included. So it finds also what only some readers would.
 func scanPDF(file []byte) error {
 	if !bytes.HasPrefix(file, pdfMagic) {
 		return refusedMalformed
@@ -106,8 +106,8 @@ var boundary = map[string]bool{
 	"endobj": true, "obj": true, "endstream": true, "xref": true, "startxref": true, "trailer": true,
 }
 
-// read goes through tokens and applies the tables of pdf_active.go to neighbouring tokens. It stops at a boundary, and at the data of a
-// stream, telling whether it is one that packs objects.
+// read goes through tokens and applies the tables of pdf_active.go to neighbouring tokens. It stops at a boundary, and at the
+// data of a stream, telling whether it is one that packs objects.
 func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 	from, depth, key, external := t.at, 0, "", false
 	defer func() { s.effort -= t.at - from }()

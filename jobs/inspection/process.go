@@ -19,7 +19,8 @@ import (
 // self is this very binary, wherever it lies and whatever has replaced it since.
 const self = "/proc/self/exe"
 
-// environment is all of the child's; nothing of the server's is in it. Decoders run on one thread, without caches and temporary files.
+// environment is all of the child's; nothing of the server's is in it. Decoders run on one thread, without caches and temporary
+// files.
 var environment = []string{
 	"GOMAXPROCS=1",
 	"GORACE=atexit_sleep_ms=0", // a build with the race detector would sleep a second at its end
@@ -79,7 +80,8 @@ func tryStart(scratch string) (*process, error) {
 	index := granted.Load()
 	p := &process{
 		cmd: command(made.work(), user, namespaceSets[index]), namespaces: index, folder: made, stdin: writer,
-		stdout: output{capped: capped{most: maxAnswer}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint}, exited: make(chan struct{}),
+		stdout: output{capped: capped{most: maxAnswer}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint},
+		exited: make(chan struct{}),
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = reader, &p.stdout, &p.stderr
 	p.cmd.WaitDelay = time.Second
@@ -133,8 +135,8 @@ func (p *process) send(original *os.File, purpose Purpose) error {
 	return err
 }
 
-// wait returns once the child and the sending have ended: the child by itself, or because ctx ended or the file could not be sent. It
-// returns the error of the sending.
+// wait returns once the child and the sending have ended: the child by itself, or because ctx ended or the file could not be
+// sent. It returns the error of the sending.
 func (p *process) wait(ctx context.Context, sent <-chan error) error {
 	select {
 	case <-p.exited:

@@ -62,8 +62,9 @@ const (
 	publishedName = "published"
 )
 
-// collect moves what the child made out of its folder, and completes the report. The child may have been taken over by its file, so
-// nothing it says or leaves is believed: numbers must be within limits, and files regular and of the right type; anything else is refused.
+// collect moves what the child made out of its folder, and completes the report. The child may have been taken over by its file,
+// so nothing it says or leaves is believed: numbers must be within limits, and files regular and of the right type; anything else
+// is refused.
 func collect(report Report, answer response, p Purpose) (Report, error) {
 	if !answer.plausible(p) {
 		return refuse(report), nil
@@ -111,7 +112,8 @@ const maxReason = 128
 // type, and a reason, short and of printable ASCII, exactly when it refuses.
 func (r response) wellFormed() bool {
 	odd := strings.ContainsFunc(r.Reason, func(r rune) bool { return r < ' ' || r > '~' })
-	return (r.MediaType == "" || Portfolio.takes(r.MediaType)) && r.Accepted == (r.Reason == "") && len(r.Reason) <= maxReason && !odd
+	return (r.MediaType == "" || Portfolio.takes(r.MediaType)) && r.Accepted == (r.Reason == "") &&
+		len(r.Reason) <= maxReason && !odd
 }
 
 // plausible tells whether an acceptance could be one of ours.
@@ -173,8 +175,8 @@ const (
 	Crashed Ending = "crashed"
 )
 
-// spentTime of the processor is far more than a sound file takes. A child that ended after so much of it reached a limit, whether its
-// own or its 15 s; one that was ended with less was waiting for the machine.
+// spentTime of the processor is far more than a sound file takes. A child that ended after so much of it reached a limit, whether
+// its own or its 15 s; one that was ended with less was waiting for the machine.
 const spentTime = cpuTime * time.Second * 2 / 3
 
 // outOfMemory is what the Go runtime, GLib, the C++ library and libvips print before they end a process for want of memory.

@@ -16,12 +16,12 @@ var readable = []string{"/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/shar
 // links lead into them on systems whose libraries all lie under /usr.
 var links = []string{"/lib", "/lib64"}
 
-// errNoProc says that this process cannot mount its own /proc, as in a container that masks parts of it. The parent then gives up the
-// namespaces that need it.
+// errNoProc says that this process cannot mount its own /proc, as in a container that masks parts of it. The parent then gives up
+// the namespaces that need it.
 var errNoProc = errors.New("mount /proc")
 
-// changeRoot makes the folder above the working folder this process's root: read-only, with nothing in it but the working folder, the
-// readable folders and a /proc that shows this process alone, which psx needs to find its threads.
+// changeRoot makes the folder above the working folder this process's root: read-only, with nothing in it but the working folder,
+// the readable folders and a /proc that shows this process alone, which psx needs to find its threads.
 func changeRoot(c childConfig) (string, error) {
 	if c.namespaces.flags&unix.CLONE_NEWNS == 0 {
 		return "", errors.New("there is no mount namespace")

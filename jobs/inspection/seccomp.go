@@ -11,25 +11,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowed are the system calls of the Go runtime, glibc and the decoders once the child is confined. Everything else fails with EPERM:
-// sockets, exec, ptrace, mounts, other processes' memory, keys, io_uring, perf, bpf, userfaultfd and what is yet to be invented. A name
-// that an architecture does not have is left out there.
+// allowed are the system calls of the Go runtime, glibc and the decoders once the child is confined. Everything else fails with
+// EPERM: sockets, exec, ptrace, mounts, other processes' memory, keys, io_uring, perf, bpf, userfaultfd and what is yet to be
+// invented. A name that an architecture does not have is left out there.
 var allowed = []string{
 	// Memory
 	"brk", "madvise", "membarrier", "mincore", "mmap", "mprotect", "mremap", "munmap",
 	// Files
-	"access", "close", "close_range", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64", "fallocate", "fdatasync", "flock",
-	"fstat", "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "lseek", "lstat", "mkdir", "mkdirat", "newfstatat", "open", "openat",
-	"pipe2", "pread64", "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv", "rename", "renameat", "renameat2",
+	"access", "close", "close_range", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64", "fallocate",
+	"fdatasync", "flock",
+	"fstat", "fstatfs", "fsync", "ftruncate", "getcwd", "getdents64", "lseek", "lstat", "mkdir", "mkdirat", "newfstatat",
+	"open", "openat",
+	"pipe2", "pread64", "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv", "rename", "renameat",
+	"renameat2",
 	"rmdir", "stat", "statfs", "statx", "unlink", "unlinkat", "write", "writev",
 	// Waiting
-	"clock_nanosleep", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "futex", "nanosleep", "poll", "ppoll",
+	"clock_nanosleep", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "futex", "nanosleep", "poll",
+	"ppoll",
 	"pselect6", "restart_syscall", "sched_yield", "select",
 	// Threads and signals
-	"exit", "exit_group", "get_robust_list", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn", "rt_sigtimedwait",
-	"sched_getaffinity", "sched_getparam", "sched_getscheduler", "set_robust_list", "set_tid_address", "sigaltstack", "arch_prctl",
+	"exit", "exit_group", "get_robust_list", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn",
+	"rt_sigtimedwait",
+	"sched_getaffinity", "sched_getparam", "sched_getscheduler", "set_robust_list", "set_tid_address", "sigaltstack",
+	"arch_prctl",
 	// Questions
-	"clock_getres", "clock_gettime", "getegid", "geteuid", "getgid", "getpid", "getppid", "getpriority", "getrandom", "getresgid",
+	"clock_getres", "clock_gettime", "getegid", "geteuid", "getgid", "getpid", "getppid", "getpriority", "getrandom",
+	"getresgid",
 	"getresuid", "getrlimit", "getrusage", "getsid", "gettid", "gettimeofday", "getuid", "sysinfo", "time", "times", "uname",
 }
 
