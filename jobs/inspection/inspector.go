@@ -6,10 +6,10 @@
 //
 // Invariants. The child is confined before it reads a byte, whoever starts the server: namespaces and a root folder of its own,
 // another user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system calls,
-// an environment without secrets, no descriptor but the standard three. Measures overlap, and those that a kernel lacks are told
-// (Confinement). It scans headers and structure with code of this package first (scan_jpeg.go, scan_png.go, scan_pdf.go), and
-// only what passes reaches a library; of libvips only the one loader of the recognised type is open. Nothing is accepted that was
-// not decoded without complaint and rendered.
+// an environment without secrets, no descriptor but the standard three. Measures overlap; Confinement tells which of them the
+// kernel lacks. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go, pdf_scan.go),
+// and only what passes reaches a library; of libvips only the one loader of the recognised type is open. Nothing is accepted that
+// was not decoded without complaint and rendered.
 //
 // Failure. What the bytes cause is a report, never an error: a refusal found by the scan, a decoder that aborts, a limit reached,
 // a response that makes no sense; Report.Ending tells a crash and a limit from a refusal. An error means that this machine could
