@@ -176,8 +176,8 @@ const (
 )
 
 // spentTime of the processor is far more than a sound file takes. A child that ended after so much of it reached a limit, whether
-// its own or its 15 s; one that was ended with less was waiting for the machine.
-const spentTime = cpuTime * time.Second * 2 / 3
+// its own or its 15 s; one that was ended with less was waiting for the machine. Tests have a shorter one.
+var spentTime = cpuTime * time.Second * 2 / 3
 
 // outOfMemory is what the Go runtime, GLib, the C++ library and libvips print before they end a process for want of memory.
 var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]ailed to allocate|bad_alloc|pthread_create failed`)
