@@ -1,14 +1,25 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"riverqueue.com/riverui"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 const (
@@ -45,14 +56,133 @@ func NewDashboard(c Config) (*Dashboard, error) {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	mux := http.NewServeMux()
-	shown := patient(c.DB, page)
+	shown := withUnavailable(c.DB, page)
 	mux.Handle("GET "+DashboardPath, shown)
 	mux.Handle("GET "+DashboardPath+"/", shown)
-	for _, row := range dashboardActs {
-		mux.Handle(row.pattern, audited(c, row.act, shown))
+	for _, row := range dashboardActions {
+		mux.Handle(row.pattern, audited(c, row.name, shown))
 	}
 	return &Dashboard{Handler: mux, stop: stop}, nil
 }
 
 // Stop ends what runs in the background.
 func (d *Dashboard) Stop() { d.stop() }
+
+// maxAction is the size of an action's body in bytes.
+const maxAction = 64 << 10
+
+// dashboardActions is everything that can be changed on the dashboard, and its name in the audit log. What is not in the table
+// cannot be reached, so there is no change without an audit entry.
+var dashboardActions = []struct{ pattern, name string }{
+	{"POST " + DashboardPath + "/api/jobs/cancel", "cancel"},
+	{"POST " + DashboardPath + "/api/jobs/delete", "delete"},
+	{"POST " + DashboardPath + "/api/jobs/retry", "retry"},
+	{"PUT " + DashboardPath + "/api/queues/{name}/pause", "pauseQueue"},
+	{"PUT " + DashboardPath + "/api/queues/{name}/resume", "resumeQueue"},
+}
+
+// actionBody is the body of an action on jobs; one on a queue has none, or an empty object.
+type actionBody struct {
+	IDs []string `json:"ids"`
+}
+
+// maxQueueName is the length of a queue's name in characters, River's own limit.
+const maxQueueName = 64
+
+// readAction reads the ids of jobs and the name of the queue that an action concerns. The audit log keeps them for ever, so
+// anything else is invalid_input.
+func readAction(r *http.Request, raw []byte) (queue string, details map[string]any, err error) {
+	var sent actionBody
+	if len(raw) > 0 {
+		if err := wire.Unmarshal(raw, &sent); err != nil {
+			return "", nil, fault.Wrap(fault.InvalidInput, err)
+		}
+	}
+	details = make(map[string]any)
+	for _, id := range sent.IDs {
+		if _, err := strconv.ParseInt(id, 10, 64); err != nil {
+			return "", nil, fault.Wrap(fault.InvalidInput, err)
+		}
+		details["ids"] = sent.IDs
+	}
+	queue = r.PathValue("name")
+	if _, err := text.Line(queue, 0, maxQueueName); err != nil {
+		return "", nil, fault.Wrap(fault.InvalidInput, err)
+	}
+	return queue, details, nil
+}
+
+// audited passes an action on once its audit entry is committed.
+func audited(c Config, name string, page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
+		if err != nil {
+			refuseAction(w, fault.Wrap(fault.InvalidInput, err))
+			return
+		}
+		queue, details, err := readAction(r, raw)
+		if err != nil {
+			refuseAction(w, fault.From(err))
+			return
+		}
+		if err := c.Graph.Operator.AuditJobs(r.Context(), name, queue, details); err != nil {
+			known := fault.From(err)
+			if known.Code == fault.InternalError {
+				c.Logger.ErrorContext(r.Context(), "an action on jobs could not be audited", "action", name, "error", err)
+			}
+			refuseAction(w, known)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		page.ServeHTTP(w, r)
+	})
+}
+
+// refuseAction answers in the form that the page shows.
+func refuseAction(w http.ResponseWriter, known *fault.Error) {
+	raw, err := json.Marshal(map[string]string{"message": known.Text()})
+	if err != nil {
+		panic(err) // a map of strings can be marshalled
+	}
+	if wait := known.Retry(); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(known.Status())
+	_, _ = w.Write(raw) // a client that has gone away needs no answer
+}
+
+// pingTimeout is how long the database may take to answer before an error of the page counts as its being unavailable.
+const pingTimeout = time.Second
+
+// withUnavailable answers 503 instead of the page's 500 while the database does not answer.
+func withUnavailable(database *db.DB, page http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page.ServeHTTP(&unavailableWriter{w, database}, r)
+	})
+}
+
+// unavailableWriter changes the status of errors that the unavailable database caused.
+type unavailableWriter struct {
+	http.ResponseWriter
+
+	database *db.DB
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (u *unavailableWriter) WriteHeader(status int) {
+	if status == http.StatusInternalServerError && u.unavailable() {
+		u.Header().Set("Retry-After", "2")
+		status = http.StatusServiceUnavailable
+	}
+	u.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the inner writer.
+func (u *unavailableWriter) Unwrap() http.ResponseWriter { return u.ResponseWriter }
+
+func (u *unavailableWriter) unavailable() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout) // the request's own time may be up
+	defer cancel()
+	return u.database.Ping(ctx) != nil
+}

@@ -1,12 +1,12 @@
-// Package jobs is what need not be done while a client waits: one table of workers and periods over River.
+// Package jobs runs background work over River: one table of kinds of jobs, their queues, time limits and periods (table.go).
 //
-// A worker is thin: it calls a method of a domain and reports what went wrong. Every job may run twice, or again after a crash,
-// and does no harm. A job that a mutation asks for is a row of its transaction (Enqueue), so it exists exactly when its cause does.
-// Periodic jobs are asked for by one process of the cluster at a time, once a period, and run on any; one that fails or is cut off is
-// not tried again, because the next period comes.
+// A job calls a method of a domain and returns its error. It may run twice, or again after a crash, and does no harm. A job that
+// a mutation asks for is inserted in its transaction (NewEnqueue), so it exists exactly when its cause does. Periodic jobs are
+// inserted by one process of the cluster at a time, once a period, and run on any; one that fails or is cut off is not tried
+// again, because the next period comes.
 //
-// While the database is away nothing runs, and everything resumes by itself. When the process that asks for periodic jobs is
-// killed, another takes its place within some 20 seconds.
+// While the database is unavailable nothing runs, and everything resumes by itself. When the process that inserts periodic jobs
+// is killed, another takes its place within some 20 seconds.
 package jobs
 
 import (
@@ -19,6 +19,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
@@ -30,16 +33,16 @@ import (
 // Config is what jobs need.
 type Config struct {
 	Graph *graph.Graph
-	// DB is the pool on which jobs are asked for, taken and finished.
+	// DB is the pool on which jobs are inserted, taken and finished.
 	DB *db.DB
 	// URL of the same database, for one connection that listens; not that of a transaction pooler.
 	URL    string
 	Logger *slog.Logger
-	// Metrics counts runs and verdicts; nil counts nothing.
+	// Metrics counts runs and inspections; nil counts nothing.
 	Metrics *metrics.Metrics
 	// Tracer goes on with the traces of requests that asked for a job; nil for none.
 	Tracer trace.Tracer
-	// Inspector judges uploads; nil starts a child for each.
+	// Inspector inspects uploads; nil starts a child for each.
 	Inspector *inspection.Inspector
 	// BackUp makes a backup when one is due; nil where the process keeps none.
 	BackUp func(context.Context) error
@@ -54,7 +57,7 @@ const (
 	softStop = 3 * time.Second
 	// keepCompleted is short, because a job a second leaves a row each; the dashboard shows some of the hourly ones.
 	keepCompleted = 4 * time.Hour
-	// pollInterval is how long a job waits of which no notice came.
+	// pollInterval is how long a job waits whose notification got lost.
 	pollInterval = time.Second
 )
 
@@ -82,7 +85,7 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 	}
 	config := &river.Config{
 		CompletedJobRetentionPeriod: keepCompleted,
-		// With River's own cooldown notices are dropped, and a job waits for the next poll.
+		// With River's own cooldown notifications are dropped, and a job waits for the next poll.
 		FetchCooldown:        river.FetchCooldownMin,
 		FetchPollInterval:    poll,
 		JobTimeout:           jobTimeout,
@@ -127,7 +130,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 
 var errStopped = errors.New("jobs: stopped")
 
-// Healthy tells whether this process works jobs, for /readyz. That the database is away is not for it to say.
+// Healthy tells whether this process works jobs, for /readyz. An unavailable database does not count.
 func (j *Jobs) Healthy(context.Context) error {
 	select {
 	case <-j.stopped:
@@ -136,3 +139,62 @@ func (j *Jobs) Healthy(context.Context) error {
 		return nil
 	}
 }
+
+// driver is River's driver over database/sql, which cannot listen, with the listener of its driver for pgx. So jobs are inserted
+// in the transactions of everything else and still begin at once.
+type driver struct {
+	*riverdatabasesql.Driver
+	listening *riverpgxv5.Driver
+}
+
+// SupportsListener implements riverdriver.Driver: River listens and polls.
+func (d driver) SupportsListener() bool { return true }
+
+// GetListener implements riverdriver.Driver.
+func (d driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return d.listening.GetListener(params)
+}
+
+// newDriver also returns the pool that the listener takes its one connection from; nothing is connected yet.
+func newDriver(database *sql.DB, url string) (driver, *pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return driver{}, nil, fmt.Errorf("jobs: %w", err)
+	}
+	config.MinConns, config.MaxConns = 0, 1
+	config.ConnConfig.RuntimeParams["application_name"] = "stoa jobs"
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return driver{}, nil, fmt.Errorf("jobs: %w", err)
+	}
+	return driver{riverdatabasesql.New(database), riverpgxv5.New(pool)}, pool, nil
+}
+
+// riverLog logs River's information as debugging messages: it counts jobs every few seconds.
+type riverLog struct{ slog.Handler }
+
+func lower(level slog.Level) slog.Level {
+	if level == slog.LevelInfo {
+		return slog.LevelDebug
+	}
+	return level
+}
+
+// Enabled implements slog.Handler.
+func (l riverLog) Enabled(ctx context.Context, level slog.Level) bool {
+	return l.Handler.Enabled(ctx, lower(level))
+}
+
+// Handle implements slog.Handler.
+func (l riverLog) Handle(ctx context.Context, record slog.Record) error {
+	record.Level = lower(record.Level)
+	return l.Handler.Handle(ctx, record)
+}
+
+// WithAttrs implements slog.Handler.
+func (l riverLog) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return riverLog{l.Handler.WithAttrs(attributes)}
+}
+
+// WithGroup implements slog.Handler.
+func (l riverLog) WithGroup(name string) slog.Handler { return riverLog{l.Handler.WithGroup(name)} }

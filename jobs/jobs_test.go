@@ -135,7 +135,7 @@ func TestJobsOutliveALostDatabase(t *testing.T) {
 	restore := h.Outage()
 	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) != nil }, patience, 10*time.Millisecond)
 	require.NoError(t, running.Healthy(context.Background()))
-	time.Sleep(2 * time.Second) // an outage takes time
+	require.Eventually(t, func() bool { return h.logged("level=ERROR") }, patience, 10*time.Millisecond, "a job is looked for in vain")
 	restore()
 	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) == nil }, patience, 10*time.Millisecond)
 	before := done()

@@ -2,16 +2,24 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/rivertype"
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
+	"stoa/graph/wallet"
 )
 
-// The queues and how many jobs of each a process works at the same time. Work that waits for nothing must not wait behind work
-// that takes long.
+// The queues and how many jobs of each a process works at the same time. Short jobs must not wait behind long ones.
 const (
 	promptQueue      = "prompt"
 	maintenanceQueue = "maintenance"
@@ -22,23 +30,145 @@ const (
 
 var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, backupQueue: 1}
 
-// unhurried are the queues whose jobs may take longer for a statement than a request may.
-var unhurried = map[string]bool{maintenanceQueue: true, backupQueue: true}
+// slowQueues are the queues whose statements may take longer than a request's.
+var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true}
 
-// table is every kind of job: where it is worked, what it may take, how often it is asked for (0: by mutations only), and what it
-// does.
+// The arguments of jobs that need none; the domains have those of the others.
+type (
+	deliverJob   struct{}
+	recoverJob   struct{}
+	feedJob      struct{}
+	cleanupJob   struct{}
+	orphansJob   struct{}
+	reconcileJob struct{}
+	lifecycleJob struct{}
+	rewardsJob   struct{}
+	backupJob    struct{}
+)
+
+// Kind implements river.JobArgs.
+func (deliverJob) Kind() string { return "deliver" }
+
+// Kind implements river.JobArgs.
+func (recoverJob) Kind() string { return "recover" }
+
+// Kind implements river.JobArgs.
+func (feedJob) Kind() string { return "feed" }
+
+// Kind implements river.JobArgs.
+func (cleanupJob) Kind() string { return "cleanup" }
+
+// Kind implements river.JobArgs.
+func (orphansJob) Kind() string { return "orphans" }
+
+// Kind implements river.JobArgs.
+func (reconcileJob) Kind() string { return "reconcile" }
+
+// Kind implements river.JobArgs.
+func (lifecycleJob) Kind() string { return "lifecycle" }
+
+// Kind implements river.JobArgs.
+func (rewardsJob) Kind() string { return "rewards" }
+
+// Kind implements river.JobArgs.
+func (backupJob) Kind() string { return "backup" }
+
+// table is every kind of job: its queue, its time limit, how often it is inserted (0: by mutations only), and what it does.
 var table = []row{
-	job(promptQueue, 5*time.Second, time.Second, deliver),
-	job(promptQueue, 30*time.Second, 5*time.Second, recoverUploads),
-	job(promptQueue, 30*time.Second, 2*time.Second, settleFeed),
-	job(inspectionQueue, 2*time.Minute, 0, inspect),
-	job(publicationQueue, 2*time.Minute, 0, publish),
-	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanup),
-	job(maintenanceQueue, 30*time.Minute, time.Hour, sweepStrays),
-	job(maintenanceQueue, 30*time.Minute, time.Hour, reconcile),
-	job(maintenanceQueue, 10*time.Minute, time.Hour, moveInactive),
-	job(maintenanceQueue, 10*time.Minute, time.Hour, grantRewards),
-	job(backupQueue, 6*time.Hour, time.Hour, backUp),
+	// Wakes the agents that are connected and have unacknowledged events, in case that nobody did.
+	job(promptQueue, 5*time.Second, time.Second, func(ctx context.Context, c Config, _ deliverJob) error {
+		_, err := c.Graph.Events.WakeWaiting(ctx)
+		return err
+	}),
+	// Asks again for the inspections that a crash cut off.
+	job(promptQueue, 30*time.Second, 5*time.Second, func(ctx context.Context, c Config, _ recoverJob) error {
+		_, err := c.Graph.Attachments.Recover(ctx)
+		return err
+	}),
+	// Adds to the feed, or deletes there, the posts of prolific authors who were shown or hidden.
+	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ feedJob) error {
+		_, err := c.Graph.Posts.SettleFeed(ctx)
+		return err
+	}),
+	job(inspectionQueue, 2*time.Minute, 0, func(ctx context.Context, c Config, args attachments.InspectJob) error {
+		return c.Graph.Attachments.Inspect(ctx, args.AttachmentID, c.inspect)
+	}),
+	job(publicationQueue, 2*time.Minute, 0, func(ctx context.Context, c Config, args attachments.PublishJob) error {
+		return c.Graph.Attachments.Publish(ctx, args.AttachmentID, c.inspect)
+	}),
+	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanUp),
+	job(maintenanceQueue, 30*time.Minute, time.Hour, func(ctx context.Context, c Config, _ orphansJob) error {
+		n, err := c.Graph.Attachments.DeleteOrphans(ctx)
+		c.logCount(ctx, "orphaned files deleted", n)
+		return err
+	}),
+	job(maintenanceQueue, 30*time.Minute, time.Hour, ledgerReport),
+	// Moves inactive agents to the trash; until the operator activates the lifecycle there are none.
+	job(maintenanceQueue, 10*time.Minute, time.Hour, func(ctx context.Context, c Config, _ lifecycleJob) error {
+		n, err := c.Graph.Bots.Trash(ctx)
+		c.logCount(ctx, "inactive agents moved to the trash", n)
+		return err
+	}),
+	// Grants what agents have earned; unless the operator enables rewards that is nothing.
+	job(maintenanceQueue, 10*time.Minute, time.Hour, func(ctx context.Context, c Config, _ rewardsJob) error {
+		n, err := c.Graph.Wallet.GrantRewards(ctx)
+		c.logCount(ctx, "rewards granted", n)
+		return err
+	}),
+	// Makes a backup when one is due.
+	job(backupQueue, 6*time.Hour, time.Hour, func(ctx context.Context, c Config, _ backupJob) error {
+		if c.BackUp == nil {
+			return nil
+		}
+		return c.BackUp(ctx)
+	}),
+}
+
+// logCount logs how much a job did, unless that is nothing.
+func (c Config) logCount(ctx context.Context, done string, n int64) {
+	if n > 0 {
+		c.Logger.InfoContext(ctx, done, "count", n)
+	}
+}
+
+// cleanUp deletes what is past its retention. One sweep that fails does not keep the others from running.
+func cleanUp(ctx context.Context, c Config, _ cleanupJob) error {
+	var failed []error
+	for _, sweep := range c.Graph.Operator.Sweeps {
+		n, err := sweep.Run(ctx)
+		if n > 0 {
+			c.Logger.InfoContext(ctx, "cleaned up", "sweep", sweep.Name, "deleted", n)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", sweep.Name, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// maxReconcile is after how long ledgerReport leaves the rest to its next run; its slices last a second or so.
+const maxReconcile = 20 * time.Minute
+
+// ledgerReport checks the ledger: what is new at each run, and everything once a day, in slices that any process may continue. A
+// discrepancy is a defect or a break-in: it is logged as an error, each time anew, and kept for /metrics of every process.
+func ledgerReport(ctx context.Context, c Config, _ reconcileJob) error {
+	end := time.Now().Add(maxReconcile)
+	for _, scope := range wallet.Scopes() {
+		for over := false; !over && time.Now().Before(end); {
+			var (
+				found []wallet.Discrepancy
+				err   error
+			)
+			if found, over, err = c.Graph.Wallet.ContinueCheck(ctx, scope); err != nil {
+				return err
+			}
+			for _, d := range found {
+				c.Logger.ErrorContext(ctx, "the ledger does not balance", "scope", scope, "check", d.Check, "bot_id", d.BotID,
+					"transaction_id", d.TransactionID, "expected", d.Expected, "found", d.Found)
+			}
+		}
+	}
+	return nil
 }
 
 // row is one kind of job.
@@ -55,11 +185,11 @@ type row struct {
 func job[Args river.JobArgs](queue string, timeout, period time.Duration, do func(context.Context, Config, Args) error) row {
 	var args Args
 	return row{kind: args.Kind(), queue: queue, period: period, args: args, register: func(workers *river.Workers, c Config) error {
-		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, unhurried: unhurried[queue], config: c, do: do})
+		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, slow: slowQueues[queue], config: c, do: do})
 	}}
 }
 
-// periodic asks for the job once a period, however many processes take part, and whether or not an earlier one is stuck.
+// periodic inserts the job once a period, however many processes take part, and whether or not an earlier one is stuck.
 func (r row) periodic() *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(r.period), func() (river.JobArgs, *river.InsertOpts) {
 		return r.args, &river.InsertOpts{Queue: r.queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: r.period}}
@@ -69,66 +199,74 @@ func (r row) periodic() *river.PeriodicJob {
 // worker runs one kind of job.
 type worker[Args river.JobArgs] struct {
 	river.WorkerDefaults[Args]
-	timeout   time.Duration
-	unhurried bool
-	config    Config
-	do        func(context.Context, Config, Args) error
+	timeout time.Duration
+	slow    bool
+	config  Config
+	do      func(context.Context, Config, Args) error
 }
 
 // Timeout implements river.Worker.
 func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
 
-// NextRetry implements river.Worker: the next attempt follows soon, because a client waits for what it brings about.
+// NextRetry implements river.Worker: the next attempt follows soon, because a client waits for its result.
 func (w *worker[Args]) NextRetry(job *river.Job[Args]) time.Time {
 	return time.Now().Add(time.Duration(job.Attempt) * time.Second)
 }
 
-// Work implements river.Worker.
-func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) error {
-	if w.unhurried {
+// Work implements river.Worker: it runs the job, counts how it ended, and continues the trace of the request that asked for it.
+func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err error) {
+	if w.slow {
 		ctx = db.WithStatementTimeout(ctx, db.MaintenanceTimeout)
 	}
-	return observed(ctx, w.config, job.JobRow, func(ctx context.Context) error { return w.do(ctx, w.config, job.Args) })
+	began := time.Now()
+	ctx, end := tracing.Job(ctx, w.config.Tracer, job.Kind, traceOf(job.JobRow))
+	outcome := metrics.Failed // also after a panic, unless it was the last attempt
+	if job.Attempt >= job.MaxAttempts {
+		outcome = metrics.Discarded
+	}
+	defer func() {
+		w.config.Metrics.Jobs.Done(job.Kind, outcome, time.Since(began))
+		end(err)
+	}()
+	if err = w.do(ctx, w.config, job.Args); err == nil {
+		outcome = metrics.Completed
+	}
+	return err
 }
 
-// The arguments of jobs that need none; those of the others are the domains'.
-type (
-	deliverJob   struct{}
-	recoverJob   struct{}
-	feedJob      struct{}
-	cleanupJob   struct{}
-	straysJob    struct{}
-	reconcileJob struct{}
-	lifecycleJob struct{}
-	rewardsJob   struct{}
-	backupJob    struct{}
-	inspectJob   = attachments.InspectJob
-	publishJob   = attachments.PublishJob
-)
+// NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.
+func NewEnqueue(database *db.DB, logger *slog.Logger) (db.Enqueue, error) {
+	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger}
+	client, err := river.NewClient(riverdatabasesql.New(database.SQL), config)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	byKind := make(map[string]string, len(table))
+	for _, row := range table {
+		byKind[row.kind] = row.queue
+	}
+	return func(ctx context.Context, tx *db.Tx, job db.Job) error {
+		_, err := client.InsertTx(ctx, tx.SQL, job, insertOpts(ctx, byKind[job.Kind()]))
+		return err
+	}, nil
+}
 
-// Kind names the job.
-func (deliverJob) Kind() string { return "deliver" }
+// insertOpts are the queue of a job and, as its metadata, the trace of the request that asks for it, if it has one.
+func insertOpts(ctx context.Context, queue string) *river.InsertOpts {
+	options := &river.InsertOpts{Queue: queue}
+	if from := tracing.Carry(ctx); from.Parent != "" {
+		if raw, err := json.Marshal(from); err == nil {
+			options.Metadata = raw
+		}
+	}
+	return options
+}
 
-// Kind names the job.
-func (recoverJob) Kind() string { return "recover" }
-
-// Kind names the job.
-func (feedJob) Kind() string { return "feed" }
-
-// Kind names the job.
-func (cleanupJob) Kind() string { return "cleanup" }
-
-// Kind names the job.
-func (straysJob) Kind() string { return "strays" }
-
-// Kind names the job.
-func (reconcileJob) Kind() string { return "reconcile" }
-
-// Kind names the job.
-func (lifecycleJob) Kind() string { return "lifecycle" }
-
-// Kind names the job.
-func (rewardsJob) Kind() string { return "rewards" }
-
-// Kind names the job.
-func (backupJob) Kind() string { return "backup" }
+// traceOf reads what insertOpts wrote.
+func traceOf(job *rivertype.JobRow) tracing.Carried {
+	var from tracing.Carried
+	if json.Unmarshal(job.Metadata, &from) != nil {
+		return tracing.Carried{} // somebody else's metadata
+	}
+	return from
+}

@@ -244,7 +244,7 @@ func TestConditionsAndRanges(t *testing.T) {
 func TestMissingBytes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	folder := s.InspectWith(jobs.Judge)
+	folder := s.InspectWith(jobs.InspectFile)
 	agent := s.Agent()
 	path := "/api/v1/attachments/" + s.attach(agent, "order", pngOf(t, 9, 9))["id"].(string) + "/download"
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "attachments")))
@@ -260,7 +260,7 @@ func TestMissingBytes(t *testing.T) {
 func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	s.InspectWith(jobs.Judge)
+	s.InspectWith(jobs.InspectFile)
 	original := pngOf(t, 30, 30)
 	input := s.attach(s.customer, "order", original)
 	path := "/api/v1/attachments/" + input["id"].(string)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func newFileSite(t testing.TB, options ...graphtest.Option) *site {
 	t.Helper()
 	s := newSite(t, options...)
-	s.InspectWith(jobs.Judge)
+	s.InspectWith(jobs.InspectFile)
 	return s
 }
 

@@ -60,7 +60,7 @@ func TestStalledUploads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: budget, UploadsPerAgent: places, Uploads: 32}))
-			folder := s.InspectWith(jobs.Judge)
+			folder := s.InspectWith(jobs.InspectFile)
 			agent, other := s.Agent(), s.Agent()
 			conns := make([]net.Conn, uploads)
 			var group sync.WaitGroup

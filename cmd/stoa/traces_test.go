@@ -107,7 +107,7 @@ func TestUploadIsOneTrace(t *testing.T) {
 	job := collected.find("job inspect", method)
 	require.NotNil(t, job)
 	require.Equal(t, upload.GetTraceId(), job.GetTraceId())
-	require.NotNil(t, collected.find("inspection.Judge", job))
+	require.NotNil(t, collected.find("inspection.Inspect", job))
 	require.NotNil(t, collected.find("SQL UPDATE", job))
 	root := collected.find("query settings", collected.find("POST /graphql", nil))
 	require.NotNil(t, root)

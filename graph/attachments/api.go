@@ -1,29 +1,31 @@
-// Package attachments is files: uploads and their inspection, who may read what, budgets, and the end of bytes (§2.7, §4.8, §8).
+// Package attachments is files: uploads and their inspection, who may read what, budgets, and the deletion of bytes (§2.7, §4.8,
+// §8).
 //
-// An upload begins with a reservation (reservation.go), before its first byte: of its announced size, or step by step where that
-// is not known. So what is stored never exceeds a budget, and what a budget refuses is read but not stored, since the faults of
-// the form and the answer to a repeat come first (contract §1). The reservation is renewed while the upload is being received,
-// and ends with it; when its process dies, Recover deletes the bytes and then the reservation.
+// An upload begins with a reservation (quota.go), before its first byte: of its announced size, or step by step where that is not
+// known. So what is stored never exceeds a budget. What a budget refuses is read but not stored, since the faults of the form and
+// the answer to a repeat come first (§1.6). The reservation is renewed while the upload is received and ends with it; when its
+// process dies, Recover deletes the bytes and then the reservation.
 //
 // The record of an upload stays for ever; its bytes are in the file store under the record's id and do not. The record replaces
-// the reservation, in the transaction that reserves room for the preview and asks for the inspection, and only when the bytes
-// are durable. It begins pending; the verdict makes it ready or rejected and is final. Only a verdict of the inspector rejects.
-// A file store or machine that fails, or an inspection that crashes, is no verdict: after three attempts the record is deleted,
-// and the same upload may be sent again.
+// the reservation, in the transaction that asks for the inspection, and only when the bytes are durable. It is pending until the
+// inspection makes it ready or rejected, which is final. A failing store or machine and a crashed inspection reject nothing:
+// after three attempts the record is deleted, and the same upload may be sent again.
 //
-// Budgets, the places of uploads under way and inspection slots hold across processes. All are given out under one lock, the row
-// of storage_usage that counts all agents; a trigger keeps the counts in step with the records. An inspection holds a lease that
-// it renews; when its process dies, the lease expires, its slot is free, and Recover asks for the inspection again. While the
-// database is away a verdict is held on to, and what is given back is tried again until it succeeds or has expired.
+// Budgets, places of uploads under way and inspection slots hold across processes. All are given out under one lock, the row of
+// storage_usage that counts all agents; a trigger keeps the counts in step with the records. An inspection holds a lease that it
+// renews (lease.go); when its process dies, the lease expires and Recover asks for the inspection again. While the database is
+// unavailable, the result of an inspection is kept and written as soon as it is back.
 //
-// Reading is decided per request by one predicate (visible.go); nothing about a URL grants anything.
+// Who may read a file is decided for each request by one statement (read_attachment); nothing about a URL grants anything.
 //
-// Others than the owner download a public copy. It is made when the first of them asks for it (copies.go), once whatever the
-// number of processes, in an inspection slot (publish.go); it counts towards the budgets and lives as long as the file. Of an
-// image no larger than its preview the preview is the public copy, and so it is where the budgets have no room for another.
+// Everyone but the owner and an order's participants downloads a public copy. It is made when first asked for (public_copy.go),
+// once whatever the number of processes, in an inspection slot (publish.go); it counts towards the budgets and lives as long as
+// the file. Of an image no larger than its preview the preview is the public copy, and so it is where the budgets have no room
+// for another.
 package attachments
 
 import (
+	"embed"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,20 +37,25 @@ import (
 	"stoa/graph/platform/limits"
 )
 
+//go:embed attachments.sql
+var files embed.FS
+
+var statements = db.Load(files)
+
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
 	// Store keeps the bytes.
 	Store *blob.Bucket
-	// Enqueue asks for inspections.
+	// Enqueue asks for inspections and public copies.
 	Enqueue db.Enqueue
-	// Patience is how long an upload waits for its verdict; 0 means the 30 s of the contract.
-	Patience time.Duration
+	// InspectionWait is how long an upload waits for its inspection; 0 means the 30 s of §4.8.
+	InspectionWait time.Duration
 	// Hurry is closed when uploads must not wait any longer, because the process shuts down; nil for never.
 	Hurry <-chan struct{}
 
-	decided sync.Map // of the uploads that wait in this process: id -> chan struct{}, closed at the verdict
+	waiting sync.Map // the uploads that wait in this process: id -> chan struct{}, closed when the inspection has ended
 
 	copyWaits atomic.Int64 // readers of this process that wait for a public copy
 }
@@ -58,5 +65,13 @@ type InspectJob struct {
 	AttachmentID uuid.UUID `json:"attachment_id"`
 }
 
-// Kind names the job.
+// Kind implements db.Job.
 func (InspectJob) Kind() string { return "inspect" }
+
+// PublishJob asks for the public copy of one file.
+type PublishJob struct {
+	AttachmentID uuid.UUID `json:"attachment_id"`
+}
+
+// Kind implements db.Job.
+func (PublishJob) Kind() string { return "publish" }

@@ -12,36 +12,34 @@ import (
 	"stoa/graph/platform/fault"
 )
 
+var (
+	lockFiles      = statements.Named("lock_files")
+	unbindFiles    = statements.Named("unbind_files")
+	bindFiles      = statements.Named("bind_files")
+	boundFiles     = statements.Named("bound_files")
+	confirmRights  = statements.Named("confirm_rights")
+	countConfirmed = statements.Named("count_confirmed")
+)
+
 // Target is what files are bound to: the agent of an image, a post, or the inputs or results of an order.
 type Target struct {
 	Use Use
 	ID  uuid.UUID
 }
 
-const lockFiles = `
-SELECT ` + columns + ` FROM attachments a WHERE a.id = ANY ($1::uuid[]) OR (a.bound_id = $2 AND a.bound_kind = $3) ORDER BY a.id FOR UPDATE`
-
-const unbind = `
-UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = stoa_now()
-WHERE bound_id = $1 AND bound_kind = $2 AND id <> ALL ($3::uuid[])`
-
-const bind = `
-UPDATE attachments a SET bound_id = $1, bound_kind = $2, position = f.position, unbound_at = NULL
-FROM unnest($3::uuid[]) WITH ORDINALITY AS f (id, position) WHERE a.id = f.id`
-
-// Bind makes ids, which are all different, the files of a target in that order, inside the transaction that decides so. What
-// was bound to the target and is not among them becomes unbound, to be bound again or cleaned up 30 days later (§8). A file
-// that is newly bound must be the owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to
-// nothing else, else attachment_already_bound. The caller has decided that the owner may do this and holds the target's lock.
+// Bind makes ids, which are all different, the files of a target in that order, inside the caller's transaction. What was bound
+// to the target and is not among them becomes unbound, to be bound again or deleted 30 days later (§8). A file that is newly
+// bound must be the owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to nothing else,
+// else attachment_already_bound. The caller has decided that the owner may do this and holds the target's lock.
 func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
-	found, err := locked(ctx, tx, target, ids)
+	found, err := db.All[row](ctx, tx.SQL, lockFiles, db.IDs(ids), target.ID, target.Use)
 	if err != nil {
 		return err
 	}
 	var taken bool
 	for _, id := range ids {
-		at := slices.IndexFunc(found, func(r *record) bool { return r.ID == id })
-		if at < 0 || !found[at].usable(owner, target) {
+		at := slices.IndexFunc(found, func(r *row) bool { return r.ID == id })
+		if at < 0 || !found[at].bindable(owner, target) {
 			return fault.New(fault.InvalidAttachment)
 		}
 		taken = taken || found[at].boundElsewhere(target)
@@ -49,52 +47,79 @@ func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []
 	if taken {
 		return fault.New(fault.AttachmentAlreadyBound)
 	}
-	if _, err := tx.SQL.ExecContext(ctx, unbind, target.ID, target.Use, pq.Array(texts(ids))); err != nil {
+	if err := unbind(ctx, tx, target, ids); err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, bind, target.ID, target.Use, pq.Array(texts(ids)))
+	_, err = tx.SQL.ExecContext(ctx, bindFiles.Text, target.ID, target.Use, db.IDs(ids))
 	return err
 }
 
 // Unbind ends the use of every file of a target, as Bind of no files does.
-func Unbind(ctx context.Context, tx *db.Tx, target Target) error {
-	_, err := tx.SQL.ExecContext(ctx, unbind, target.ID, target.Use, pq.Array([]string{}))
+func Unbind(ctx context.Context, tx *db.Tx, target Target) error { return unbind(ctx, tx, target, nil) }
+
+// unbind ends the use of the target's files but for those kept.
+func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) error {
+	_, err := tx.SQL.ExecContext(ctx, unbindFiles.Text, target.ID, target.Use, db.IDs(kept))
 	return err
 }
 
-// usable tells whether the file may be among the target's files; one that is already may even have lost its bytes.
-func (r *record) usable(owner uuid.UUID, target Target) bool {
-	if r.OwnerID != owner || r.Purpose != uses[target.Use] || r.Status != attachment.StatusReady {
+// bindable tells whether the file may be among the target's files; one that is already may even have lost its bytes.
+func (r *row) bindable(owner uuid.UUID, target Target) bool {
+	if r.OwnerID != owner || r.Purpose != purposeOf[target.Use] || r.Status != attachment.StatusReady {
 		return false
 	}
 	return r.DeletedAt == nil || (r.BoundID != nil && !r.boundElsewhere(target))
 }
 
-func (r *record) boundElsewhere(target Target) bool {
+func (r *row) boundElsewhere(target Target) bool {
 	return r.BoundID != nil && (*r.BoundID != target.ID || *r.BoundKind != target.Use)
 }
 
-func locked(ctx context.Context, tx *db.Tx, target Target, ids []uuid.UUID) ([]*record, error) {
-	rows, err := tx.SQL.QueryContext(ctx, lockFiles, pq.Array(texts(ids)), target.ID, target.Use)
+// Bound returns the cards of the files of many targets in one query, in the order in which they were bound. The caller has
+// decided that reader (uuid.Nil for nobody in particular) may see the targets: an order's files show whole, to its
+// participants; of the others' files only their owner sees name and hash. q is a pool or a transaction.
+func Bound(ctx context.Context, q db.Querier, reader uuid.UUID, targets ...Target) (map[Target][]*Card, error) {
+	cards := make(map[Target][]*Card, len(targets))
+	if len(targets) == 0 {
+		return cards, nil
+	}
+	ids, kinds := make([]uuid.UUID, len(targets)), make(pq.StringArray, len(targets))
+	for i, t := range targets {
+		ids[i], kinds[i] = t.ID, string(t.Use)
+	}
+	found, err := db.All[row](ctx, q, boundFiles, db.IDs(ids), kinds)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var found []*record
-	for rows.Next() {
-		r := new(record)
-		if err := rows.Scan(r.targets()...); err != nil {
-			return nil, err
-		}
-		found = append(found, r)
+	for _, r := range found {
+		target := Target{Use: *r.BoundKind, ID: *r.BoundID}
+		cards[target] = append(cards[target], newCard(r, r.rightsWithin(reader)))
 	}
-	return found, rows.Err()
+	return cards, nil
 }
 
-func texts(ids []uuid.UUID) []string {
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = id.String()
+// rightsWithin are the rights of someone who may see what the file is bound to.
+func (r *row) rightsWithin(reader uuid.UUID) rights {
+	switch {
+	case r.OwnerID == reader:
+		return ofOwner
+	case r.Purpose == Order:
+		return ofParticipant
+	default:
+		return ofPublic
 	}
-	return list
+}
+
+// Confirm records that the owner claims the right to publish these files. The claim stays, whatever the files are bound to later
+// (§2.2).
+func Confirm(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) error {
+	_, err := tx.SQL.ExecContext(ctx, confirmRights.Text, owner, db.IDs(ids))
+	return err
+}
+
+// Confirmed tells whether the owner has claimed the right to publish every one of these files, which are all different.
+func Confirmed(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) (bool, error) {
+	var n int
+	err := tx.SQL.QueryRowContext(ctx, countConfirmed.Text, owner, db.IDs(ids)).Scan(&n)
+	return n == len(ids), err
 }

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/jobs"
 )
 
 func TestBudgetsRefuse(t *testing.T) {
@@ -67,7 +68,7 @@ func TestHundredFilesAndThousandRecords(t *testing.T) {
 
 func TestRejectedUploadCountsAsRecordOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, jobs.InspectFile)
 	agent := w.Agent()
 	for name, b := range map[string][]byte{"empty": nil, "unknown": []byte("hello"), "cut": photo(t, 30, 30)[:500]} {
 		f := newForm(attachments.Portfolio, b)

@@ -2,6 +2,7 @@ package attachments_test
 
 import (
 	"context"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,26 +15,29 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
-	"stoa/jobs"
 )
 
-// gate holds the real inspection back and counts how many run at once.
+// gate holds inspections back and counts how many run at once.
 type gate struct {
 	open    chan struct{}
+	entered chan struct{} // gets a value for each inspection, where it is not nil
 	running atomic.Int64
 	mu      sync.Mutex
 	most    int64
 }
 
-func (g *gate) judge(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+func (g *gate) inspect(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 	now := g.running.Add(1)
 	defer g.running.Add(-1)
 	g.mu.Lock()
 	g.most = max(g.most, now)
 	g.mu.Unlock()
+	if g.entered != nil {
+		g.entered <- struct{}{}
+	}
 	select {
 	case <-g.open:
-		return jobs.Judge(ctx, path, purpose)
+		return inspectHead(ctx, original, purpose)
 	case <-ctx.Done():
 		return attachments.Report{}, ctx.Err()
 	}
@@ -43,7 +47,7 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
 	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.judge)
+	w.folder = w.InspectWith(g.inspect)
 	agents := []*graphtest.Agent{w.Agent(), w.Agent()}
 	var group sync.WaitGroup
 	results := make([]error, 10)
@@ -76,7 +80,7 @@ func TestSlotsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
 	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.judge)
+	w.folder = w.InspectWith(g.inspect)
 	here := w.Attachments
 	there := &attachments.API{DB: here.DB, Quotas: here.Quotas, Store: here.Store, Enqueue: here.Enqueue}
 	agent := w.Agent()
@@ -128,8 +132,8 @@ func TestUploadThatTakesLongGoesOn(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t)}
 	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.judge)
-	w.Attachments.Patience = 50 * time.Millisecond
+	w.folder = w.InspectWith(g.inspect)
+	w.Attachments.InspectionWait = 50 * time.Millisecond
 	agent := w.Agent()
 	slow := newForm(attachments.Order, picture(t, 8, 8))
 	_, err := w.send(agent, slow)

@@ -34,7 +34,7 @@ type Card struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (c *Card) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	w.UUID("id", c.ID)
@@ -54,16 +54,6 @@ func (c *Card) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-// AttachmentResult is one file, as REST wraps it.
-type AttachmentResult struct {
-	Attachment *Card `json:"attachment"`
-}
-
-const (
-	jpeg = "image/jpeg"
-	pdf  = "application/pdf"
-)
-
 // URL is the path of a file's record under the origin.
 func URL(id uuid.UUID) string { return "/api/v1/attachments/" + id.String() }
 
@@ -71,13 +61,13 @@ func URL(id uuid.UUID) string { return "/api/v1/attachments/" + id.String() }
 func PreviewURL(id uuid.UUID) string { return URL(id) + "/preview" }
 
 // newCard is the record as a reader with these rights sees it.
-func newCard(r *record, rights rights) *Card {
+func newCard(r *row, rights rights) *Card {
 	c := &Card{
-		ID: r.ID, Purpose: string(r.Purpose), Status: string(r.Status), MediaType: r.MediaType, SizeBytes: r.SizeBytes,
+		ID: r.ID, Purpose: string(r.Purpose), Status: string(r.Status), MediaType: r.MediaType, SizeBytes: r.Size,
 		Width: r.Width, Height: r.Height, Pages: r.Pages, Available: r.available(), CreatedAt: r.CreatedAt,
 	}
 	if rights.whole() {
-		sum := hex.EncodeToString(r.Sha256)
+		sum := hex.EncodeToString(r.SHA256)
 		c.FileName, c.SHA256 = &r.FileName, &sum
 	} else if r.Status == attachment.StatusReady {
 		media := r.publishedType()

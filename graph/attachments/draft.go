@@ -22,15 +22,13 @@ const (
 	maxPreview = 1 << 20
 	// headSize is how much of a file is looked at for its dimensions.
 	headSize = 64 << 10
-	// writeBuffer is what one writer of an object store holds in memory.
-	writeBuffer = 5 << 20
 )
 
 // Draft is a file that is being received into the store. It holds a reservation (upload_reservations) and keeps nothing of the
 // file in memory but its head. It is not safe for concurrent use and must be discarded in the end, whatever became of it.
 type Draft struct {
-	api  *API
-	held *reservation
+	api         *API
+	reservation *reservation
 	// ctx ends with the request, and when the reservation cannot be renewed; stop ends the renewal.
 	ctx    context.Context //nolint:containedctx // a draft is a part of one request
 	stop   func()
@@ -39,9 +37,9 @@ type Draft struct {
 	hash   hash.Hash
 	size   int64
 	head   []byte
-	// opened tells that bytes may be in the store, settled that a record speaks for them.
-	opened, settled bool
-	// failed is the first failure of the store. It waits until it is known that the upload is not a repeat, which needs no store.
+	// opened tells that bytes may be in the store, recorded that they belong to a record.
+	opened, recorded bool
+	// failed is the first error of the store. It is returned once it is known that the upload is no repeat, which needs no store.
 	failed error
 }
 
@@ -57,15 +55,9 @@ func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{api: a, held: held, hash: sha256.New()}
+	d := &Draft{api: a, reservation: held, hash: sha256.New()}
 	d.ctx, d.stop = a.renew(ctx, renewReservation, held.id)
 	return d, nil
-}
-
-func writerOptions() *blob.WriterOptions {
-	return &blob.WriterOptions{
-		ContentType: "application/octet-stream", DisableContentTypeDetection: true, BufferSize: writeBuffer, MaxConcurrency: 1,
-	}
 }
 
 // Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. What the budgets or the store
@@ -77,7 +69,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
 	d.hash.Write(p)
 	d.head = append(d.head, p[:min(len(p), headSize-len(d.head))]...)
-	if d.failed == nil && d.held.refused == nil {
+	if d.failed == nil && d.reservation.refused == nil {
 		d.failed = d.store(p)
 	}
 	return len(p), nil
@@ -85,19 +77,26 @@ func (d *Draft) Write(p []byte) (int, error) {
 
 // store writes bytes that are reserved already, or can be.
 func (d *Draft) store(p []byte) error {
-	if need := d.size - d.held.bytes; need > 0 {
-		if err := d.api.extend(d.ctx, d.held, need); err != nil {
+	if need := d.size - d.reservation.bytes; need > 0 {
+		if err := d.api.extend(d.ctx, d.reservation, need); err != nil {
 			return err
 		}
 	}
-	if d.held.refused != nil {
-		d.abandon()
-		return d.api.empty(d.ctx, d.held.id)
+	if d.reservation.refused != nil {
+		d.cancelWrite()
+		return d.emptyReservation()
 	}
 	if err := d.open(); err != nil {
 		return err
 	}
 	_, err := d.writer.Write(p)
+	return err
+}
+
+// emptyReservation gives back all that the reservation holds but its place among the uploads under way; the bytes are deleted
+// already.
+func (d *Draft) emptyReservation() error {
+	_, err := d.api.DB.SQL.ExecContext(d.ctx, emptyReservation.Text, d.reservation.id)
 	return err
 }
 
@@ -112,12 +111,12 @@ func (d *Draft) open() (err error) {
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(d.ctx)
 	d.opened = true
-	d.writer, err = d.api.Store.NewWriter(ctx, originalKey(d.held.id), writerOptions())
+	d.writer, err = d.api.Store.NewWriter(ctx, originalKey(d.reservation.id), writerOptions())
 	return err
 }
 
-// abandon deletes what was written and not kept.
-func (d *Draft) abandon() {
+// cancelWrite deletes what was written and not committed.
+func (d *Draft) cancelWrite() {
 	if d.cancel != nil {
 		d.cancel()
 	}
@@ -127,8 +126,8 @@ func (d *Draft) abandon() {
 	}
 }
 
-// keep makes the bytes durable; service_unavailable where the store cannot.
-func (d *Draft) keep() error {
+// commit makes the bytes durable; service_unavailable where the store cannot.
+func (d *Draft) commit() error {
 	if d.failed == nil {
 		d.failed = d.open()
 	}
@@ -145,22 +144,22 @@ func (d *Draft) keep() error {
 // Discard ends the draft. Where it made no record, its bytes are deleted and its reservation is given back.
 func (d *Draft) Discard() {
 	d.stop()
-	d.abandon()
+	d.cancelWrite()
 	switch {
-	case d.settled:
+	case d.recorded:
 	case d.opened:
-		giveBack(d.ctx, func(ctx context.Context) error { return d.api.release(ctx, d.held.id, false) })
+		cleanUp(d.ctx, func(ctx context.Context) error { return d.api.release(ctx, d.reservation.id, false) })
 	default:
-		giveBack(d.ctx, func(ctx context.Context) error {
-			_, err := d.api.DB.SQL.ExecContext(ctx, endReservation, d.held.id)
+		cleanUp(d.ctx, func(ctx context.Context) error {
+			_, err := d.api.DB.SQL.ExecContext(ctx, deleteReservation.Text, d.reservation.id)
 			return err
 		})
 	}
 }
 
-// reserve is what the original and its preview may take in bytes. A small image has a small preview, which its head tells; the
-// inspection does not trust the head, and neither does finish, which looks at the preview itself.
-func (d *Draft) reserve() int64 {
+// estimate is what the original and its preview may take in bytes. The head of a small image says that its preview is small.
+// Nobody relies on that: accept checks the budgets again with the size of the preview itself.
+func (d *Draft) estimate() int64 {
 	room := int64(maxPreview)
 	if shape, _, err := image.DecodeConfig(bytes.NewReader(d.head)); err == nil {
 		const headers, perPixel = 4 << 10, 3

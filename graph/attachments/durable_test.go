@@ -19,6 +19,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/jobs"
 )
 
 // powerCut is a disk that remembers what would be left after a power cut at any moment: the content of files as they were last
@@ -104,7 +105,7 @@ func pathOf(root string, id uuid.UUID, version string) string {
 // The original survives a power cut before there is a record of it, and the preview does before the file is ready.
 func TestFilesAreDurableBeforeTheirRecords(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, jobs.InspectFile)
 	disk := newPowerCut()
 	root := w.onDisk(t, disk)
 	agent := w.Agent()
@@ -141,7 +142,7 @@ func TestDiskThatCannotSync(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newQuickWorld(t)
+			w := newWorld(t)
 			disk := newPowerCut()
 			w.onDisk(t, disk)
 			agent := w.Agent()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,14 +19,12 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
-	"stoa/jobs"
 )
 
 // An upload whose worker dies: its lease runs out, and the next process brings it to its end while the client still waits.
 func TestCrashedInspectionIsRecovered(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 1}))}
-	w.folder = w.InspectWith(jobs.Judge)
+	w := newWorldWith(t, inspectHead, graphtest.WithQuotas(limits.Quotas{Inspections: 1}))
 	enqueue := w.Attachments.Enqueue
 	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil } // its worker never answers
 	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
@@ -55,19 +54,19 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 // time counts among the records.
 func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {
 	t.Parallel()
-	w := newQuickWorld(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 3}))
-	enqueue, patience := w.Attachments.Enqueue, w.Attachments.Patience
+	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 3}))
+	enqueue, wait := w.Attachments.Enqueue, w.Attachments.InspectionWait
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 8, 8))
 	for lost := int64(1); lost <= 2; lost++ {
 		w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
-		w.Attachments.Patience = time.Millisecond
+		w.Attachments.InspectionWait = time.Millisecond
 		_, err := w.send(agent, f)
 		graphtest.RequireFault(t, err, fault.UploadBusy)
 		_, err = w.send(agent, f)
 		graphtest.RequireFault(t, err, fault.UploadUnavailable)
 		w.Exec("UPDATE attachments SET attempts = $1, lease_id = gen_random_uuid(), lease_until = stoa_now()", attachments.MaxAttempts)
-		w.Attachments.Enqueue, w.Attachments.Patience = enqueue, patience
+		w.Attachments.Enqueue, w.Attachments.InspectionWait = enqueue, wait
 		w.Shift(time.Minute)
 		recovered, err := w.Attachments.Recover(context.Background())
 		require.NoError(t, err)
@@ -91,7 +90,7 @@ func TestFileThatCrashesEveryInspection(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 2}))}
 	var runs atomic.Int64
-	w.folder = w.InspectWith(func(context.Context, string, attachments.Purpose) (attachments.Report, error) {
+	w.folder = w.InspectWith(func(context.Context, *os.File, attachments.Purpose) (attachments.Report, error) {
 		runs.Add(1)
 		return attachments.Report{}, fmt.Errorf("%w: signal", attachments.ErrCrashed)
 	})
@@ -113,20 +112,20 @@ func TestInspectionThatCrashesOnce(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t)}
 	var runs atomic.Int64
-	w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+	w.folder = w.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		if runs.Add(1) < attachments.MaxAttempts {
 			return attachments.Report{}, attachments.ErrCrashed
 		}
-		return jobs.Judge(ctx, path, purpose)
+		return inspectHead(ctx, original, purpose)
 	})
 	agent := w.Agent()
 	w.upload(t, agent, attachments.Order, picture(t, 8, 8))
 	require.EqualValues(t, 1, w.usage(agent.ID)[2])
 }
 
-// The database goes away while a file is inspected and comes back: the verdict is written then, without another inspection, and
+// The database goes away while a file is inspected and comes back: the result is written then, without another inspection, and
 // without waiting for a lease to expire.
-func TestVerdictOutlivesAnOutage(t *testing.T) {
+func TestResultOutlivesAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string][]byte{"accepted": picture(t, 8, 8), "rejected": []byte("no picture")} {
 		t.Run(name, func(t *testing.T) {
@@ -136,19 +135,19 @@ func TestVerdictOutlivesAnOutage(t *testing.T) {
 				restore func()
 				runs    atomic.Int64
 			)
-			judged := make(chan struct{})
-			w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
-				report, err := jobs.Judge(ctx, path, purpose)
+			inspected := make(chan struct{})
+			w.folder = w.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+				report, err := inspectHead(ctx, original, purpose)
 				if runs.Add(1) == 1 {
 					restore = w.Outage()
-					close(judged)
+					close(inspected)
 				}
 				return report, err
 			})
 			agent, f := w.Agent(), newForm(attachments.Order, file)
 			_, err := w.send(agent, f)
 			graphtest.RequireFault(t, err, fault.ServiceUnavailable)
-			<-judged
+			<-inspected
 			restore()
 			require.Eventually(t, func() bool {
 				return w.Count("SELECT count(*) FROM attachments WHERE status = $1 AND lease_id IS NULL", map[string]string{"accepted": "ready", "rejected": "rejected"}[name]) == 1
@@ -165,14 +164,14 @@ func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil }
-	w.Attachments.Patience = time.Millisecond
+	w.Attachments.InspectionWait = time.Millisecond
 	agent, f := w.Agent(), newForm(attachments.Order, picture(t, 8, 8))
 	_, err := w.send(agent, f)
 	graphtest.RequireFault(t, err, fault.UploadBusy)
 	id := w.pending()
 	var restore func()
 	ctx, cancel := context.WithCancel(context.Background())
-	require.Error(t, w.Attachments.Inspect(ctx, id, func(context.Context, string, attachments.Purpose) (attachments.Report, error) {
+	require.Error(t, w.Attachments.Inspect(ctx, id, func(context.Context, *os.File, attachments.Purpose) (attachments.Report, error) {
 		restore = w.Outage()
 		cancel()
 		return attachments.Report{}, context.Canceled
@@ -184,24 +183,24 @@ func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 
 	restore = w.Outage()
 	result := make(chan error)
-	go func() { result <- w.Attachments.Inspect(context.Background(), id, jobs.Judge) }()
+	go func() { result <- w.Attachments.Inspect(context.Background(), id, inspectHead) }()
 	restore()
 	require.NoError(t, <-result, "an inspection that begins without the database waits for it")
 	_, err = w.send(agent, f)
 	require.NoError(t, err)
 }
 
-// A machine that cannot judge is not the file's fault: after three attempts nothing is left of the upload.
+// A machine that cannot inspect files is not the file's fault: after three attempts nothing is left of the upload.
 func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t)}
 	var fails atomic.Int64
 	fails.Store(3)
-	w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+	w.folder = w.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		if fails.Add(-1) >= 0 {
 			return attachments.Report{}, errors.New("no child today")
 		}
-		return jobs.Judge(ctx, path, purpose)
+		return inspectHead(ctx, original, purpose)
 	})
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 8, 8))
@@ -218,8 +217,8 @@ func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 func TestInspectionThatIsInterruptedIsDoneLater(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t)}
-	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.judge)
+	g := &gate{open: make(chan struct{}), entered: make(chan struct{}, 10)}
+	w.folder = w.InspectWith(g.inspect)
 	asked := make(chan uuid.UUID, 1)
 	w.Attachments.Enqueue = func(_ context.Context, tx *db.Tx, job db.Job) error {
 		tx.AfterCommit(func() { asked <- job.(attachments.InspectJob).AttachmentID })
@@ -235,18 +234,16 @@ func TestInspectionThatIsInterruptedIsDoneLater(t *testing.T) {
 	for range 5 { // a process that shuts down does not use up attempts
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
-			for g.running.Load() == 0 {
-				time.Sleep(time.Millisecond)
-			}
+			<-g.entered
 			cancel()
 		}()
-		require.ErrorIs(t, w.Attachments.Inspect(ctx, id, g.judge), context.Canceled)
+		require.ErrorIs(t, w.Attachments.Inspect(ctx, id, g.inspect), context.Canceled)
 		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE lease_id IS NULL AND attempts = 0"))
 	}
 	close(g.open)
-	require.NoError(t, w.Attachments.Inspect(context.Background(), id, g.judge))
+	require.NoError(t, w.Attachments.Inspect(context.Background(), id, g.inspect))
 	require.NoError(t, <-result)
-	require.NoError(t, w.Attachments.Inspect(context.Background(), id, g.judge), "a job that comes twice does nothing")
+	require.NoError(t, w.Attachments.Inspect(context.Background(), id, g.inspect), "a job that comes twice does nothing")
 }
 
 // A store that cannot write: uploads fail and leave no record, everything else goes on.
@@ -288,11 +285,11 @@ func TestStoreThatBreaksMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t)}
 	var breakIt, restore func()
-	w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
+	w.folder = w.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 		if breakIt != nil {
 			breakIt()
 		}
-		return jobs.Judge(ctx, path, purpose)
+		return inspectHead(ctx, original, purpose)
 	})
 	agent := w.Agent()
 	breakIt = func() { breakIt = nil; restore = w.breakStore(t) }
@@ -316,36 +313,14 @@ func TestUploadLargerThanAFileMayBe(t *testing.T) {
 	require.Empty(t, w.stored(t))
 }
 
-// Folders in which files are inspected go with their process, at the next inspection or recovery.
-func TestFoldersThatCrashesLeftAreRemoved(t *testing.T) {
+// The local copy of a file that is inspected has no name, so that none is left when its process dies.
+func TestInspectedFileHasNoName(t *testing.T) {
 	t.Parallel()
-	w := &world{World: graphtest.New(t)}
-	old := time.Now().Add(-time.Minute)
-	working := make(chan string, 1)
-	done := make(chan struct{})
-	w.folder = w.InspectWith(func(ctx context.Context, path string, purpose attachments.Purpose) (attachments.Report, error) {
-		require.NoError(t, os.Chtimes(filepath.Dir(path), old, old))
-		working <- filepath.Dir(path)
-		<-done
-		return jobs.Judge(ctx, path, purpose)
+	w := newWorldWith(t, func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+		info, err := original.Stat()
+		require.NoError(t, err)
+		require.Zero(t, info.Sys().(*syscall.Stat_t).Nlink)
+		return inspectHead(ctx, original, purpose)
 	})
-	left, err := os.MkdirTemp("", "stoa-inspection-") //nolint:usetesting // it must lie where the system has temporary files
-	require.NoError(t, err)
-	require.NoError(t, os.Chtimes(left, old, old))
-	sent := make(chan error)
-	go func() {
-		_, err := w.send(w.Agent(), newForm(attachments.Order, picture(t, 8, 8)))
-		sent <- err
-	}()
-	folder := <-working
-	_, err = w.Attachments.Recover(context.Background())
-	require.NoError(t, err)
-	require.NoDirExists(t, left)
-	require.DirExists(t, folder, "its inspection runs")
-	close(done)
-	require.NoError(t, <-sent)
-	require.Eventually(t, func() bool {
-		_, err := os.Stat(folder)
-		return errors.Is(err, os.ErrNotExist)
-	}, time.Minute, 10*time.Millisecond)
+	w.upload(t, w.Agent(), attachments.Order, picture(t, 8, 8))
 }

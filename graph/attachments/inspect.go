@@ -3,13 +3,25 @@ package attachments
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"os"
 
 	"github.com/google/uuid"
 	"gocloud.dev/gcerrors"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
 )
 
-// Report is the verdict on one file, and the path of what was made of it: a preview, or the public copy.
+var (
+	renewLease          = statements.Named("renew_lease")
+	acceptUpload        = statements.Named("accept_upload")
+	rejectUpload        = statements.Named("reject_upload")
+	deleteUpload        = statements.Named("delete_upload")
+	deleteCrashedUpload = statements.Named("delete_crashed_upload")
+	inspectionMetrics   = statements.Named("inspection_metrics")
+)
+
+// Report is the result of an inspection: accepted or refused, and the path of what was made of the file.
 type Report struct {
 	Accepted bool
 	// Reason is one sentence for the sender of a refused file.
@@ -17,80 +29,151 @@ type Report struct {
 	MediaType string
 	// Width and Height in pixels as displayed, Pages of a PDF; 0 where they do not apply.
 	Width, Height, Pages int
-	Preview, Published   string
+	// Preview is a JPEG; Published is the public copy, made instead of it for a publication.
+	Preview, Published string
 	// Remove deletes what was made.
 	Remove func() error
 }
 
-// Inspector judges the file at path, in whose folder it may work, and makes its preview; for publication it makes the public copy of a
-// file that was accepted before. What the inspector finds in the bytes is a verdict. An error means that there is none: this machine
-// could not judge, or, where the error is ErrCrashed, the inspection itself came to an end that nobody can blame on the file, such as
-// a kill.
-type Inspector func(ctx context.Context, path string, purpose Purpose) (Report, error)
+// Inspector inspects a file and makes its preview; for a publication it makes the public copy of a file that was accepted before.
+// What it finds in the bytes is in the report. An error means that this machine could not inspect the file, or, where the error
+// is ErrCrashed, that the inspection ended for a reason that is not known to be the file, such as a kill.
+type Inspector func(ctx context.Context, original *os.File, purpose Purpose) (Report, error)
 
-// ErrCrashed is the error of an inspection that was begun and did not reach a verdict.
+// ErrCrashed is the error of an inspection that was begun and made no report.
 var ErrCrashed = errors.New("attachments: the inspection crashed")
 
 // maxAttempts is how often the inspection of one upload is begun.
 const maxAttempts = 3
 
-// Inspect brings about the verdict on an upload: it waits for an inspection slot, holds it while it runs, and stores what was
-// made of the file. It returns nil where there is nothing to do any more: the upload is decided, gone, or being inspected
-// elsewhere. An error means that it should be called again. It is called by a job and checks no caller.
+// Inspect inspects an upload: it waits for an inspection slot, holds it meanwhile, and stores the result and the preview. It
+// returns nil where there is nothing to do any more: the upload is inspected, gone, or being inspected elsewhere. An error means
+// that it should be called again. Only a job calls it.
 //
-// Only a verdict rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
+// Only a report rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
 // inspection crashed, its count among the upload records, and the client may send it again.
-func (a *API) Inspect(ctx context.Context, id uuid.UUID, judge Inspector) error {
-	held, err := a.claim(ctx, id)
+func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) error {
+	held, err := a.claim(ctx, uploadLease, id)
 	if err != nil || held == nil {
 		return err
 	}
-	if held.attempt > maxAttempts { // the processes of all attempts have died
-		return persist(ctx, func(ctx context.Context) error { return a.fail(ctx, held) })
+	if held.Attempt > maxAttempts { // the processes of all attempts have died
+		return retryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, deleteCrashedUpload) })
 	}
-	leased, stop := a.renew(ctx, renewLease, held.id, held.lease)
-	err = a.decide(leased, held, judge)
+	leased, stop := a.renew(ctx, renewLease, held.ID, held.Lease)
+	err = a.inspect(leased, held, inspect)
 	stop()
 	if err == nil {
 		return nil
 	}
 	interrupted := ctx.Err() != nil
-	last := held.attempt == maxAttempts && !interrupted
-	giveBack(ctx, func(ctx context.Context) error {
+	last := held.Attempt == maxAttempts && !interrupted
+	cleanUp(ctx, func(ctx context.Context) error {
 		switch {
 		case gcerrors.Code(err) == gcerrors.NotFound, last && !errors.Is(err, ErrCrashed):
-			return a.drop(ctx, held)
-		case last:
-			return a.fail(ctx, held)
+			return a.deleteUpload(ctx, held, deleteUpload)
+		case last: // it goes on counting, so that a file that crashes every inspection cannot be sent without end
+			return a.deleteUpload(ctx, held, deleteCrashedUpload)
 		default:
-			return a.returnLease(ctx, held.id, held.lease, !interrupted)
+			return a.returnLease(ctx, uploadLease, held.ID, held.Lease, !interrupted)
 		}
 	})
 	return err
 }
 
-// decide judges the file and writes the verdict, which it holds on to while the database is away.
-func (a *API) decide(ctx context.Context, held *lease, judge Inspector) (err error) {
-	work, err := newScratch()
+// inspect runs the inspection and writes its result, which it keeps while the database is unavailable.
+func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err error) {
+	original, err := a.openOriginal(ctx, held.ID)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, work.remove()) }()
-	path := filepath.Join(work.folder, original)
-	if err := a.get(ctx, originalKey(held.id), path); err != nil {
-		return err
-	}
-	report, err := judge(ctx, path, held.purpose)
+	defer func() { err = errors.Join(err, original.Close()) }()
+	report, err := inspect(ctx, original, held.Purpose)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
 	if !report.Accepted {
-		return persist(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
+		return retryUnavailable(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
 	}
-	small, err := a.put(ctx, previewKey(held.id), report.Preview)
+	preview, err := a.put(ctx, previewKey(held.ID), report.Preview)
 	if err != nil {
 		return err
 	}
-	return persist(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, small) })
+	return retryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview) })
+}
+
+// accept makes the upload ready and gives back what the preview did not need. It does nothing where the lease was lost.
+func (a *API) accept(ctx context.Context, held *lease, report Report, preview object) error {
+	var fits bool
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if err := lock(ctx, tx); err != nil {
+			return err
+		}
+		if fits, err = a.fits(ctx, tx.SQL, held.Owner, held.Size+preview.size-held.Reserved); err != nil || !fits {
+			return err
+		}
+		_, err = tx.SQL.ExecContext(ctx, acceptUpload.Text, held.ID, held.Lease, report.MediaType, report.Width, report.Height,
+			report.Pages, preview.size, preview.sha256)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !fits {
+		return a.reject(ctx, held, Report{MediaType: report.MediaType, Reason: "Its preview does not fit into the storage budget."})
+	}
+	a.notify(held.ID)
+	return nil
+}
+
+// reject records the refusal and gives back everything but the record.
+func (a *API) reject(ctx context.Context, held *lease, report Report) error {
+	return a.end(ctx, held, rejectUpload, report.Reason, report.MediaType)
+}
+
+// deleteUpload deletes the record of an upload without a report, so that it may be sent again.
+func (a *API) deleteUpload(ctx context.Context, held *lease, s *db.Statement) error {
+	return a.end(ctx, held, s)
+}
+
+// end runs a statement that ends an upload without bytes to keep, and deletes them. It does nothing where the lease was lost.
+func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any) error {
+	var ended int64
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := lock(ctx, tx); err != nil {
+			return err
+		}
+		result, err := tx.SQL.ExecContext(ctx, s.Text, append([]any{held.ID, held.Lease}, args...)...)
+		if err != nil {
+			return err
+		}
+		ended, err = result.RowsAffected()
+		return err
+	})
+	if err == nil && ended == 1 {
+		_ = a.deleteObjects(context.WithoutCancel(ctx), held.ID) // DeleteOrphans finds what is left
+		a.notify(held.ID)
+	}
+	return err
+}
+
+// InspectionMetrics are the uploads of the whole cluster that are being received or inspected or wait, for /metrics. It checks no
+// caller.
+func (a *API) InspectionMetrics(ctx context.Context) ([]metrics.Value, error) {
+	counted, err := db.One[struct {
+		Waiting  float64 `db:"waiting"`
+		Running  float64 `db:"running"`
+		Oldest   float64 `db:"oldest"`
+		UnderWay float64 `db:"under_way"`
+	}](ctx, a.DB.SQL, inspectionMetrics)
+	if err != nil {
+		return nil, err
+	}
+	return []metrics.Value{
+		{Row: metrics.InspectionsWaiting, Value: counted.Waiting},
+		{Row: metrics.InspectionsRunning, Value: counted.Running},
+		{Row: metrics.InspectionsOldest, Value: max(counted.Oldest, 0)},
+		{Row: metrics.UploadsUnderWay, Value: counted.UnderWay},
+	}, nil
 }

@@ -4,58 +4,67 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 const (
 	// leaseTime is how long an inspection slot, or the reservation of an upload, stays taken after its process has died.
 	leaseTime = 20 * time.Second
-	// renewal is how often a lease is renewed; without success for graceTime its work is stopped.
-	renewal   = 5 * time.Second
-	graceTime = 15 * time.Second
-	// slotWait is how often a free slot is looked for.
-	slotWait = 100 * time.Millisecond
+	// renewInterval is how often a lease is renewed; without success for maxUnrenewed its work is stopped.
+	renewInterval = 5 * time.Second
+	maxUnrenewed  = 15 * time.Second
+	// slotInterval is how often a free slot is looked for.
+	slotInterval = 100 * time.Millisecond
 )
 
-// lease is an upload under inspection, with the slot that goes with it.
-type lease struct {
-	id, lease, owner uuid.UUID
-	purpose          Purpose
-	size, reserved   int64
-	// attempt counts from 1.
-	attempt int
+// leaseKind is what can be leased: the inspection of an upload, or the making of a public copy.
+type leaseKind struct {
+	take, giveBack *db.Statement
+	lasts          time.Duration
 }
 
-// countLeases counts the inspection slots in use but for the lease $1: of uploads, and of public copies (publish.go).
-const countLeases = `
-SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> $1)
-  + (SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now())`
+var (
+	uploadLease = leaseKind{statements.Named("take_lease"), statements.Named("return_lease"), leaseTime}
+	// copyLease is not renewed; the copy must be made within it.
+	copyLease = leaseKind{statements.Named("take_copy_lease"), statements.Named("return_copy_lease"), time.Minute}
 
-const takeLease = `
-UPDATE attachments SET lease_id = $2, lease_until = stoa_now() + make_interval(secs => $3),
-  attempts = attempts + CASE WHEN lease_id = $2 THEN 0 ELSE 1 END
-WHERE id = $1 AND status = 'pending' AND (lease_until IS NULL OR lease_until <= stoa_now() OR lease_id = $2)
-RETURNING owner_id, purpose, size_bytes, reserved_bytes, attempts`
+	countSlots = statements.Named("count_slots")
+)
 
-// claim waits until one of the inspection slots of the whole server is free and takes it; nil where the upload needs no
-// inspection any more or has one. It rides out a database that is away.
-func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
-	name := uuid.New() // of the lease, the same at every attempt: an earlier one may have been committed without an answer
+// lease is an inspection slot and the file it is used for. Purpose, Size and Reserved are those of an upload.
+type lease struct {
+	ID       uuid.UUID `db:"id"`
+	Lease    uuid.UUID `db:"lease_id"`
+	Owner    uuid.UUID `db:"owner_id"`
+	Purpose  Purpose   `db:"purpose"`
+	Size     int64     `db:"size_bytes"`
+	Reserved int64     `db:"reserved_bytes"`
+	// Attempt counts from 1.
+	Attempt int `db:"attempts"`
+}
+
+// claim waits until one of the inspection slots of the whole server is free and takes it; nil where the file needs none any more
+// or has one. It waits for an unavailable database too.
+func (a *API) claim(ctx context.Context, kind leaseKind, id uuid.UUID) (*lease, error) {
+	name := uuid.New() // the same at every attempt: an earlier one may have been committed without an answer
 	for {
 		var (
 			held *lease
 			full bool
 		)
-		err := persist(ctx, func(ctx context.Context) (err error) {
-			held, full, err = a.tryClaim(ctx, id, name)
+		err := retryUnavailable(ctx, func(ctx context.Context) (err error) {
+			held, full, err = a.tryClaim(ctx, kind, id, name)
 			return err
 		})
 		if err != nil {
-			giveBack(ctx, func(ctx context.Context) error { return a.returnLease(ctx, id, name, false) })
+			cleanUp(ctx, func(ctx context.Context) error { return a.returnLease(ctx, kind, id, name, false) })
 			return nil, err
 		}
 		if !full {
@@ -64,53 +73,62 @@ func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(slotWait):
+		case <-time.After(slotInterval):
 		}
 	}
 }
 
-func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, full bool, err error) {
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		held, full = nil, false
+func (a *API) tryClaim(ctx context.Context, kind leaseKind, id, name uuid.UUID) (held *lease, full bool, err error) {
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		held = nil
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		var running int
-		if err := tx.SQL.QueryRowContext(ctx, countLeases, name).Scan(&running); err != nil {
+		free, err := a.freeSlots(ctx, tx, name)
+		if full = free == 0; err != nil || full {
 			return err
 		}
-		if full = a.Quotas.Inspections > 0 && running >= a.Quotas.Inspections; full {
-			return nil
-		}
-		taken := &lease{id: id, lease: name}
-		err := tx.SQL.QueryRowContext(ctx, takeLease, id, taken.lease, leaseTime.Seconds()).
-			Scan(&taken.owner, &taken.purpose, &taken.size, &taken.reserved, &taken.attempt)
+		held, err = db.One[lease](ctx, tx.SQL, kind.take, id, name, kind.lasts.Seconds())
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
-		held = taken
 		return err
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	return held, full, nil
+	return held, full, err
 }
 
-const renewLease = `
-UPDATE attachments SET lease_until = stoa_now() + make_interval(secs => $3) WHERE id = $1 AND lease_id = $2`
+// freeSlots is how many inspections could begin if the named lease, uuid.Nil for none, were not there.
+func (a *API) freeSlots(ctx context.Context, tx *db.Tx, except uuid.UUID) (int, error) {
+	if a.Quotas.Inspections == 0 {
+		return math.MaxInt32, nil
+	}
+	var taken int
+	err := tx.SQL.QueryRowContext(ctx, countSlots.Text, except).Scan(&taken)
+	return max(a.Quotas.Inspections-taken, 0), err
+}
 
-// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is
-// called. The context ends when it is lost, or may be.
-func (a *API) renew(ctx context.Context, statement string, args ...any) (leased context.Context, stop func()) {
+// returnLease frees the slot of an inspection that is to be repeated. An attempt that was merely interrupted does not count.
+func (a *API) returnLease(ctx context.Context, kind leaseKind, id, name uuid.UUID, counts bool) error {
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := lock(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.SQL.ExecContext(ctx, kind.giveBack.Text, id, name, counts)
+		return err
+	})
+}
+
+// renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is called.
+// The context ends when the lease is lost, or may be.
+func (a *API) renew(ctx context.Context, s *db.Statement, args ...any) (leased context.Context, stop func()) {
 	leased, cancel := context.WithCancel(ctx)
-	expiry := time.AfterFunc(graceTime, cancel)
+	expiry := time.AfterFunc(maxUnrenewed, cancel)
 	args = append(args, leaseTime.Seconds())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer expiry.Stop()
-		tick := time.NewTicker(renewal)
+		tick := time.NewTicker(renewInterval)
 		defer tick.Stop()
 		for {
 			select {
@@ -118,30 +136,54 @@ func (a *API) renew(ctx context.Context, statement string, args ...any) (leased 
 				return
 			case <-tick.C:
 			}
-			result, err := a.DB.SQL.ExecContext(leased, statement, args...)
+			result, err := a.DB.SQL.ExecContext(leased, s.Text, args...)
 			if err != nil {
 				continue
 			}
 			if renewed, err := result.RowsAffected(); err == nil && renewed == 0 {
 				cancel()
 			}
-			expiry.Reset(graceTime)
+			expiry.Reset(maxUnrenewed)
 		}
 	}()
 	return leased, func() { cancel(); <-done }
 }
 
-const returnLease = `
-UPDATE attachments SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN $3::boolean THEN 0 ELSE 1 END
-WHERE id = $1 AND lease_id = $2`
+const (
+	// firstRetry and lastRetry bound the wait between two attempts to reach an unavailable database.
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = time.Second
+	// maxForeground is how long a request waits for its cleaning up; after that the attempts go on without it.
+	maxForeground = time.Second
+)
 
-// returnLease frees the slot of an inspection that is to be repeated. An attempt that was merely interrupted does not count.
-func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) error {
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lock(ctx, tx); err != nil {
-			return err
+// retryUnavailable calls do until it succeeds, fails for another reason than an unavailable database, or ctx ends. do may be
+// called again after a commit whose answer was lost, so doing it twice must do no harm.
+func retryUnavailable(ctx context.Context, do func(context.Context) error) error {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = firstRetry, lastRetry
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := do(ctx)
+		if err != nil && fault.From(err).Code != fault.ServiceUnavailable {
+			return struct{}{}, backoff.Permanent(err)
 		}
-		_, err := tx.SQL.ExecContext(ctx, returnLease, id, name, counts)
-		return err
-	})
+		return struct{}{}, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0))
+	return err
+}
+
+// cleanUp retries do for as long as a lease lasts, whatever becomes of ctx. It returns when do has succeeded, or failed for good,
+// but at most a second later: by then the attempts go on in the background. What they cannot give back expires.
+func cleanUp(ctx context.Context, do func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
+	done := make(chan struct{})
+	go func() {
+		defer cancel()
+		defer close(done)
+		_ = retryUnavailable(ctx, do) // the lease expires
+	}()
+	select {
+	case <-done:
+	case <-time.After(maxForeground):
+	}
 }

@@ -2,7 +2,9 @@ package attachments
 
 import (
 	"context"
+	"database/sql"
 	"encoding/base64"
+	"errors"
 	"io"
 	"path"
 	"strings"
@@ -11,12 +13,64 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
+	"stoa/ent/attachment"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
 )
 
 // AttachmentInput names a file.
 type AttachmentInput struct {
 	AttachmentID string `json:"-" path:"attachment_id"`
+}
+
+// AttachmentResult is one file, as REST wraps it.
+type AttachmentResult struct {
+	Attachment *Card `json:"attachment"`
+}
+
+// rights is what a reader may have of a file.
+type rights string
+
+const (
+	ofOwner       rights = "owner"
+	ofParticipant rights = "participant"
+	ofPublic      rights = "public"
+)
+
+// whole tells whether the reader may have the original and know its name and hash.
+func (r rights) whole() bool { return r == ofOwner || r == ofParticipant }
+
+// readRow is a file as one caller reads it.
+type readRow struct {
+	row
+
+	// Rights are nil for a caller who may have nothing of the file.
+	Rights *rights `db:"rights"`
+	// CopyRequested tells that the public copy is being made or about to be.
+	CopyRequested bool `db:"copy_requested"`
+}
+
+// read returns a record and what the caller may have of it: not_found where that is nothing, invalid_id for what is no id.
+// A pending upload cannot be read: it has no status to show yet.
+func (a *API) read(ctx context.Context, id string) (*row, rights, error) {
+	parsed, err := text.UUID(id)
+	if err != nil {
+		return nil, "", fault.Field(fault.InvalidID, "attachment_id", err.Error())
+	}
+	var caller uuid.NullUUID
+	if v := viewer.From(ctx); v.Kind == viewer.Agent {
+		caller = uuid.NullUUID{UUID: v.BotID, Valid: true}
+	}
+	r, err := db.One[readRow](ctx, a.DB.SQL, readAttachment, parsed, caller)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && (r.Rights == nil || r.Status == attachment.StatusPending)) {
+		return nil, "", fault.New(fault.NotFound)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return &r.row, *r.Rights, nil
 }
 
 // Attachment returns the record of a file (§4.8). Anyone may call it; who may not read the file gets not_found. Also invalid_id.
@@ -28,7 +82,7 @@ func (a *API) Attachment(ctx context.Context, in AttachmentInput) (*AttachmentRe
 	card := newCard(r, granted)
 	if granted == ofPublic && r.available() {
 		// The size of the public copy, unless it takes too long to make.
-		if file, err := a.publicCopy(ctx, r, cardPatience); err == nil {
+		if file, err := a.publicCopy(ctx, r, cardWait); err == nil {
 			card.SizeBytes = file.Size
 		}
 	}
@@ -63,7 +117,7 @@ func (f *File) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
 	return reader, nil
 }
 
-// AttachmentPreview returns the processed preview, always a JPEG (§2.1). Faults as Attachment's; also not_found once the bytes
+// AttachmentPreview returns the preview, always a JPEG (§2.7). Faults as Attachment's; also not_found once the bytes
 // are gone.
 func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File, error) {
 	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
@@ -71,7 +125,7 @@ func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File,
 		return nil, err
 	}
 	return &File{
-		Name: r.shownName(granted, "-preview", jpeg), MediaType: jpeg, Size: *r.PreviewBytes, Tag: tag(*r.PreviewSha256),
+		Name: r.shownName(granted, "-preview", jpeg), MediaType: jpeg, Size: *r.PreviewSize, Tag: tag(r.PreviewSHA256),
 		Public: granted == ofPublic, store: a.Store, key: previewKey(r.ID),
 	}, nil
 }
@@ -86,14 +140,15 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 	}
 	if granted.whole() {
 		return &File{
-			Name: r.FileName, MediaType: *r.MediaType, Size: r.SizeBytes, Tag: tag(r.Sha256), store: a.Store, key: originalKey(r.ID),
+			Name: r.FileName, MediaType: *r.MediaType, Size: r.Size, Tag: tag(r.SHA256), store: a.Store, key: originalKey(r.ID),
 		}, nil
 	}
-	return a.publicCopy(ctx, r, copyPatience)
+	return a.publicCopy(ctx, r, copyWait)
 }
 
-// Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may have
-// them, as an operator does who looks into an order (§2.6). not_found when they are gone, service_unavailable when the store is away.
+// Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may
+// have them, as an operator does who looks into an order (§2.6). not_found when they are gone, service_unavailable when the store
+// is away.
 func (a *API) Original(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	whole := &File{store: a.Store, key: originalKey(id)}
 	reader, err := whole.Open(ctx, 0)
@@ -108,7 +163,7 @@ func (a *API) Original(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	return raw, nil
 }
 
-func (a *API) readAvailable(ctx context.Context, id string) (*record, rights, error) {
+func (a *API) readAvailable(ctx context.Context, id string) (*row, rights, error) {
 	r, granted, err := a.read(ctx, id)
 	if err == nil && !r.available() {
 		err = fault.New(fault.NotFound)
@@ -117,7 +172,7 @@ func (a *API) readAvailable(ctx context.Context, id string) (*record, rights, er
 }
 
 // shownName is the name of a made version: the sender's for those who may know it, else the id.
-func (r *record) shownName(granted rights, suffix, media string) string {
+func (r *row) shownName(granted rights, suffix, media string) string {
 	extension := ".jpg"
 	if media == pdf {
 		extension = ".pdf"

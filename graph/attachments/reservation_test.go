@@ -66,8 +66,8 @@ func (w *world) stall(t *testing.T, by *graphtest.Agent, uploads, announced, sen
 			mu.Lock()
 			held = append(held, draft)
 			mu.Unlock()
-			for range sent / 1000 {
-				_, err := draft.Write(make([]byte, 1000))
+			for range sent / 10_000 {
+				_, err := draft.Write(make([]byte, 10_000))
 				require.NoError(t, err)
 			}
 		})
@@ -80,25 +80,25 @@ func (w *world) stall(t *testing.T, by *graphtest.Agent, uploads, announced, sen
 // whether or not they tell their length; another agent uploads meanwhile, and nothing stays of them when they end.
 func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 	t.Parallel()
-	const budget, size = 3_000_000, 900_000
+	const budget, size, stalled = 3_000_000, 900_000, 40
 	for name, c := range map[string]struct {
 		quotas    limits.Quotas
 		announced int
 		let       int
 	}{
-		"announced":                {limits.Quotas{StorageBytesPerAgent: budget}, size, 110},
-		"not announced":            {limits.Quotas{StorageBytesPerAgent: budget}, -1, 110},
-		"budget of all":            {limits.Quotas{StorageBytes: budget + 100_000, StorageBytesPerAgent: budget}, size, 110},
+		"announced":                {limits.Quotas{StorageBytesPerAgent: budget}, size, stalled},
+		"not announced":            {limits.Quotas{StorageBytesPerAgent: budget}, -1, stalled},
+		"budget of all":            {limits.Quotas{StorageBytes: budget + 100_000, StorageBytesPerAgent: budget}, size, stalled},
 		"four an agent":            {limits.Quotas{StorageBytesPerAgent: budget, UploadsPerAgent: 4}, size, 4},
 		"four an agent, unbounded": {limits.Quotas{UploadsPerAgent: 4}, -1, 4},
-		"one file an agent":        {limits.Quotas{FilesPerAgent: 1}, size, 110},
-		"one record an agent":      {limits.Quotas{FileRecordsPerAgent: 1}, size, 110},
+		"one file an agent":        {limits.Quotas{FilesPerAgent: 1}, size, stalled},
+		"one record an agent":      {limits.Quotas{FileRecordsPerAgent: 1}, size, stalled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newQuickWorld(t, graphtest.WithQuotas(c.quotas))
+			w := newWorld(t, graphtest.WithQuotas(c.quotas))
 			agent, other := w.Agent(), w.Agent()
-			held := w.stall(t, agent, 110, c.announced, size)
+			held := w.stall(t, agent, stalled, c.announced, size)
 			require.Len(t, held, c.let)
 			stored := w.bytesOnDisk(t)
 			require.Positive(t, stored)
@@ -122,10 +122,10 @@ func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 	}
 }
 
-// What a refused upload says about itself comes before the budget: its form's faults, and the answer to a repeat (contract §1).
+// What a refused upload says about itself comes before the budget: its form's faults, and the answer to a repeat (§1.6).
 func TestBudgetIsLookedAtLast(t *testing.T) {
 	t.Parallel()
-	w := newQuickWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 12_000}))
+	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 12_000}))
 	agent := w.Agent()
 	kept := newForm(attachments.Order, photo(t, 40, 40))
 	sent, err := w.send(agent, kept)
@@ -164,7 +164,7 @@ func TestBudgetIsLookedAtLast(t *testing.T) {
 // A place among the uploads under way that becomes free within a second is taken; the bounds hold for one agent and for all.
 func TestPlacesOfUploads(t *testing.T) {
 	t.Parallel()
-	w := newQuickWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 2, Uploads: 3}))
+	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 2, Uploads: 3}))
 	one, two := w.Agent(), w.Agent()
 	held := []*attachments.Draft{w.begin(t, one, -1), w.begin(t, one, -1)}
 	_, err := w.Attachments.NewDraft(one.Ctx, -1)
@@ -196,7 +196,7 @@ func TestPlacesOfUploads(t *testing.T) {
 // An upload whose process dies, or loses its reservation, leaves neither bytes nor a reservation, and is not recorded.
 func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 	t.Parallel()
-	w := newQuickWorld(t)
+	w := newWorld(t)
 	agent := w.Agent()
 	f := newForm(attachments.Order, picture(t, 100, 100))
 	draft := w.begin(t, agent, len(f.bytes))
@@ -227,7 +227,7 @@ func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 // What an upload reserved while the database was away is given back when it returns.
 func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	w := newQuickWorld(t)
+	w := newWorld(t)
 	agent := w.Agent()
 	draft := w.begin(t, agent, 10_000)
 	_, err := draft.Write(make([]byte, 5_000))
@@ -243,13 +243,12 @@ func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 func TestReservationsHold(t *testing.T) {
 	t.Parallel()
 	const bytesOfAll, bytesOfOne, files, records, uploads = 90_000, 60_000, 4, 30, 3
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{StorageBytes: bytesOfAll, StorageBytesPerAgent: bytesOfOne,
-		FilesPerAgent: files, FileRecordsPerAgent: records, UploadsPerAgent: uploads}))}
-	w.folder = w.InspectWith(func(_ context.Context, path string, _ attachments.Purpose) (attachments.Report, error) {
-		small := filepath.Join(filepath.Dir(path), "preview")
-		return attachments.Report{Accepted: rand.IntN(2) == 0, Reason: "no", MediaType: "image/png", Width: 1, Height: 1, Preview: small,
-			Remove: func() error { return nil }}, os.WriteFile(small, make([]byte, rand.IntN(3000)), 0o600)
-	})
+	w := newWorldWith(t, func(context.Context, *os.File, attachments.Purpose) (attachments.Report, error) {
+		preview := filepath.Join(t.TempDir(), uuid.NewString())
+		return attachments.Report{Accepted: rand.IntN(2) == 0, Reason: "no", MediaType: "image/png", Width: 1, Height: 1, Preview: preview,
+			Remove: func() error { return os.Remove(preview) }}, os.WriteFile(preview, make([]byte, rand.IntN(3000)), 0o600)
+	}, graphtest.WithQuotas(limits.Quotas{StorageBytes: bytesOfAll, StorageBytesPerAgent: bytesOfOne,
+		FilesPerAgent: files, FileRecordsPerAgent: records, UploadsPerAgent: uploads}))
 	rapid.Check(t, func(r *rapid.T) {
 		w.Exec("DELETE FROM attachments")
 		require.NoError(r, os.RemoveAll(filepath.Join(w.folder, "attachments")))

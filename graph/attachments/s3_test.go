@@ -19,6 +19,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/jobs"
 )
 
 // bucketServer speaks as much of the S3 protocol as the file store uses: one bucket, path-style, no signatures.
@@ -83,7 +84,7 @@ func (b *bucketServer) list(w io.Writer) {
 // A file lives through its life in an object store as it does in a folder.
 func TestObjectStore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, jobs.InspectFile)
 	bucket := &bucketServer{objects: map[string][]byte{}, parts: map[string][][]byte{}}
 	server := httptest.NewServer(bucket)
 	t.Cleanup(server.Close)

@@ -2,14 +2,16 @@ package attachments
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
+	"sync"
 
-	"github.com/google/uuid"
 	"gocloud.dev/blob"
+	"gocloud.dev/blob/driver"
+	"gocloud.dev/blob/fileblob"
 	_ "gocloud.dev/blob/s3blob" // the s3 scheme of OpenStore
 	"gocloud.dev/gcerrors"
 )
@@ -42,77 +44,204 @@ func compatible(address string) string {
 	return parsed.String()
 }
 
-// copied is what was written to the store.
-type copied struct {
-	size int64
-	sum  []byte
+// folderStore implements driver.Bucket over a local folder, with durable writes: when Close of a writer has returned nil, the
+// object survives a power cut. fileblob does the rest; it renames a finished scratch file to its name but syncs nothing.
+//
+// A write syncs the scratch file, renames it, and syncs the folder that holds the name; the first write to a folder also syncs
+// the folders above it, which may be new. So an object costs two syncs and an upload of two or three objects four or six. On a
+// busy virtual disk with 6 ms a sync, 100 kB took 13 ms instead of 1 ms and 20 MiB 309 ms instead of 292 ms
+// (BenchmarkFolderWrite). A write that fails leaves no object.
+type folderStore struct {
+	files *blob.Bucket
+	root  string
+	disk  disk
+	// durable are the folders whose own names are known to be durable.
+	durable sync.Map
 }
 
-// put copies a local file into the store.
-func (a *API) put(ctx context.Context, key, path string) (copied, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return copied{}, err
-	}
-	defer file.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	writer, err := a.Store.NewWriter(ctx, key, writerOptions())
-	if err != nil {
-		return copied{}, err
-	}
-	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(writer, sum), file)
-	if err != nil {
-		cancel() // Close must not keep half a file
-		return copied{}, errors.Join(err, writer.Close())
-	}
-	return copied{size, sum.Sum(nil)}, writer.Close()
+// disk makes what was written durable. It is replaced in tests.
+type disk interface {
+	// SyncFile makes the content of an open file durable.
+	SyncFile(f *os.File) error
+	// SyncFolder makes the names in a folder durable.
+	SyncFolder(path string) error
 }
 
-// get copies bytes of the store into a local file.
-func (a *API) get(ctx context.Context, key, path string) (err error) {
-	reader, err := a.Store.NewReader(ctx, key, nil)
+// localDisk implements disk by fsync.
+type localDisk struct{}
+
+// SyncFile implements disk.
+func (localDisk) SyncFile(f *os.File) error { return f.Sync() }
+
+// SyncFolder implements disk.
+func (localDisk) SyncFolder(path string) error {
+	folder, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, reader)
-	return errors.Join(err, file.Close())
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// remove deletes every version of a file; what is not there already is fine.
-func (a *API) remove(ctx context.Context, id uuid.UUID) error {
-	for _, key := range keysOf(id) {
-		if err := a.Store.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return err
+// openFolder opens the store in a folder, which it makes with its parents.
+func openFolder(path string, on disk) (*blob.Bucket, error) {
+	root, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	files, err := fileblob.OpenBucket(root, &fileblob.Options{
+		CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return blob.NewBucket(&folderStore{files: files, root: root, disk: on}), nil
+}
+
+// NewTypedWriter implements driver.Bucket. The object appears, durably, at Close.
+func (s *folderStore) NewTypedWriter(ctx context.Context, key, media string, o *driver.WriterOptions) (driver.Writer, error) {
+	w := &folderWriter{store: s, key: key, folder: filepath.Dir(filepath.Join(s.root, filepath.FromSlash(key)))}
+	w.ctx, w.cancel = context.WithCancel(ctx)
+	inner, err := s.files.NewWriter(w.ctx, key, &blob.WriterOptions{
+		ContentType: media, DisableContentTypeDetection: true, IfNotExist: o.IfNotExist,
+		BeforeWrite: func(as func(any) bool) error {
+			if !as(&w.scratch) {
+				return errors.New("attachments: fileblob shows no scratch file")
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		w.cancel()
+		return nil, err
+	}
+	w.Writer = inner
+	return w, nil
+}
+
+// folderWriter writes one object.
+type folderWriter struct {
+	*blob.Writer
+
+	store       *folderStore
+	key, folder string
+	scratch     *os.File
+	ctx         context.Context //nolint:containedctx // a writer ends with the context it was opened with, as blob.Writer does
+	cancel      context.CancelFunc
+}
+
+// Close implements driver.Writer. It removes the scratch file where ctx has ended or the disk fails.
+func (w *folderWriter) Close() error {
+	defer w.cancel()
+	var unsynced error
+	if w.ctx.Err() == nil {
+		if unsynced = w.store.disk.SyncFile(w.scratch); unsynced != nil {
+			w.cancel() // Close must not rename it
 		}
+	}
+	if err := w.Writer.Close(); err != nil || unsynced != nil {
+		return errors.Join(unsynced, err)
+	}
+	if err := w.store.syncName(w.folder); err != nil {
+		return errors.Join(err, w.store.files.Delete(context.WithoutCancel(w.ctx), w.key))
 	}
 	return nil
 }
 
-// removeAll deletes every object that carries the id, also what a crash left unfinished.
-func (a *API) removeAll(ctx context.Context, id uuid.UUID) error {
-	listed := a.Store.List(&blob.ListOptions{Prefix: keyOf(id, "")})
-	for {
-		object, err := listed.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return a.remove(ctx, id) // a folder that cannot be read lists nothing and fails here
-		}
-		if err != nil {
-			return err
-		}
-		if err := a.Store.Delete(ctx, object.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return err
-		}
+// syncName makes the names in a folder durable, its own name, and those of the folders above it up to the root, which may be new.
+func (s *folderStore) syncName(folder string) error {
+	if err := s.disk.SyncFolder(folder); err != nil {
+		return err
 	}
+	var synced []string
+	for above := filepath.Dir(s.root); folder != above; folder = filepath.Dir(folder) {
+		if _, known := s.durable.Load(folder); known {
+			break
+		}
+		if err := s.disk.SyncFolder(filepath.Dir(folder)); err != nil {
+			return err
+		}
+		synced = append(synced, folder)
+	}
+	for _, folder := range synced { // not before all are
+		s.durable.Store(folder, true)
+	}
+	return nil
 }
 
-// erase is remove where a failure is left to SweepStrays, which finds bytes without a live record.
-func (a *API) erase(ctx context.Context, id uuid.UUID) {
-	_ = a.remove(context.WithoutCancel(ctx), id)
+// NewRangeReader implements driver.Bucket.
+func (s *folderStore) NewRangeReader(
+	ctx context.Context, key string, offset, length int64, _ *driver.ReaderOptions,
+) (driver.Reader, error) {
+	reader, err := s.files.NewRangeReader(ctx, key, offset, length, nil)
+	if err != nil {
+		return nil, err
+	}
+	return folderReader{reader}, nil
 }
+
+type folderReader struct{ *blob.Reader }
+
+// Attributes implements driver.Reader.
+func (r folderReader) Attributes() *driver.ReaderAttributes {
+	return &driver.ReaderAttributes{ContentType: r.ContentType(), ModTime: r.ModTime(), Size: r.Size()}
+}
+
+// Attributes implements driver.Bucket.
+func (s *folderStore) Attributes(ctx context.Context, key string) (*driver.Attributes, error) {
+	found, err := s.files.Attributes(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return &driver.Attributes{
+		ContentType: found.ContentType, ModTime: found.ModTime, Size: found.Size, ETag: found.ETag, AsFunc: found.As,
+	}, nil
+}
+
+// ListPaged implements driver.Bucket.
+func (s *folderStore) ListPaged(ctx context.Context, o *driver.ListOptions) (*driver.ListPage, error) {
+	token, size := o.PageToken, o.PageSize
+	if len(token) == 0 {
+		token = blob.FirstPageToken
+	}
+	if size == 0 {
+		size = 1000
+	}
+	listed, next, err := s.files.ListPage(ctx, token, size, &blob.ListOptions{Prefix: o.Prefix, Delimiter: o.Delimiter})
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	page := &driver.ListPage{NextPageToken: next}
+	for _, object := range listed {
+		page.Objects = append(page.Objects, &driver.ListObject{
+			Key: object.Key, ModTime: object.ModTime, Size: object.Size, IsDir: object.IsDir, AsFunc: object.As,
+		})
+	}
+	return page, nil
+}
+
+// Copy implements driver.Bucket.
+func (s *folderStore) Copy(context.Context, string, string, *driver.CopyOptions) error {
+	return errors.ErrUnsupported
+}
+
+// SignedURL implements driver.Bucket.
+func (s *folderStore) SignedURL(context.Context, string, *driver.SignedURLOptions) (string, error) {
+	return "", errors.ErrUnsupported
+}
+
+// Delete implements driver.Bucket.
+func (s *folderStore) Delete(ctx context.Context, key string, _ *driver.DeleteOptions) error {
+	return s.files.Delete(ctx, key)
+}
+
+// ErrorCode implements driver.Bucket.
+func (s *folderStore) ErrorCode(err error) gcerrors.ErrorCode { return gcerrors.Code(err) }
+
+// As implements driver.Bucket.
+func (s *folderStore) As(target any) bool { return s.files.As(target) }
+
+// ErrorAs implements driver.Bucket.
+func (s *folderStore) ErrorAs(err error, target any) bool { return s.files.ErrorAs(err, target) }
+
+// Close implements driver.Bucket.
+func (s *folderStore) Close() error { return s.files.Close() }

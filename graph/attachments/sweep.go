@@ -2,11 +2,15 @@ package attachments
 
 import (
 	"context"
+	"errors"
+	"io"
 	"time"
 
-	"github.com/lib/pq"
+	"github.com/google/uuid"
+	"gocloud.dev/blob"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 // How long bytes are kept without need (§8).
@@ -15,38 +19,42 @@ const (
 	unboundTime    = 30 * 24 * time.Hour
 )
 
-// sweepBatch is how many records one statement looks at.
-const sweepBatch = 100
+const (
+	// sweepBatch is how many records one statement looks at, and orphanBatch how many stored objects.
+	sweepBatch  = 100
+	orphanBatch = 500
+	// orphanAge is how old bytes without a record must be: a younger upload may be about to make its record.
+	orphanAge = time.Hour
+)
 
-// giveUp ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that
-// came to its end 30 days ago. Open orders, disputes among them, keep theirs.
-const giveUp = `
-UPDATE attachments SET deleted_at = stoa_now() WHERE id IN (
-  SELECT a.id FROM attachments a WHERE a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0 AND CASE
-    WHEN a.bound_id IS NULL AND a.unbound_at IS NULL THEN a.created_at <= stoa_now() - make_interval(secs => $1)
-    WHEN a.bound_id IS NULL THEN a.unbound_at <= stoa_now() - make_interval(secs => $2)
-    WHEN a.bound_kind IN ('order_input', 'order_result') THEN EXISTS (SELECT FROM orders o WHERE o.id = a.bound_id
-      AND o.state IN ('closed', 'cancelled', 'rejected') AND o.updated_at <= stoa_now() - make_interval(secs => $2))
-    ELSE false END
-  ORDER BY a.id LIMIT $3 FOR UPDATE SKIP LOCKED)`
+var (
+	endFiles   = statements.Named("end_files")
+	endedFiles = statements.Named("ended_files")
+	freeBudget = statements.Named("free_budget")
+	liveFiles  = statements.Named("live_files")
+	removeFile = statements.Named("remove_file")
+)
 
-// givenUp are files whose bytes still count although nobody may have them any more.
-const givenUp = `SELECT id FROM attachments WHERE deleted_at IS NOT NULL AND reserved_bytes > 0 ORDER BY id LIMIT $1`
-
-const freeBudget = `UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY ($1::uuid[]) AND deleted_at IS NOT NULL`
+// Remove takes a file away from everyone, inside a transaction of an operator's procedure; Sweep deletes its bytes. not_found
+// where there are none.
+func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	result, err := tx.SQL.ExecContext(ctx, removeFile.Text, id)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n == 0 {
+		return fault.New(fault.NotFound)
+	}
+	return err
+}
 
 // Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. It returns how many files that
-// were. Bytes go before the budget does, so a sweep that is stopped or fails half-way goes on where the next one begins. It is
-// a job's.
+// were. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a job
+// calls it.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
-	for n := int64(sweepBatch); n == sweepBatch; {
-		result, err := a.DB.SQL.ExecContext(ctx, giveUp, unattachedTime.Seconds(), unboundTime.Seconds(), sweepBatch)
-		if err != nil {
-			return 0, err
-		}
-		if n, err = result.RowsAffected(); err != nil {
-			return 0, err
-		}
+	if _, err := a.DB.ExecBatches(ctx, endFiles.Text, sweepBatch, unattachedTime.Seconds(), unboundTime.Seconds()); err != nil {
+		return 0, err
 	}
 	var done int64
 	for n := int64(sweepBatch); n == sweepBatch; done += n {
@@ -60,27 +68,86 @@ func (a *API) Sweep(ctx context.Context) (int64, error) {
 
 // free deletes the bytes of a batch of files and frees their budgets.
 func (a *API) free(ctx context.Context) (int64, error) {
-	gone, err := ids(a.DB.SQL.QueryContext(ctx, givenUp, sweepBatch))
-	if err != nil {
+	ended, err := db.Column[uuid.UUID](ctx, a.DB.SQL, endedFiles, sweepBatch)
+	if err != nil || len(ended) == 0 {
 		return 0, err
 	}
-	for _, id := range gone {
-		if err := a.remove(ctx, id); err != nil {
+	for _, id := range ended {
+		if err := a.deleteObjects(ctx, id); err != nil {
 			return 0, err
 		}
-	}
-	if len(gone) == 0 {
-		return 0, nil
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, freeBudget, pq.Array(texts(gone)))
+		_, err := tx.SQL.ExecContext(ctx, freeBudget.Text, db.IDs(ended))
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	return int64(len(gone)), nil
+	return int64(len(ended)), nil
+}
+
+// DeleteOrphans deletes stored objects that belong to no file with bytes, what a crash left between store and database, and
+// returns how many there were. It lists the whole store, so the job that calls it runs seldom.
+func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
+	var now time.Time
+	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {
+		return 0, err
+	}
+	var (
+		deleted int64
+		old     []string
+	)
+	listed := a.Store.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		object, err := listed.Next(ctx)
+		end := errors.Is(err, io.EOF)
+		if err != nil && !end {
+			return deleted, err
+		}
+		if !end && object.ModTime.Before(now.Add(-orphanAge)) {
+			old = append(old, object.Key)
+		}
+		if end || len(old) == orphanBatch {
+			n, err := a.deleteOrphans(ctx, old)
+			deleted += n
+			if end || err != nil {
+				return deleted, err
+			}
+			old = old[:0]
+		}
+	}
+}
+
+func (a *API) deleteOrphans(ctx context.Context, keys []string) (int64, error) {
+	var named []uuid.UUID
+	for _, key := range keys {
+		if id, err := idOfKey(key); err == nil {
+			named = append(named, id)
+		}
+	}
+	live, err := db.Column[uuid.UUID](ctx, a.DB.SQL, liveFiles, db.IDs(named))
+	if err != nil {
+		return 0, err
+	}
+	kept := make(map[string]bool)
+	for _, id := range live {
+		for _, key := range keysOf(id) {
+			kept[key] = true
+		}
+	}
+	var deleted int64
+	for _, key := range keys {
+		if kept[key] {
+			continue
+		}
+		if err := a.delete(ctx, key); err != nil {
+			return deleted, err
+		}
+		deleted++
+	}
+	return deleted, nil
 }

@@ -89,36 +89,30 @@ func TestUnboundFilesEndAfterThirtyDays(t *testing.T) {
 // Files of an order stay until 30 days after its end; open orders and disputes keep theirs.
 func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
 	t.Parallel()
-	for state, ends := range map[string]bool{
-		"offered": false, "funded": false, "in_progress": false, "delivered": false, "disputed": false,
-		"closed": true, "cancelled": true, "rejected": true,
-	} {
-		t.Run(state, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			agent, other := w.Agent(), w.Agent()
-			order := uuid.New()
-			w.Exec(`INSERT INTO orders (id, updated_at, customer_id, created_at, contractor_id, author_id, state, version, outcome, title, description,
-				deadline, amount_minor, fee_minor, total_minor, fee_bps) SELECT $1, now, $2, now, $3, $2, $4::text, 1,
-				CASE WHEN $4::text = 'closed' THEN 'accepted' END, 't', 'd', now, 1, 0, 1, 0 FROM stoa_now() AS now`, order, agent.ID, other.ID, state)
-			for _, use := range []attachments.Use{attachments.AsOrderInput, attachments.AsOrderResult} {
-				require.NoError(t, w.bind(agent, attachments.Target{Use: use, ID: order}, w.upload(t, agent, attachments.Order, picture(t, 8, 8)).ID))
-			}
-			w.Shift(30*day - time.Minute)
-			require.Zero(t, w.sweep(t))
-			w.Shift(time.Minute)
-			target := attachments.Target{Use: attachments.AsOrderInput, ID: order}
-			if !ends {
-				require.Zero(t, w.sweep(t))
-				require.True(t, w.bound(t, other.ID, target)[target][0].Available)
-				return
-			}
-			require.EqualValues(t, 2, w.sweep(t))
-			require.Empty(t, w.stored(t))
-			historical := w.bound(t, other.ID, target)[target][0]
-			require.False(t, historical.Available, "a historical card still lists it")
-			require.Nil(t, historical.DownloadURL)
-		})
+	w := newWorld(t)
+	agent, other := w.Agent(), w.Agent()
+	inputs := make(map[string]attachments.Target)
+	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "closed", "cancelled", "rejected"} {
+		order := uuid.New()
+		w.Exec(`INSERT INTO orders (id, updated_at, customer_id, created_at, contractor_id, author_id, state, version, outcome, title, description,
+			deadline, amount_minor, fee_minor, total_minor, fee_bps) SELECT $1, now, $2, now, $3, $2, $4::text, 1,
+			CASE WHEN $4::text = 'closed' THEN 'accepted' END, 't', 'd', now, 1, 0, 1, 0 FROM stoa_now() AS now`, order, agent.ID, other.ID, state)
+		for _, use := range []attachments.Use{attachments.AsOrderInput, attachments.AsOrderResult} {
+			target := attachments.Target{Use: use, ID: order}
+			require.NoError(t, w.bind(agent, target, w.upload(t, agent, attachments.Order, picture(t, 8, 8)).ID))
+		}
+		inputs[state] = attachments.Target{Use: attachments.AsOrderInput, ID: order}
+	}
+	w.Shift(30*day - time.Minute)
+	require.Zero(t, w.sweep(t))
+	w.Shift(time.Minute)
+	require.EqualValues(t, 3*2, w.sweep(t))
+	require.Len(t, w.stored(t), 5*2*2, "original and preview of the files of open orders")
+	for state, target := range inputs {
+		card := w.bound(t, other.ID, target)[target][0] // a historical card still lists it
+		ended := state == "closed" || state == "cancelled" || state == "rejected"
+		require.Equal(t, !ended, card.Available, state)
+		require.Equal(t, ended, card.DownloadURL == nil, state)
 	}
 }
 
@@ -139,7 +133,7 @@ func TestSweepGoesOn(t *testing.T) {
 }
 
 // Bytes that a crash left without a record are deleted once no upload can be about to make one.
-func TestStraysAreSwept(t *testing.T) {
+func TestOrphansAreDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
@@ -149,14 +143,14 @@ func TestStraysAreSwept(t *testing.T) {
 	for _, name := range []string{uuid.NewString() + ".original", uuid.NewString() + ".original.18f2.tmp", kept + ".original.18f2.tmp", "unknown"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600))
 	}
-	strays := func() int64 {
-		n, err := w.Attachments.SweepStrays(context.Background())
+	orphans := func() int64 {
+		n, err := w.Attachments.DeleteOrphans(context.Background())
 		require.NoError(t, err)
 		return n
 	}
-	require.Zero(t, strays())
+	require.Zero(t, orphans())
 	w.Shift(2 * time.Hour)
-	require.EqualValues(t, 4, strays())
+	require.EqualValues(t, 4, orphans())
 	require.ElementsMatch(t, []string{kept + ".original", kept + ".preview"}, w.stored(t))
 }
 

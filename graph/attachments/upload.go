@@ -1,6 +1,7 @@
 package attachments
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -12,16 +13,33 @@ import (
 	"stoa/ent/attachment"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
 
-// patience is how long an upload waits for its verdict (contract §7), and glance how often it looks whether another process
-// has reached it.
 const (
-	patience = 30 * time.Second
-	glance   = 100 * time.Millisecond
+	// inspectionWait is how long an upload waits for its inspection (§4.8).
+	inspectionWait = 30 * time.Second
+	// pollInterval is how often it looks whether another process has finished it.
+	pollInterval = 100 * time.Millisecond
+	// maxFileName in characters.
+	maxFileName = 255
 )
+
+var (
+	findUpload     = statements.Named("find_upload")
+	insertUpload   = statements.Named("insert_upload")
+	readAttachment = statements.Named("read_attachment")
+)
+
+// UploadInput is the form of an upload (§4.8). A nil field was not sent.
+type UploadInput struct {
+	File     *Draft
+	FileName *string
+	Purpose  *string
+	UploadID *string
+}
 
 // UploadResult is a ready file.
 type UploadResult struct {
@@ -40,9 +58,9 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	if err != nil {
 		return nil, err
 	}
-	// Repeats and refusals that are known already take nothing more from the store.
+	// What is known to be a repeat or refused takes nothing more from the store.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
-	earlier, err := a.admit(bounded, a.DB.SQL, in.File.held, f)
+	earlier, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f)
 	cancel()
 	if err != nil {
 		return nil, err
@@ -50,43 +68,119 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	if earlier != nil {
 		return repeated(earlier), nil
 	}
-	if err := in.File.keep(); err != nil {
+	if err := in.File.commit(); err != nil {
 		return nil, err
 	}
-	id := in.File.held.id
-	verdict := a.expect(id)
-	defer a.decided.Delete(id)
-	if earlier, err = a.enter(ctx, in.File.held, f); err != nil {
+	id := in.File.reservation.id
+	inspected := a.subscribe(id)
+	defer a.waiting.Delete(id)
+	if earlier, err = a.record(ctx, in.File.reservation, f); err != nil {
 		return nil, err
 	}
 	if earlier != nil {
 		return repeated(earlier), nil
 	}
-	in.File.settled = true
-	return a.await(ctx, id, verdict)
+	in.File.recorded = true
+	return a.wait(ctx, id, inspected)
 }
 
-func repeated(r *record) *UploadResult {
+func repeated(r *row) *UploadResult {
 	return &UploadResult{Repeat: wire.Repeat{Repeated: true}, Attachment: newCard(r, ofOwner)}
 }
 
-const insert = `
-INSERT INTO attachments (id, created_at, owner_id, upload_id, purpose, file_name, size_bytes, sha256, reserved_bytes, queued_at)
-VALUES ($1, stoa_now(), $2, $3, $4, $5, $6, $7, $8, stoa_now())`
+// form is a checked UploadInput. The same bytes, name and purpose under the same upload_id are the same upload.
+type form struct {
+	uploadID uuid.UUID
+	purpose  Purpose
+	fileName string
+	size     int64
+	sha256   []byte
+	// reserve is what is taken from the budgets until the size of the preview is known.
+	reserve int64
+}
 
-// enter makes the record of an upload in place of its reservation, and asks for its inspection, unless admit says otherwise.
-func (a *API) enter(ctx context.Context, held *reservation, f form) (earlier *record, err error) {
+var (
+	errPart    = errors.New("must be sent exactly once")
+	errPurpose = errors.New("must be avatar, character, portfolio or order")
+)
+
+// Check returns invalid_fields naming every part that is wrong.
+func (in UploadInput) Check() (form, error) {
+	wrong := fault.Fields{}
+	var (
+		f   form
+		err error
+	)
+	if in.File == nil || in.FileName == nil {
+		wrong.Add("file", errPart)
+	} else {
+		f.size, f.sha256, f.reserve = in.File.size, in.File.hash.Sum(nil), in.File.estimate()
+		if f.fileName, err = text.Line(*in.FileName, 1, maxFileName); err != nil {
+			wrong.Add("file", errors.New("its name "+err.Error()))
+		}
+	}
+	if in.Purpose == nil {
+		wrong.Add("purpose", errPart)
+	} else {
+		f.purpose = Purpose(*in.Purpose)
+		if attachment.PurposeValidator(f.purpose) != nil {
+			wrong.Add("purpose", errPurpose)
+		}
+	}
+	if in.UploadID == nil {
+		wrong.Add("upload_id", errPart)
+	} else {
+		f.uploadID, err = text.UUID(*in.UploadID)
+		wrong.Add("upload_id", err)
+	}
+	return f, wrong.Fault(fault.InvalidFields)
+}
+
+// checkUpload decides about an upload that has been received: it returns the record of the earlier one that it repeats, a fault,
+// or neither for a new one.
+func (a *API) checkUpload(ctx context.Context, q db.Querier, r *reservation, f form) (earlier *row, err error) {
+	earlier, err = db.One[row](ctx, q, findUpload, r.owner, f.uploadID)
+	switch {
+	case err == nil:
+		return earlier, earlier.checkRepeat(f)
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, err
+	case r.refused != nil:
+		return nil, r.refused
+	}
+	return nil, a.check(ctx, q, r.owner, r.id, demand{records: 1, files: 1, bytes: f.reserve, inspections: 1})
+}
+
+// checkRepeat returns why an upload under the same upload_id is not answered with this record.
+func (r *row) checkRepeat(f form) error {
+	same := bytes.Equal(r.SHA256, f.sha256) && r.FileName == f.fileName && r.Purpose == f.purpose
+	switch {
+	case r.Status == attachment.StatusRejected:
+		return fault.New(fault.UploadUnavailable)
+	case !same:
+		return fault.New(fault.IdempotencyConflict)
+	case r.Status == attachment.StatusPending:
+		return fault.New(fault.UploadUnavailable)
+	default:
+		return nil
+	}
+}
+
+// record makes the record of an upload in place of its reservation, and asks for its inspection, unless checkUpload says
+// otherwise.
+func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *row, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		if earlier, err = a.admit(ctx, tx.SQL, held, f); err != nil || earlier != nil {
+		if earlier, err = a.checkUpload(ctx, tx.SQL, held, f); err != nil || earlier != nil {
 			return err
 		}
-		if err := settle(ctx, tx, held.id); err != nil {
+		if err := changeReservation(ctx, tx, deleteReservation, held.id); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, insert, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size, f.sum, f.reserve)
+		_, err := tx.SQL.ExecContext(ctx, insertUpload.Text, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size,
+			f.sha256, f.reserve)
 		if err != nil {
 			return err
 		}
@@ -95,20 +189,17 @@ func (a *API) enter(ctx context.Context, held *reservation, f form) (earlier *re
 	return earlier, err
 }
 
-const readOutcome = `SELECT ` + columns + ` FROM attachments a WHERE a.id = $1`
-
-// await returns the verdict on an upload: its card, invalid_file, or service_unavailable where the record has gone.
-// upload_busy where patience ends first, or the process shuts down; the inspection goes on without this request, as it does when ctx
-// ends.
-func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) (*UploadResult, error) {
-	timeout := time.NewTimer(cmp.Or(a.Patience, patience))
+// wait returns the result of an upload's inspection: its card, invalid_file, or service_unavailable where the record has gone.
+// upload_busy where the inspection takes too long, or the process shuts down; it goes on without this request, as it does when
+// ctx ends.
+func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{}) (*UploadResult, error) {
+	timeout := time.NewTimer(cmp.Or(a.InspectionWait, inspectionWait))
 	defer timeout.Stop()
-	tick := time.NewTicker(glance)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		r := new(record)
 		bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
-		err := a.DB.SQL.QueryRowContext(bounded, readOutcome, id).Scan(r.targets()...)
+		r, err := db.One[readRow](bounded, a.DB.SQL, readAttachment, id, uuid.NullUUID{})
 		cancel()
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -116,13 +207,17 @@ func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) 
 		case err != nil:
 			return nil, err
 		case r.Status == attachment.StatusReady:
-			return &UploadResult{Attachment: newCard(r, ofOwner)}, nil
+			return &UploadResult{Attachment: newCard(&r.row, ofOwner)}, nil
 		case r.Status == attachment.StatusRejected:
-			return nil, refusal(r)
+			rejected := fault.New(fault.InvalidFile)
+			if r.Rejection != nil {
+				rejected = rejected.Say(*r.Rejection)
+			}
+			return nil, rejected
 		}
 		select {
-		case <-verdict:
-			verdict = nil
+		case <-inspected:
+			inspected = nil
 		case <-tick.C:
 		case <-timeout.C:
 			return nil, fault.New(fault.UploadBusy).Say("The inspection takes long and goes on; repeat the upload later.")
@@ -134,24 +229,16 @@ func (a *API) await(ctx context.Context, id uuid.UUID, verdict <-chan struct{}) 
 	}
 }
 
-func refusal(r *record) error {
-	refused := fault.New(fault.InvalidFile)
-	if r.Rejection != nil {
-		refused = refused.Say(*r.Rejection)
-	}
-	return refused
+// subscribe returns a channel that notify closes.
+func (a *API) subscribe(id uuid.UUID) <-chan struct{} {
+	inspected := make(chan struct{})
+	a.waiting.Store(id, inspected)
+	return inspected
 }
 
-// expect returns a channel that announce closes.
-func (a *API) expect(id uuid.UUID) <-chan struct{} {
-	verdict := make(chan struct{})
-	a.decided.Store(id, verdict)
-	return verdict
-}
-
-// announce ends the wait of an upload of this process.
-func (a *API) announce(id uuid.UUID) {
-	if verdict, waited := a.decided.LoadAndDelete(id); waited {
-		close(verdict.(chan struct{})) //nolint:forcetypeassert // expect stores nothing else
+// notify ends the wait of an upload of this process.
+func (a *API) notify(id uuid.UUID) {
+	if inspected, waited := a.waiting.LoadAndDelete(id); waited {
+		close(inspected.(chan struct{})) //nolint:forcetypeassert // subscribe stores nothing else
 	}
 }

@@ -17,11 +17,12 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/posts"
+	"stoa/jobs"
 )
 
 func TestUploadIsReadyWhenItReturns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, jobs.InspectFile)
 	agent := w.Agent()
 	original := picture(t, 40, 30)
 	sent, err := w.send(agent, newForm(attachments.Avatar, original))
@@ -77,7 +78,7 @@ func TestRepeats(t *testing.T) {
 // A PDF of a portfolio: pages instead of pixels, a JPEG of its first page, and for others a version without the author's name.
 func TestPDF(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldWith(t, jobs.InspectFile)
 	agent := w.Agent()
 	original := document("<< /Author (Ada Lovelace) /Producer (Analytical Engine) >>")
 	card := w.upload(t, agent, attachments.Portfolio, original)

@@ -3,6 +3,7 @@ package attachments_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/jpeg"
 	"image/png"
@@ -16,7 +17,6 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
-	"stoa/jobs"
 	"stoa/jobs/inspection"
 )
 
@@ -28,30 +28,45 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// world is a world with a file store and the real inspection.
+// world is a world with a file store and an inspector.
 type world struct {
 	*graphtest.World
 	folder string
 }
 
+// newWorld is a world for what comes before and after an inspection: its inspector looks only at the head of a picture.
 func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	t.Helper()
-	w := &world{World: graphtest.New(t, options...)}
-	w.folder = w.InspectWith(jobs.Judge)
-	return w
+	return newWorldWith(t, inspectHead, options...)
 }
 
-// newQuickWorld is a world for what comes before and after the inspection: its inspector accepts whatever it gets, with an empty preview.
-func newQuickWorld(t *testing.T, options ...graphtest.Option) *world {
+// newWorldWith is a world with an inspector of the test's; jobs.InspectFile is the server's.
+func newWorldWith(t *testing.T, inspect attachments.Inspector, options ...graphtest.Option) *world {
 	t.Helper()
-	w := &world{World: graphtest.New(t, options...)}
-	w.folder = w.InspectWith(func(_ context.Context, path string, _ attachments.Purpose) (attachments.Report, error) {
-		small := filepath.Join(filepath.Dir(path), "preview")
-		return attachments.Report{
-			Accepted: true, MediaType: "image/png", Width: 1, Height: 1, Preview: small, Remove: func() error { return nil },
-		}, os.WriteFile(small, nil, 0o600)
-	})
-	return w
+	made := graphtest.New(t, options...)
+	return &world{made, made.InspectWith(inspect)}
+}
+
+// inspectHead accepts what begins like a picture, without a child process.
+func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	shape, format, err := image.DecodeConfig(original)
+	if err != nil {
+		return attachments.Report{Reason: "It is no picture.", Remove: func() error { return nil }}, nil
+	}
+	made, err := os.CreateTemp("", "stoa-test-*")
+	if err != nil {
+		return attachments.Report{}, err
+	}
+	report := attachments.Report{
+		Accepted: true, MediaType: "image/" + format, Width: shape.Width, Height: shape.Height, Remove: func() error { return os.Remove(made.Name()) },
+	}
+	if purpose == "publication" {
+		report.Published = made.Name()
+	} else {
+		report.Preview = made.Name()
+	}
+	_, err = made.WriteString("made for " + string(purpose))
+	return report, errors.Join(err, made.Close())
 }
 
 // picture is a PNG of noise that is different every time.
@@ -147,7 +162,7 @@ func (w *world) usage(agent uuid.UUID) (u [3]int64) {
 // underWay is how many uploads hold a reservation.
 func (w *world) underWay() int64 { return w.Count("SELECT count(*) FROM upload_reservations") }
 
-// pending is the id of the one upload that waits for its verdict.
+// pending is the id of the one upload that waits for its inspection.
 func (w *world) pending() uuid.UUID { return w.withStatus("pending") }
 
 // withStatus is the id of the one upload of that status.

@@ -10,9 +10,9 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// InspectWith gives the world a file store of its own and lets judge inspect what is uploaded and published, in this process
+// InspectWith gives the world a file store of its own and lets inspect handle what is uploaded and published, in this process
 // and as soon as a job would: after the commit that asks for it. It returns the folder of the store.
-func (w *World) InspectWith(judge attachments.Inspector) (folder string) {
+func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
 	w.t.Helper()
 	folder = w.t.TempDir()
 	store, err := attachments.OpenStore(context.Background(), "", folder)
@@ -27,7 +27,7 @@ func (w *World) InspectWith(judge attachments.Inspector) (folder string) {
 		tx.AfterCommit(func() {
 			running.Go(func() {
 				for range 5 { // a job is tried again
-					if w.work(job, judge) == nil {
+					if w.work(job, inspect) == nil {
 						return
 					}
 				}
@@ -39,9 +39,9 @@ func (w *World) InspectWith(judge attachments.Inspector) (folder string) {
 }
 
 // work does what a job would.
-func (w *World) work(job db.Job, judge attachments.Inspector) error {
+func (w *World) work(job db.Job, inspect attachments.Inspector) error {
 	if publish, ok := job.(attachments.PublishJob); ok {
-		return w.Attachments.Publish(context.Background(), publish.AttachmentID, judge)
+		return w.Attachments.Publish(context.Background(), publish.AttachmentID, inspect)
 	}
-	return w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, judge)
+	return w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, inspect)
 }

@@ -18,20 +18,20 @@ import (
 // follow. Only the parent half gives it.
 const Subcommand = "inspect-file"
 
-// task is the line before the file on the child's standard input. A child that was started ahead waits for it.
-type task struct {
+// request is the line before the file on the child's standard input. A child that was started ahead waits for it.
+type request struct {
 	Purpose Purpose `json:"purpose"`
 	// Size is how many bytes follow.
 	Size int64 `json:"size"`
 }
 
-// ready is the first line of the child's standard output, once it is confined: what ends it afterwards is the file's doing. Its verdict
-// follows.
+// ready is the first line of the child's standard output, once it is confined: whatever ends it afterwards, the file may have
+// caused. Its response follows.
 type ready struct {
 	Measures []Measure `json:"measures"`
 }
 
-// Exit codes of the child beside 0: a verdict was written, or there was no file to judge.
+// Exit codes of the child beside 0: a response was written, or there was no file to inspect.
 const (
 	// exitPanic is how the Go runtime ends a program that fails, also on a signal in C code.
 	exitPanic = 2
@@ -43,13 +43,13 @@ const (
 	exitNoProc = 77
 )
 
-// Main is the child half: it confines this process for good, reads a file from standard input, judges it, writes what it makes into
-// the working folder and its verdict to standard output, and returns the exit code.
-func Main(args []string) int { return child(args, steps, judge) }
+// Main is the child half: it confines this process for good, reads a file from standard input, inspects it, writes what it makes
+// into the working folder and its response to standard output, and returns the exit code.
+func Main(args []string) int { return child(args, steps, inspectFile) }
 
-// child is Main with other steps and another judge, for tests of the confinement.
-func child(args []string, steps []step, judge func([]byte, Purpose) (verdict, error)) int {
-	err := answer(args, steps, judge)
+// child is Main with other steps and another inspection, for tests of the confinement.
+func child(args []string, steps []step, inspect func([]byte, Purpose) (response, error)) int {
+	err := serve(args, steps, inspect)
 	switch {
 	case err == nil:
 		return 0
@@ -60,9 +60,9 @@ func child(args []string, steps []step, judge func([]byte, Purpose) (verdict, er
 	return exitUnable
 }
 
-// answer does the child's work; an error is the machine's fault.
-func answer(args []string, steps []step, judge func([]byte, Purpose) (verdict, error)) error {
-	c, err := parseCircumstances(args)
+// serve does the child's work; an error is the machine's fault.
+func serve(args []string, steps []step, inspect func([]byte, Purpose) (response, error)) error {
+	c, err := parseChildConfig(args)
 	if err != nil {
 		return err
 	}
@@ -76,30 +76,30 @@ func answer(args []string, steps []step, judge func([]byte, Purpose) (verdict, e
 	if err := sayReady(measures); err != nil {
 		return err
 	}
-	asked, file, err := readTask(os.Stdin)
+	asked, file, err := readRequest(os.Stdin)
 	if errors.Is(err, io.EOF) {
 		return nil // nobody needs this child any more
 	}
 	if err != nil {
 		return err
 	}
-	v, err := judge(file, asked.Purpose)
+	r, err := inspect(file, asked.Purpose)
 	var refused refusal
 	switch {
 	case errors.As(err, &refused):
-		v.Reason = refused.Error()
+		r.Reason = refused.Error()
 	case errors.Is(err, syscall.EFBIG):
-		v.Reason = refusedLimits.Error()
+		r.Reason = refusedLimits.Error()
 	case err != nil:
 		return err
 	}
-	return json.MarshalWrite(os.Stdout, v)
+	return json.MarshalWrite(os.Stdout, r)
 }
 
-// closeDescriptors makes sure that the standard three are all that the child inherited. The Go runtime opens its own, such as that of
+// closeDescriptors closes all that the child inherited but the standard three. The Go runtime opens its own, such as that of
 // epoll, only later or anew.
 func closeDescriptors() error {
-	// Marked in the parent, too (start); this closes what another thread of it opened meanwhile.
+	// The parent has marked its own to be closed (start); this closes what another thread of it opened meanwhile.
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return nil //nolint:nilerr // without /proc the parent's marks must do
@@ -124,25 +124,25 @@ func sayReady(measures []Measure) error {
 	return err
 }
 
-// readTask waits for a task and reads its file. io.EOF says that there is none. From then on the child's time is limited, even if
-// its parent dies.
-func readTask(in io.Reader) (task, []byte, error) {
-	var asked task
+// readRequest waits for a request and reads its file. io.EOF says that there is none. From then on the child's time is limited,
+// even if its parent dies.
+func readRequest(in io.Reader) (request, []byte, error) {
+	var asked request
 	input := bufio.NewReader(in)
 	line, err := input.ReadBytes('\n')
 	if err != nil {
-		return task{}, nil, err
+		return request{}, nil, err
 	}
 	time.AfterFunc(orphanTime, func() { os.Exit(exitLate) })
 	if err := json.Unmarshal(line, &asked); err != nil {
-		return task{}, nil, err
+		return request{}, nil, err
 	}
 	if asked.Size < 0 || asked.Size > maxFile+1 {
-		return task{}, nil, fmt.Errorf("a file of %d bytes", asked.Size)
+		return request{}, nil, fmt.Errorf("a file of %d bytes", asked.Size)
 	}
 	file := make([]byte, asked.Size)
 	if n, err := io.ReadFull(input, file); err != nil {
-		return task{}, nil, fmt.Errorf("%d of %d bytes came", n, asked.Size)
+		return request{}, nil, fmt.Errorf("%d of %d bytes came", n, asked.Size)
 	}
 	return asked, file, nil
 }

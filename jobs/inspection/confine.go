@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 	"kernel.org/pub/linux/libs/security/libcap/psx"
 )
@@ -20,34 +22,34 @@ type Measure struct {
 	Detail string `json:"detail"`
 }
 
-// circumstances are what the child must know of how it was started. They are its arguments.
-type circumstances struct {
+// childConfig is what the child must know of how it was started. It is passed as arguments.
+type childConfig struct {
 	// user is the user and group that a child of root becomes; 0 says that it stays what it is.
 	user int
-	// namespaces are its own, of those that a row of isolations names.
-	namespaces isolation
+	// namespaces are those that are the child's own.
+	namespaces namespaces
 }
 
-func (c circumstances) arguments() []string {
+func (c childConfig) arguments() []string {
 	return []string{Subcommand, strconv.Itoa(c.user), strconv.FormatUint(uint64(c.namespaces.flags), 16)}
 }
 
-func parseCircumstances(args []string) (circumstances, error) {
+func parseChildConfig(args []string) (childConfig, error) {
 	if len(args) != 2 {
-		return circumstances{}, errors.New("usage: " + Subcommand + " <user> <namespaces>")
+		return childConfig{}, errors.New("usage: " + Subcommand + " <user> <namespaces>")
 	}
 	user, err := strconv.Atoi(args[0])
 	if err != nil {
-		return circumstances{}, err
+		return childConfig{}, err
 	}
 	flags, err := strconv.ParseUint(args[1], 16, 32)
-	return circumstances{user: user, namespaces: isolation{flags: uintptr(flags)}}, err
+	return childConfig{user: user, namespaces: namespaces{flags: uintptr(flags)}}, err
 }
 
 // step takes one measure. It returns a detail for Measure, or why the measure does not hold.
 type step struct {
 	name string
-	take func(circumstances) (detail string, err error)
+	take func(childConfig) (detail string, err error)
 	// required ends the child where the measure does not hold. Every kernel grants these.
 	required bool
 }
@@ -65,7 +67,7 @@ var steps = []step{
 }
 
 // confine takes every step for good. It runs before a byte of the file is read.
-func confine(c circumstances, steps []step) ([]Measure, error) {
+func confine(c childConfig, steps []step) ([]Measure, error) {
 	measures := make([]Measure, 0, len(steps))
 	for _, s := range steps {
 		detail, err := s.take(c)
@@ -81,7 +83,7 @@ func confine(c circumstances, steps []step) ([]Measure, error) {
 }
 
 // reportNamespaces tells what the parent has done.
-func reportNamespaces(c circumstances) (string, error) {
+func reportNamespaces(c childConfig) (string, error) {
 	if c.namespaces.flags == 0 {
 		return "", errors.New("the kernel refuses namespaces to this user")
 	}
@@ -89,7 +91,7 @@ func reportNamespaces(c circumstances) (string, error) {
 }
 
 // changeUser gives up root for a user that owns nothing.
-func changeUser(c circumstances) (string, error) {
+func changeUser(c childConfig) (string, error) {
 	switch {
 	case os.Getuid() != 0:
 		return "", errors.New("the server's own: only root can choose another")
@@ -113,7 +115,7 @@ func changeUser(c circumstances) (string, error) {
 
 // dropCapabilities takes away what root has left or what the user namespace came with, on every thread, and closes the process
 // to others of the same user.
-func dropCapabilities(circumstances) (string, error) {
+func dropCapabilities(childConfig) (string, error) {
 	if _, _, failed := psx.Syscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); failed != 0 {
 		return "", failed
 	}
@@ -128,7 +130,7 @@ func dropCapabilities(circumstances) (string, error) {
 }
 
 // forbidPrivileges sets no_new_privs on every thread.
-func forbidPrivileges(circumstances) (string, error) {
+func forbidPrivileges(childConfig) (string, error) {
 	if _, _, failed := psx.Syscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); failed != 0 {
 		return "", failed
 	}
@@ -153,12 +155,13 @@ var resourceLimits = []struct {
 	{unix.RLIMIT_NPROC, maxThreads, true},
 }
 
-// ownUser tells whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user namespace.
-func (c circumstances) ownUser() bool {
+// ownUser tells whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user
+// namespace.
+func (c childConfig) ownUser() bool {
 	return c.user != 0 || c.namespaces.flags&unix.CLONE_NEWUSER != 0
 }
 
-func limitResources(c circumstances) (string, error) {
+func limitResources(c childConfig) (string, error) {
 	for _, limit := range resourceLimits {
 		if limit.perUser && !c.ownUser() {
 			continue
@@ -171,4 +174,24 @@ func limitResources(c circumstances) (string, error) {
 		return "set, but for the number of threads", nil
 	}
 	return "set", nil
+}
+
+// What Landlock lets the child do. Nothing may be executed; links, pipes, sockets and devices may not be made.
+const (
+	mayRead  = landlock.AccessFSSet(ll.AccessFSReadFile | ll.AccessFSReadDir)
+	mayWrite = mayRead | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSMakeReg | ll.AccessFSMakeDir |
+		ll.AccessFSRemoveFile | ll.AccessFSRemoveDir
+)
+
+// restrictFiles lets the child read the readable folders and work in its own, and, as far as the kernel's Landlock goes, keeps it
+// from TCP, abstract sockets and signals to others.
+func restrictFiles(childConfig) (string, error) {
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return "", errors.New("the kernel has no Landlock, or it is switched off")
+	}
+	err = landlock.V11.BestEffort().Restrict(
+		landlock.PathAccess(mayRead, append(readable, links...)...).IgnoreIfMissing(),
+		landlock.PathAccess(mayWrite, "."))
+	return fmt.Sprintf("ABI %d", abi), err
 }

@@ -85,7 +85,12 @@ func serveHostile(folder string) error {
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		return err
 	}
-	report, _, err := inspector.run(context.Background(), Request{Path: path, Purpose: hostile})
+	original, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer original.Close()
+	report, _, err := inspector.run(context.Background(), Request{Original: original, Purpose: hostile})
 	if err != nil {
 		return err
 	}
@@ -97,10 +102,10 @@ func leaveOut(measure string) (*Inspector, error) {
 	environment = append(environment, without+"="+measure)
 	switch measure {
 	case everything:
-		granted.Store(int32(len(isolations) - 1))
+		granted.Store(int32(len(namespaceSets) - 1))
 		return new(Inspector), nil
 	case "namespaces":
-		granted.Store(int32(len(isolations) - 1))
+		granted.Store(int32(len(namespaceSets) - 1))
 	case "process namespace":
 		granted.Store(1)
 	case "server's memory":

@@ -133,8 +133,8 @@ func writesOutside(t targets) bool {
 	return false
 }
 
-// forks tells whether more processes can be made than a bound allows. All calls are raw: where the bound holds, the Go runtime cannot
-// start a thread in between.
+// forks tells whether more processes can be made than a bound allows. All calls are raw: where the bound holds, the Go runtime
+// cannot start a thread in between.
 func forks(targets) bool {
 	var pids [2 * maxThreads]uintptr
 	made := 0
@@ -158,10 +158,10 @@ func forks(targets) bool {
 }
 
 // breakOut tries every door and reports those that are open.
-func breakOut(file []byte) (verdict, error) {
+func breakOut(file []byte) (response, error) {
 	var to targets
 	if err := json.Unmarshal(file, &to); err != nil {
-		return verdict{}, err
+		return response{}, err
 	}
 	var open []string
 	for _, name := range slices.Sorted(maps.Keys(doors)) {
@@ -169,5 +169,5 @@ func breakOut(file []byte) (verdict, error) {
 			open = append(open, name)
 		}
 	}
-	return verdict{Reason: "open: " + strings.Join(open, " ")}, nil
+	return response{Reason: "open: " + strings.Join(open, " ")}, nil
 }

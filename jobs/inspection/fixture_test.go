@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,25 +64,30 @@ func deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is n mebibytes of one byte, deflated so many times over, without ever holding them.
+// bomb is n mebibytes of one byte, deflated so many times over, without ever holding them. Rows share those of the same kind.
 func bomb(t *testing.T, n, times int, fill byte) []byte {
-	var b bytes.Buffer
-	var w io.Writer = &b
-	var layers []io.Closer
-	for range times {
-		layer := zlib.NewWriter(w)
-		w, layers = layer, append(layers, layer)
-	}
-	block := bytes.Repeat([]byte{fill}, mebibyte)
-	for range n {
-		_, err := w.Write(block)
-		require.NoError(t, err)
-	}
-	for i := range layers {
-		require.NoError(t, layers[len(layers)-1-i].Close())
-	}
-	return b.Bytes()
+	made, _ := bombs.LoadOrStore([3]int{n, times, int(fill)}, sync.OnceValue(func() []byte {
+		var b bytes.Buffer
+		var w io.Writer = &b
+		var layers []io.Closer
+		for range times {
+			layer := zlib.NewWriter(w)
+			w, layers = layer, append(layers, layer)
+		}
+		block := bytes.Repeat([]byte{fill}, mebibyte)
+		for range n {
+			_, err := w.Write(block)
+			require.NoError(t, err)
+		}
+		for i := range layers {
+			require.NoError(t, layers[len(layers)-1-i].Close())
+		}
+		return b.Bytes()
+	}))
+	return made.(func() []byte)()
 }
+
+var bombs sync.Map
 
 func zipOf(t *testing.T) []byte {
 	var b bytes.Buffer
@@ -137,17 +143,24 @@ func pdfOf(trailer string, objects ...string) []byte {
 	return b.Bytes()
 }
 
-// file puts bytes where an original could lie.
-func file(t *testing.T, content []byte) string {
+// file is an original with these bytes.
+func file(t *testing.T, content []byte) *os.File {
 	path := filepath.Join(t.TempDir(), "original")
 	require.NoError(t, os.WriteFile(path, content, 0o600))
-	return path
+	return open(t, path)
+}
+
+func open(t *testing.T, path string) *os.File {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() }) // a test may have closed it
+	return f
 }
 
 // inspected runs one inspection of bytes, and sees to it that nothing is left once the report is removed.
 func inspected(t *testing.T, content []byte, p Purpose) Report {
 	scratch := t.TempDir()
-	report, state, err := new(Inspector).run(t.Context(), Request{Path: file(t, content), Purpose: p, Scratch: scratch})
+	report, state, err := new(Inspector).run(t.Context(), Request{Original: file(t, content), Purpose: p, Scratch: scratch})
 	require.NoError(t, err)
 	within(t, state)
 	t.Cleanup(func() {

@@ -1,20 +1,39 @@
+// Package inspection inspects an uploaded file and makes what may be shown of it: a preview, and when it becomes public a
+// published version (§2.7, §4.8, §8).
+//
+// Inspector, the parent half, starts this same binary with Subcommand; Main, the child half, does everything that touches the
+// bytes. It is the only package that uses libvips and pdfcpu.
+//
+// Invariants. The child is confined before it reads a byte, whoever starts the server: namespaces and a root folder of its own,
+// another user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system calls,
+// an environment without secrets, no descriptor but the standard three. Measures overlap; Confinement tells which of them the
+// kernel lacks. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go, pdf_scan.go),
+// and only what passes reaches a library; of libvips only the one loader of the recognised type is open. Nothing is accepted that
+// was not decoded without complaint and rendered.
+//
+// Failure. What the bytes cause is a report, never an error: a refusal found by the scan, a decoder that aborts, a limit reached,
+// a response that makes no sense; Report.Ending tells a crash and a limit from a refusal. An error means that this machine could
+// not inspect the file (no child, no space, a cancelled context, a child that somebody else killed); it may be tried again.
+//
+// Concurrency. Inspections share nothing and may overlap; the caller bounds how many do (§8 grants two).
 package inspection
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// Inspector runs inspections like Run, and keeps one child started ahead: confined, and waiting for its file. Starting a child takes
-// longer than most inspections. Each child still judges one file and ends. An Inspector may be used by any number of goroutines; the
+// Inspector inspects files and can keep one child started ahead: confined, and waiting for its file. Starting a child takes
+// longer than most inspections. Each child inspects one file and ends. An Inspector may be used by any number of goroutines; the
 // zero value keeps no child. Call Close.
 type Inspector struct {
-	keeps bool
+	ahead bool
 
 	mu     sync.Mutex
 	spare  *process
@@ -25,14 +44,14 @@ type Inspector struct {
 
 // NewInspector returns an Inspector that keeps one child started ahead, and starts it.
 func NewInspector() *Inspector {
-	i := &Inspector{keeps: true}
-	i.prepare()
+	i := &Inspector{ahead: true}
+	i.startSpare()
 	return i
 }
 
 // CloseMemory closes this process to others of its own user, for good (PR_SET_DUMPABLE): where a child shares the server's user,
-// nothing else in the kernel keeps it from the server's memory and environment once Landlock and namespaces are lacking. A server
-// calls it first.
+// nothing else keeps it from the server's memory and environment on a kernel without Landlock and namespaces. A server calls it
+// first.
 func CloseMemory() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process's memory to others: %w", err)
@@ -40,9 +59,10 @@ func CloseMemory() error {
 	return nil
 }
 
-// Run inspects one file in a child process, for at most 15 s and within 512 MiB, and returns the verdict (§4.8), as the function Run
-// does.
-func (i *Inspector) Run(ctx context.Context, r Request) (Report, error) {
+// Inspect inspects one file in a child process, for at most 15 s and within 512 MiB, and returns its report (§4.8). Everything
+// the bytes can cause is in the report. An error means that the machine failed or ctx ended: the inspection may be repeated, and
+// nothing is left behind.
+func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 	if _, known := purposes[r.Purpose]; !known {
 		return Report{}, fmt.Errorf("inspection: unknown purpose %q", r.Purpose)
 	}
@@ -50,32 +70,27 @@ func (i *Inspector) Run(ctx context.Context, r Request) (Report, error) {
 	return report, err
 }
 
-// run is Run for any purpose, and tells what the child cost.
+// run is Inspect for any purpose; it returns also what the child cost.
 func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessState, error) {
-	original, err := os.Open(r.Path)
-	if err != nil {
-		return Report{}, nil, err
-	}
-	defer original.Close()
 	for {
-		p, err := i.take(r.Scratch)
+		p, err := i.takeChild(r.Scratch)
 		if err != nil {
 			return Report{}, nil, err
 		}
-		report, err := p.inspect(ctx, original, r.Purpose)
+		report, err := p.inspect(ctx, r.Original, r.Purpose)
 		if errors.Is(err, errRefused) {
-			if _, err := original.Seek(0, 0); err != nil {
+			if _, err := r.Original.Seek(0, io.SeekStart); err != nil {
 				return Report{}, nil, err
 			}
 			continue
 		}
-		i.prepare()
+		i.startSpare()
 		return report, p.cmd.ProcessState, err
 	}
 }
 
-// take returns the spare, unless the request needs one in a folder of its own or the spare has ended, or a new child.
-func (i *Inspector) take(scratch string) (*process, error) {
+// takeChild returns the spare, unless the request needs one in a folder of its own or the spare has ended, or a new child.
+func (i *Inspector) takeChild(scratch string) (*process, error) {
 	i.mu.Lock()
 	spare := i.spare
 	if scratch == "" {
@@ -94,10 +109,10 @@ func (i *Inspector) take(scratch string) (*process, error) {
 	}
 }
 
-// prepare starts a spare where there is none, without waiting for it. One that cannot be started is nobody's fault yet: the next
-// inspection tries again, and fails with the reason.
-func (i *Inspector) prepare() {
-	if !i.keeps {
+// startSpare starts a spare where there is none, without waiting for it. Where none can be started, the next inspection
+// tries again and returns the error.
+func (i *Inspector) startSpare() {
+	if !i.ahead {
 		return
 	}
 	i.starting.Go(func() {
@@ -121,10 +136,10 @@ func (i *Inspector) prepare() {
 	})
 }
 
-// Confinement starts a child and tells what confines it, and that the server's memory is closed to it.
+// Confinement starts a child and returns what confines it, and whether the server's memory is closed to it.
 func (i *Inspector) Confinement(ctx context.Context) ([]Measure, error) {
 	for {
-		p, err := i.take("")
+		p, err := i.takeChild("")
 		if err != nil {
 			return nil, err
 		}
@@ -136,16 +151,16 @@ func (i *Inspector) Confinement(ctx context.Context) ([]Measure, error) {
 			}
 			return nil, err
 		}
-		i.giveBack(p)
+		i.keepSpare(p)
 		return append(measures, closedMemory()), nil
 	}
 }
 
-// giveBack makes a child that got no task the spare.
-func (i *Inspector) giveBack(p *process) {
+// keepSpare makes a child that got no request the spare.
+func (i *Inspector) keepSpare(p *process) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.keeps && i.spare == nil && !i.closed {
+	if i.ahead && i.spare == nil && !i.closed {
 		i.spare = p
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // document is a PDF that pdfcpu could read.
 type document struct {
 	ctx *model.Context
-	// numbers are the objects in use, ascending, so that a verdict never depends on a map's order.
+	// numbers are the objects in use, ascending, so that the result never depends on a map's order.
 	numbers []int
 }
 
@@ -110,7 +110,8 @@ var expanding = map[string]bool{filter.Flate: true, filter.LZW: true, filter.Run
 // one than its declared size.
 func expands(o types.Object) error {
 	stream, ok := o.(types.StreamDict)
-	if !ok || stream.Image() || !slices.ContainsFunc(stream.FilterPipeline, func(f types.PDFFilter) bool { return expanding[f.Name] }) {
+	expands := func(f types.PDFFilter) bool { return expanding[f.Name] }
+	if !ok || stream.Image() || !slices.ContainsFunc(stream.FilterPipeline, expands) {
 		return nil
 	}
 	if err := stream.DecodeWithLimit(maxDecoded); errors.Is(err, filter.ErrDecodeLimitExceeded) {

@@ -7,6 +7,61 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
+// What makes a PDF active (§2.7). The tables are used twice: by the scan over the raw bytes (pdf_scan.go) and by the walk over
+// what pdfcpu read, below.
+
+// activeActions are the types of action (a dictionary's /S) that are refused wherever they stand.
+var activeActions = map[string]bool{
+	"JavaScript":       true,
+	"Launch":           true,
+	"SubmitForm":       true,
+	"ImportData":       true,
+	"GoToR":            true,
+	"GoToE":            true,
+	"Rendition":        true,
+	"Movie":            true,
+	"Sound":            true,
+	"RichMediaExecute": true,
+	"GoTo3DView":       true,
+}
+
+// activeAnnotations are the types of annotation (a dictionary's /Subtype) that are refused.
+var activeAnnotations = map[string]bool{
+	"FileAttachment": true,
+	"Movie":          true,
+	"Sound":          true,
+	"RichMedia":      true,
+	"3D":             true,
+}
+
+// activeKeys are entries that are refused whatever they hold, null aside.
+var activeKeys = map[string]bool{
+	"JavaScript":    true,
+	"EmbeddedFiles": true,
+	"XFA":           true,
+}
+
+// fileKeys are the entries of which an /EF dictionary holds at least one: an attached file.
+var fileKeys = []string{"F", "UF", "DOS", "Mac", "Unix"}
+
+// Entries that need a look at their value.
+const (
+	keyAction       = "S"
+	keySubtype      = "Subtype"
+	keyScript       = "JS"
+	keyOpenAction   = "OpenAction"
+	keyMoreActions  = "AA"
+	keyNext         = "Next"
+	keyDestination  = "D"
+	keyFile         = "EF"
+	keyFileSystem   = "FS"
+	urlSystem       = "URL"
+	keyStreamFile   = "F" // in a stream's dictionary: where its data lie instead
+	keyEncryption   = "Encrypt"
+	actionGoTo      = "GoTo"
+	objectStreamTag = "ObjStm"
+)
+
 // active walks one object and everything written inside it, and refuses what the tables of active.go name, however the
 // values are referred to.
 func (d *document) active(o types.Object, depth int) error {
@@ -36,7 +91,7 @@ func (d *document) active(o types.Object, depth int) error {
 	return nil
 }
 
-// activeEntry judges one entry of a dictionary.
+// activeEntry tells whether an entry of a dictionary is active.
 func (d *document) activeEntry(key string, value types.Object) bool {
 	value = d.resolve(value)
 	if value == nil {

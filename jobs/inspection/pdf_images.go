@@ -8,19 +8,33 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// cleanImages strips the JPEG in the stream object of a number, if it is one: an image, a mask, a thumbnail, however it is
-// used, or the images written inside a content stream. A stream whose JPEG cannot be reached is refused.
+// strippers remove what an image says about where it comes from, by the filter of its stream.
+var strippers = map[string]func([]byte) ([]byte, error){
+	filter.DCT: func(b []byte) ([]byte, error) {
+		clean, _, err := stripJPEG(b)
+		return clean, err
+	},
+	filter.JPX: stripJP2,
+}
+
+// codedFilter is the index of the filter that codes an image which can be stripped, -1 where there is none.
+func codedFilter(filters []types.PDFFilter) int {
+	return slices.IndexFunc(filters, func(f types.PDFFilter) bool { return strippers[f.Name] != nil })
+}
+
+// cleanImages strips the JPEG or JPEG 2000 in the stream object of a number, if it is one: an image, a mask, a thumbnail, however
+// it is used, or the images written inside a content stream. A stream whose image cannot be reached is refused.
 func (d *document) cleanImages(number int) error {
 	entry := d.ctx.Table[number]
 	stream, ok := entry.Object.(types.StreamDict)
 	if !ok {
 		return nil
 	}
-	coded := slices.IndexFunc(stream.FilterPipeline, func(f types.PDFFilter) bool { return f.Name == filter.DCT })
+	coded := codedFilter(stream.FilterPipeline)
 	var changed bool
 	var err error
 	if coded >= 0 {
-		changed, err = true, d.cleanJPEG(&stream, coded)
+		changed, err = true, d.cleanImage(&stream, coded)
 	} else {
 		changed, err = cleanContent(&stream)
 	}
@@ -30,13 +44,13 @@ func (d *document) cleanImages(number int) error {
 	return err
 }
 
-// cleanJPEG strips a stream whose filter number coded is DCTDecode, and undoes the filters before that one.
-func (d *document) cleanJPEG(stream *types.StreamDict, coded int) error {
+// cleanImage strips a stream whose filter number coded codes an image, and undoes the filters before that one.
+func (d *document) cleanImage(stream *types.StreamDict, coded int) error {
 	raw, err := unfiltered(stream.Raw, stream.FilterPipeline[:coded])
 	if err != nil {
 		return err
 	}
-	if stream.Raw, _, err = stripJPEG(raw); err != nil {
+	if stream.Raw, err = strippers[stream.FilterPipeline[coded].Name](raw); err != nil {
 		return err
 	}
 	left := stream.FilterPipeline[coded:]
@@ -102,4 +116,159 @@ func cleanContent(stream *types.StreamDict) (changed bool, err error) {
 	stream.Delete("DecodeParms")
 	stream.Update("Filter", types.Name(filter.Flate))
 	return true, stream.Encode()
+}
+
+// inlineFilters are the names a filter may have in an inline image (ISO 32000-2, table 92).
+var inlineFilters = map[string]string{
+	"AHx": filter.ASCIIHex, "A85": filter.ASCII85, "LZW": filter.LZW, "Fl": filter.Flate, "RL": filter.RunLength,
+	"CCF": filter.CCITTFax, "DCT": filter.DCT,
+}
+
+// maxEnds is how many places are tried where an inline image may end.
+const maxEnds = 64
+
+// inline is an inline image: the entries between BI and ID, and where its data begin.
+type inline struct {
+	entries []inlineEntry
+	filters []types.PDFFilter
+	data    int
+}
+
+// inlineEntry is a key and the bytes of it and its value.
+type inlineEntry struct {
+	key   string
+	bytes []byte
+}
+
+// stripInline returns a content stream whose inline JPEGs are stripped; content itself where there are none.
+func stripInline(content []byte) ([]byte, error) {
+	coded := func(sign string) bool { return bytes.Contains(content, []byte(sign)) }
+	if !coded("BI") || !coded("DCT") && !coded("JPX") && !coded("#") { // a # may write a name in another way
+		return content, nil
+	}
+	var clean []byte
+	kept := 0
+	for t := (tokens{b: content}); ; {
+		t.skip()
+		begin := t.at
+		switch next := t.next(); {
+		case next.kind == tokenEnd:
+			return append(clean, content[kept:]...), nil
+		case next.kind != tokenKeyword || next.text != "BI":
+			continue
+		}
+		image, ok := readInline(&t)
+		if !ok {
+			continue
+		}
+		jpeg, end, err := image.jpeg(content)
+		if err != nil {
+			return nil, err
+		}
+		if t.at = end; jpeg == nil {
+			continue
+		}
+		clean = append(append(clean, content[kept:begin]...), "BI"...)
+		for _, e := range image.entries {
+			if e.key != "F" && e.key != "Filter" && e.key != "DP" && e.key != "DecodeParms" {
+				clean = append(append(clean, ' '), e.bytes...)
+			}
+		}
+		clean = append(append(clean, " /F /DCT ID "...), jpeg...)
+		if end < len(content) && class[content[end]] != space {
+			clean = append(clean, '\n')
+		}
+		kept = end
+	}
+}
+
+// readInline reads an inline image's entries; t stands behind BI, and then behind ID. Not ok where they are none.
+func readInline(t *tokens) (image inline, ok bool) {
+	for {
+		t.skip()
+		begin := t.at
+		key := t.next()
+		if key.kind == tokenKeyword && key.text == "ID" {
+			image.data = min(t.at+1, len(t.b)) // one white space
+			return image, true
+		}
+		if key.kind != tokenName {
+			return image, false
+		}
+		filters := key.text == "F" || key.text == "Filter"
+		for depth := 0; ; {
+			value := t.next()
+			switch value.kind {
+			case tokenEnd:
+				return image, false
+			case tokenOpen:
+				depth++
+			case tokenClose:
+				depth--
+			case tokenName:
+				if filters {
+					long := value.text
+					if known := inlineFilters[long]; known != "" {
+						long = known
+					}
+					image.filters = append(image.filters, types.PDFFilter{Name: long})
+				}
+			}
+			if depth <= 0 {
+				break
+			}
+		}
+		image.entries = append(image.entries, inlineEntry{key.text, t.b[begin:t.at]})
+	}
+}
+
+// jpeg returns the stripped JPEG of an inline image, nil where it is none, and where its data end: at EI.
+// JPEG 2000 must not stand in a content stream and is refused.
+func (i inline) jpeg(content []byte) (clean []byte, end int, err error) {
+	coded := codedFilter(i.filters)
+	if coded >= 0 && i.filters[coded].Name == filter.JPX {
+		return nil, 0, refusedMalformed
+	}
+	data := content[i.data:]
+	if coded == 0 && bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 4)], "\r\n "), jpegMagic) {
+		clean, length, err := stripJPEG(data)
+		if err == nil && bytes.HasSuffix(clean, jpegEnd) {
+			return clean, i.data + length, nil
+		}
+	}
+	tried := 0
+	for at := range ends(data) {
+		if coded < 0 {
+			return nil, i.data + at, nil
+		}
+		raw, err := unfiltered(bytes.TrimSpace(data[:at]), i.filters[:coded])
+		if err == nil && (coded == 0 || bytes.Contains(raw, jpegMagic)) {
+			clean, _, err := stripJPEG(raw)
+			return clean, i.data + at, err
+		}
+		if tried++; tried == maxEnds {
+			break
+		}
+	}
+	if coded < 0 {
+		return nil, i.data, nil
+	}
+	return nil, 0, refusedMalformed
+}
+
+// ends yields the offsets at which the data of an inline image may end: at an EI that stands alone.
+func ends(data []byte) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for at := 0; ; at += 2 {
+			found := bytes.Index(data[at:], []byte("EI"))
+			if found < 0 {
+				return
+			}
+			at += found
+			alone := (at == 0 || class[data[at-1]] != regular) && (at+2 == len(data) || class[data[at+2]] != regular)
+			if alone && !yield(at) {
+				return
+			}
+		}
+	}
 }

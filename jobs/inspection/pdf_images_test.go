@@ -147,7 +147,7 @@ func TestPublishedImages(t *testing.T) {
 			again := inspected(t, written, Portfolio)
 			require.True(t, again.Accepted, again.Reason)
 			before, after := shown(t, report.Preview), shown(t, again.Preview)
-			for _, at := range [][2]int{{100, 500}, {300, 300}, {700, 400}, {820, 450}} {
+			for _, at := range [][2]int{{100, 300}, {300, 200}, {650, 350}, {780, 50}} {
 				require.Equal(t, before.At(at[0], at[1]), after.At(at[0], at[1]), "%v", at)
 			}
 		})

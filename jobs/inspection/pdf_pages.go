@@ -85,7 +85,7 @@ func (t *pageTree) walk(o types.Object, unit float64, depth int) error {
 	return nil
 }
 
-// box refuses a page box no page has. One that is missing or no rectangle is the renderer's to replace.
+// box refuses a page box no page has. The renderer replaces one that is missing or no rectangle.
 func (t *pageTree) box(o types.Object, unit float64) error {
 	sides, ok := o.(types.Array)
 	if !ok || len(sides) != 4 {

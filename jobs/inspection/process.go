@@ -19,9 +19,11 @@ import (
 // self is this very binary, wherever it lies and whatever has replaced it since.
 const self = "/proc/self/exe"
 
-// environment is all the child knows of ours: nothing. Decoders run on one thread, without caches and temporary files.
+// environment is all of the child's; nothing of the server's is in it. Decoders run on one thread, without caches and temporary
+// files.
 var environment = []string{
 	"GOMAXPROCS=1",
+	"GORACE=atexit_sleep_ms=0", // a build with the race detector would sleep a second at its end
 	"GOMEMLIMIT=" + goMemory,
 	"GOTRACEBACK=none",
 	"HOME=/nonexistent",
@@ -33,25 +35,25 @@ var environment = []string{
 	"XDG_CACHE_HOME=.",
 }
 
-// process is a child from its start on. It takes one task.
+// process is a child from its start on. It inspects one file.
 type process struct {
 	cmd *exec.Cmd
-	// isolation is its index in isolations.
-	isolation int32
+	// namespaces is its row of namespaceSets.
+	namespaces int32
 	// folder is the parent's; the child works in folder/root/work.
 	folder *folder
 	stdin  *os.File
-	out    output
-	said   capped // standard error
+	stdout output
+	stderr capped
 	// exited is closed when the process has ended and failed is set.
 	exited chan struct{}
 	failed error
 }
 
-// errRefused says that the kernel refuses the isolation a child was started in; a weaker one is tried next.
+// errRefused says that the kernel refuses the namespaces a child was started in; a weaker one is tried next.
 var errRefused = errors.New("inspection: the kernel refuses these namespaces")
 
-// start starts a child, confined as far as the kernel allows, which waits for a task. Call close.
+// start starts a child, confined as far as the kernel allows, which waits for a request. Call close.
 func start(scratch string) (*process, error) {
 	for {
 		p, err := tryStart(scratch)
@@ -77,10 +79,11 @@ func tryStart(scratch string) (*process, error) {
 	defer reader.Close()
 	index := granted.Load()
 	p := &process{
-		cmd: command(made.work(), user, isolations[index]), isolation: index, folder: made, stdin: writer,
-		out: output{capped: capped{most: maxAnswer}, ready: make(chan struct{})}, said: capped{most: maxComplaint}, exited: make(chan struct{}),
+		cmd: command(made.work(), user, namespaceSets[index]), namespaces: index, folder: made, stdin: writer,
+		stdout: output{capped: capped{most: maxAnswer}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint},
+		exited: make(chan struct{}),
 	}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = reader, &p.out, &p.said
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = reader, &p.stdout, &p.stderr
 	p.cmd.WaitDelay = time.Second
 	closeOnExec()
 	if err := p.cmd.Start(); err != nil {
@@ -111,14 +114,14 @@ func (p *process) close() error {
 	return p.folder.remove()
 }
 
-// give hands the child its task: a file of a purpose. A child that ends before it has read everything is no error here.
-func (p *process) give(original *os.File, purpose Purpose) error {
+// send sends the child its request and the file. It is no error if the child ends before it has read everything.
+func (p *process) send(original *os.File, purpose Purpose) error {
 	info, err := original.Stat()
 	if err != nil {
 		return err
 	}
 	size := min(info.Size(), maxFile+1)
-	line, err := json.Marshal(task{Purpose: purpose, Size: size})
+	line, err := json.Marshal(request{Purpose: purpose, Size: size})
 	if err != nil {
 		return err
 	}
@@ -132,16 +135,16 @@ func (p *process) give(original *os.File, purpose Purpose) error {
 	return err
 }
 
-// wait returns once the child has ended: by itself, or because ctx ended or its file could not be given to it. It returns how giving
-// went, which has ended as well.
-func (p *process) wait(ctx context.Context, given <-chan error) error {
+// wait returns once the child and the sending have ended: the child by itself, or because ctx ended or the file could not be
+// sent. It returns the error of the sending.
+func (p *process) wait(ctx context.Context, sent <-chan error) error {
 	select {
 	case <-p.exited:
-		return <-given // nobody reads any more
+		return <-sent // nobody reads any more
 	case <-ctx.Done():
 		p.kill()
-		return <-given
-	case err := <-given:
+		return <-sent
+	case err := <-sent:
 		if err != nil {
 			p.kill()
 		}
@@ -157,34 +160,34 @@ func (p *process) wait(ctx context.Context, given <-chan error) error {
 // measures waits until the child is confined and returns how.
 func (p *process) measures(ctx context.Context) ([]Measure, error) {
 	select {
-	case <-p.out.ready:
+	case <-p.stdout.ready:
 	case <-p.exited:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	first, _, ok := p.out.split()
+	first, _, ok := p.stdout.split()
 	if !ok {
 		<-p.exited
-		return nil, p.unable()
+		return nil, p.failure()
 	}
 	return first.Measures, nil
 }
 
-// unable describes a child that has ended before it was ready.
-func (p *process) unable() error {
+// failure describes a child that has ended before it was ready.
+func (p *process) failure() error {
 	code := p.cmd.ProcessState.ExitCode()
-	if code == exitNoProc && deny(p.isolation) {
+	if code == exitNoProc && deny(p.namespaces) {
 		return errRefused
 	}
-	return fmt.Errorf("inspection: exit %d: %.1024q", code, p.said.kept)
+	return fmt.Errorf("inspection: exit %d: %.1024q", code, p.stderr.kept)
 }
 
-// output keeps the child's standard output and tells when its first line is there.
+// output keeps the child's standard output and closes ready when its first line is there.
 type output struct {
 	capped
-	mu    sync.Mutex
-	ready chan struct{}
-	told  bool
+	mu      sync.Mutex
+	ready   chan struct{}
+	isReady bool
 }
 
 // Write implements io.Writer.
@@ -192,8 +195,8 @@ func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n, err := o.capped.Write(b)
-	if !o.told && bytes.IndexByte(o.kept, '\n') >= 0 {
-		o.told = true
+	if !o.isReady && bytes.IndexByte(o.kept, '\n') >= 0 {
+		o.isReady = true
 		close(o.ready)
 	}
 	return n, err
@@ -210,7 +213,7 @@ func (o *output) split() (first ready, rest []byte, ok bool) {
 	return first, rest, ok
 }
 
-// capped keeps the first bytes written to it and lets the rest go by.
+// capped keeps the first bytes written to it and drops the rest.
 type capped struct {
 	kept []byte
 	most int
@@ -219,4 +222,60 @@ type capped struct {
 func (c *capped) Write(b []byte) (int, error) {
 	c.kept = append(c.kept, b[:min(len(b), c.most-len(c.kept))]...)
 	return len(b), nil
+}
+
+// Request names a file to inspect.
+type Request struct {
+	// Original is the file, read from its beginning.
+	Original *os.File
+	// Purpose is what the file was uploaded for.
+	Purpose Purpose
+	// Scratch is an existing folder in which the inspection makes a folder of its own, for Report.Remove to delete; empty
+	// means the system's folder for temporary files.
+	Scratch string
+}
+
+// inspect lets the child inspect a file and takes over what it made. It closes the child unless the report needs its folder.
+func (p *process) inspect(ctx context.Context, original *os.File, purpose Purpose) (Report, error) {
+	report, err := p.exchange(ctx, original, purpose)
+	if err != nil {
+		return Report{}, errors.Join(err, p.close())
+	}
+	return report, nil
+}
+
+// exchange sends the file, waits for the response and makes the report.
+func (p *process) exchange(ctx context.Context, original *os.File, purpose Purpose) (Report, error) {
+	limited, cancel := context.WithTimeout(ctx, wallTime)
+	defer cancel()
+	sent := make(chan error, 1)
+	go func() { sent <- p.send(original, purpose) }()
+	sendErr := p.wait(limited, sent)
+	if err := ctx.Err(); err != nil {
+		return Report{}, err
+	}
+	_, rest, ok := p.stdout.split()
+	if !ok || p.cmd.ProcessState.ExitCode() == exitUnable {
+		return Report{}, p.failure()
+	}
+	if sendErr != nil {
+		return Report{}, sendErr
+	}
+	report := Report{folder: p.folder}
+	if report.Ending = p.ending(); report.Ending != Completed {
+		report.Reason = refusedLimits.Error()
+		return report, p.folder.clear()
+	}
+	var answer response
+	if json.Unmarshal(rest, &answer) != nil || !answer.wellFormed() {
+		return refuse(report), p.folder.clear()
+	}
+	report.MediaType, report.Reason = answer.MediaType, answer.Reason
+	if answer.Accepted {
+		var err error
+		if report, err = collect(report, answer, purpose); err != nil {
+			return Report{}, err
+		}
+	}
+	return report, p.folder.clear()
 }

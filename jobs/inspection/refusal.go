@@ -1,9 +1,9 @@
 package inspection
 
-// refusal is a verdict against the file: one English sentence for its sender.
+// refusal is why a file is refused: one English sentence for its sender.
 type refusal string
 
-// Error is the sentence itself, so that a scan can return a refusal like any other fault.
+// Error is the sentence itself, so that a scan can return a refusal as an error.
 func (r refusal) Error() string { return string(r) }
 
 // Every reason a file is refused for.
@@ -22,11 +22,12 @@ const (
 	refusedAnimated    refusal = "Animated images are not allowed."
 	refusedUndecodable refusal = "The file cannot be decoded."
 	refusedEncrypted   refusal = "Encrypted PDFs are not allowed."
-	refusedActive      refusal = "The PDF has active content: scripts, forms that send, media, attached files, streams kept elsewhere or actions."
-	refusedNesting     refusal = "The PDF nests its objects too deeply."
-	refusedExpansion   refusal = "The PDF holds a stream that expands to more than 32 MiB."
-	refusedNoPages     refusal = "The PDF has no pages."
-	refusedPages       refusal = "The PDF has more than 200 pages."
-	refusedBox         refusal = "A page of the PDF has no usable size."
-	refusedLimits      refusal = "The file could not be inspected within the limits of time and memory."
+	refusedActive      refusal = "The PDF has active content: scripts, forms that send, media, attached files, " +
+		"streams kept elsewhere or actions."
+	refusedNesting   refusal = "The PDF nests its objects too deeply."
+	refusedExpansion refusal = "The PDF holds a stream that expands to more than 32 MiB."
+	refusedNoPages   refusal = "The PDF has no pages."
+	refusedPages     refusal = "The PDF has more than 200 pages."
+	refusedBox       refusal = "A page of the PDF has no usable size."
+	refusedLimits    refusal = "The file could not be inspected within the limits of time and memory."
 )

@@ -1,6 +1,18 @@
 package inspection
 
-// Report is the verdict on one file, and where what was made of it lies.
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Report is the result of an inspection, and where what was made of the file lies.
 type Report struct {
 	// Accepted is whether the file may be kept.
 	Accepted bool
@@ -20,7 +32,7 @@ type Report struct {
 	// where they come from. Empty when refused and for every purpose but Publication.
 	Published string
 
-	// Ending is how the child ended; unless it is Judged, the file is refused for what happened, not for what it is.
+	// Ending is how the child ended; unless it is Completed, the file is refused because of that ending.
 	Ending Ending
 
 	folder *folder
@@ -34,8 +46,8 @@ func (r Report) Remove() error {
 	return r.folder.remove()
 }
 
-// verdict is what the child writes to its standard output.
-type verdict struct {
+// response is what the child writes to its standard output.
+type response struct {
 	Accepted  bool      `json:"accepted"`
 	Reason    string    `json:"reason"`
 	MediaType MediaType `json:"media_type"`
@@ -49,3 +61,139 @@ const (
 	previewName   = "preview"
 	publishedName = "published"
 )
+
+// collect moves what the child made out of its folder, and completes the report. The child may have been taken over by its file,
+// so nothing it says or leaves is believed: numbers must be within limits, and files regular and of the right type; anything else
+// is refused.
+func collect(report Report, answer response, p Purpose) (Report, error) {
+	if !answer.plausible(p) {
+		return refuse(report), nil
+	}
+	name, media, made := purposes[p].makes, JPEG, &report.Preview
+	if name == publishedName {
+		media, made = published(answer.MediaType), &report.Published
+	}
+	to := filepath.Join(report.folder.path, name)
+	if err := os.Rename(filepath.Join(report.folder.work(), name), to); os.IsNotExist(err) {
+		return refuse(report), nil
+	} else if err != nil {
+		return Report{}, err
+	}
+	sound, err := takeOwnership(to, media)
+	if err != nil {
+		return Report{}, err
+	}
+	if !sound {
+		return refuse(report), nil
+	}
+	*made = to
+	report.Accepted = true
+	report.Width, report.Height, report.Pages = answer.Width, answer.Height, answer.Pages
+	return report, nil
+}
+
+// refuse makes the report of a response that makes no sense.
+func refuse(report Report) Report {
+	return Report{MediaType: report.MediaType, Reason: refusedLimits.Error(), folder: report.folder}
+}
+
+// published is the type of the published version of a file.
+func published(t MediaType) MediaType {
+	if t == PDF {
+		return PDF
+	}
+	return JPEG
+}
+
+// maxReason bounds a reason in bytes.
+const maxReason = 128
+
+// wellFormed tells whether a response has the form of ours, so that it can be shown to the sender and recorded: a known
+// type, and a reason, short and of printable ASCII, exactly when it refuses.
+func (r response) wellFormed() bool {
+	odd := strings.ContainsFunc(r.Reason, func(r rune) bool { return r < ' ' || r > '~' })
+	return (r.MediaType == "" || Portfolio.takes(r.MediaType)) && r.Accepted == (r.Reason == "") &&
+		len(r.Reason) <= maxReason && !odd
+}
+
+// plausible tells whether an acceptance could be one of ours.
+func (r response) plausible(p Purpose) bool {
+	if r.MediaType == PDF {
+		return p.takes(PDF) && r.Pages > 0 && r.Pages <= maxPages && r.Width == 0 && r.Height == 0
+	}
+	return p.takes(r.MediaType) && r.Pages == 0 && size{r.Width, r.Height}.check() == nil
+}
+
+// takeOwnership checks a file the child wrote, which the child can no longer reach, and makes it the parent's own. It
+// never follows a link and never waits on a pipe.
+func takeOwnership(path string, t MediaType) (sound bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false, nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false, fmt.Errorf("inspection: no owner of %s", path)
+	}
+	if !info.Mode().IsRegular() || owner.Nlink != 1 || info.Size() > maxWritten {
+		return false, nil
+	}
+	if os.Geteuid() == 0 {
+		if err := f.Chown(0, 0); err != nil {
+			return false, err
+		}
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return false, err
+	}
+	for _, known := range magics {
+		if known.media == t {
+			head := make([]byte, len(known.magic))
+			_, err := io.ReadFull(f, head)
+			return err == nil && bytes.Equal(head, known.magic), nil
+		}
+	}
+	return false, nil
+}
+
+// Ending is how a child ended.
+type Ending string
+
+// The endings of a Report.
+const (
+	// Completed says that the child wrote a response.
+	Completed Ending = ""
+	// Limited says that it reached a limit of time or memory.
+	Limited Ending = "limited"
+	// Crashed says that it ended without a response for a reason that is not known to be the file: it was killed, broke down, or was
+	// given too little of the processor. The same file may be inspected again.
+	Crashed Ending = "crashed"
+)
+
+// spentTime of the processor is far more than a sound file takes. A child that ended after so much of it reached a limit, whether
+// its own or its 15 s; one that was ended with less was waiting for the machine. Tests have a shorter one.
+var spentTime = cpuTime * time.Second * 2 / 3
+
+// outOfMemory is what the Go runtime, GLib, the C++ library and libvips print before they end a process for want of memory.
+var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]ailed to allocate|bad_alloc|pthread_create failed`)
+
+// ending tells how the child ended.
+func (p *process) ending() Ending {
+	state := p.cmd.ProcessState
+	status, _ := state.Sys().(syscall.WaitStatus)
+	switch {
+	case state.ExitCode() == 0:
+		return Completed
+	case status.Signaled() && status.Signal() == syscall.SIGXCPU,
+		state.UserTime()+state.SystemTime() >= spentTime,
+		state.ExitCode() == exitPanic && outOfMemory.Match(p.stderr.kept):
+		return Limited
+	default:
+		return Crashed
+	}
+}

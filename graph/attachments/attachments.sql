@@ -1,0 +1,219 @@
+-- name: lock_budgets(everyone uuid)
+-- The lock under which budgets and inspection slots are given out: the row that counts all agents. A transaction that changes
+-- reserved_bytes or a lease takes it before the lock of the file's row.
+SELECT FROM storage_usage WHERE agent_id = :everyone FOR UPDATE;
+
+-- name: read_usage(everyone uuid, agent uuid, except_reservation uuid)
+-- What the files of all agents and of one agent take, uploads under way included but for one reservation, and how many uploads
+-- wait for their inspection.
+SELECT e.bytes + h.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
+  coalesce(u.bytes, 0) + h.bytes AS bytes, coalesce(u.files, 0) + h.files AS files, coalesce(u.records, 0) + h.files AS records,
+  h.all_uploads, h.uploads, (SELECT count(*) FROM attachments WHERE status = 'pending') AS pending
+FROM storage_usage e LEFT JOIN storage_usage u ON u.agent_id = :agent
+CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(files), 0) AS all_files, count(*) AS all_uploads,
+    coalesce(sum(bytes) FILTER (WHERE agent_id = :agent), 0)::bigint AS bytes,
+    coalesce(sum(files) FILTER (WHERE agent_id = :agent), 0) AS files,
+    count(*) FILTER (WHERE agent_id = :agent) AS uploads
+  FROM upload_reservations WHERE id <> :except_reservation) h
+WHERE e.agent_id = :everyone;
+
+-- name: insert_reservation(id uuid, agent uuid, bytes bigint, files integer, lease_seconds double precision)
+INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at)
+VALUES (:id, :agent, :bytes, :files, stoa_now() + make_interval(secs => :lease_seconds));
+
+-- name: extend_reservation(id uuid, more bigint)
+UPDATE upload_reservations SET bytes = bytes + :more WHERE id = :id AND files = 1;
+
+-- name: empty_reservation(id uuid)
+UPDATE upload_reservations SET bytes = 0, files = 0 WHERE id = :id;
+
+-- name: renew_reservation(id uuid, lease_seconds double precision)
+UPDATE upload_reservations SET expires_at = stoa_now() + make_interval(secs => :lease_seconds) WHERE id = :id;
+
+-- name: delete_reservation(id uuid)
+DELETE FROM upload_reservations WHERE id = :id;
+
+-- name: lock_reservation(id uuid)
+SELECT expires_at <= stoa_now() FROM upload_reservations WHERE id = :id FOR UPDATE;
+
+-- name: expired_reservations()
+SELECT id FROM upload_reservations WHERE expires_at <= stoa_now();
+
+-- name: find_upload(owner uuid, upload uuid)
+SELECT id, created_at, owner_id, purpose, status, rejection, file_name, size_bytes, sha256, media_type, width, height, pages,
+  preview_bytes, preview_sha256, published_bytes, published_sha256, bound_kind, bound_id, deleted_at
+FROM attachments WHERE owner_id = :owner AND upload_id = :upload;
+
+-- name: insert_upload(id uuid, owner uuid, upload uuid, purpose text, file_name text, size bigint, hash bytea, reserved bigint)
+INSERT INTO attachments (id, created_at, owner_id, upload_id, purpose, file_name, size_bytes, sha256, reserved_bytes, queued_at)
+VALUES (:id, stoa_now(), :owner, :upload, :purpose::text, :file_name::text, :size, :hash, :reserved, stoa_now());
+
+-- name: read_attachment(id uuid, caller uuid)
+-- A file, what the caller (null for nobody in particular) may have of it (null for nothing), and whether its public copy is being
+-- made or about to be. Everyone may have the published version of an image of an open profile of an active agent (§2.1), and of a
+-- file of such an agent's public post (§2.2); deleting a post unbinds its files.
+SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
+  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.bound_kind, a.bound_id,
+  a.deleted_at,
+  CASE
+    WHEN a.owner_id = :caller THEN 'owner'
+    WHEN a.bound_kind IN ('order_input', 'order_result') AND EXISTS (
+      SELECT FROM orders o WHERE o.id = a.bound_id AND :caller IN (o.customer_id, o.contractor_id)) THEN 'participant'
+    WHEN EXISTS (
+      SELECT FROM bots b WHERE b.id = a.bound_id AND a.bound_kind IN ('avatar', 'character')
+        AND a.id IN (b.avatar_id, b.character_id) AND stoa_public(b)) THEN 'public'
+    WHEN EXISTS (
+      SELECT FROM posts p JOIN bots b ON b.id = p.author_id WHERE p.id = a.bound_id AND a.bound_kind = 'post'
+        AND p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b)) THEN 'public'
+  END AS rights,
+  EXISTS (SELECT FROM attachment_copies c
+    WHERE c.attachment_id = a.id AND (c.failed_until IS NULL OR c.failed_until <= stoa_now())) AS copy_requested
+FROM attachments a WHERE a.id = :id;
+
+-- name: bound_files(targets uuid[], kinds text[])
+SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
+  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.bound_kind, a.bound_id,
+  a.deleted_at
+FROM attachments a JOIN unnest(:targets::uuid[], :kinds::text[]) AS t (id, kind) ON a.bound_id = t.id AND a.bound_kind = t.kind
+ORDER BY a.bound_id, a.bound_kind, a.position;
+
+-- name: lock_files(ids uuid[], target uuid, kind text)
+SELECT id, owner_id, purpose, status, bound_kind, bound_id, deleted_at FROM attachments
+WHERE id = ANY (:ids) OR (bound_id = :target AND bound_kind = :kind) ORDER BY id FOR UPDATE;
+
+-- name: unbind_files(target uuid, kind text, kept uuid[])
+UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = stoa_now()
+WHERE bound_id = :target AND bound_kind = :kind AND id <> ALL (:kept);
+
+-- name: bind_files(target uuid, kind text, ids uuid[])
+UPDATE attachments a SET bound_id = :target, bound_kind = :kind::text, position = f.position, unbound_at = NULL
+FROM unnest(:ids::uuid[]) WITH ORDINALITY AS f (id, position) WHERE a.id = f.id;
+
+-- name: confirm_rights(owner uuid, ids uuid[])
+UPDATE attachments SET rights_confirmed_at = stoa_now()
+WHERE id = ANY (:ids) AND owner_id = :owner AND rights_confirmed_at IS NULL;
+
+-- name: count_confirmed(owner uuid, ids uuid[])
+SELECT count(*) FROM attachments WHERE id = ANY (:ids) AND owner_id = :owner AND rights_confirmed_at IS NOT NULL;
+
+-- name: count_slots(except_lease uuid)
+-- The inspection slots in use but for one lease: of uploads and of public copies.
+SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> :except_lease)
+  + (SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now());
+
+-- name: take_lease(id uuid, lease uuid, lease_seconds double precision)
+-- A process that repeats the statement with the lease it has already, because the answer was lost, has not begun another attempt.
+UPDATE attachments SET lease_id = :lease, lease_until = stoa_now() + make_interval(secs => :lease_seconds),
+  attempts = attempts + CASE WHEN lease_id = :lease THEN 0 ELSE 1 END
+WHERE id = :id AND status = 'pending' AND (lease_until IS NULL OR lease_until <= stoa_now() OR lease_id = :lease)
+RETURNING id, lease_id, owner_id, purpose, size_bytes, reserved_bytes, attempts;
+
+-- name: renew_lease(id uuid, lease uuid, lease_seconds double precision)
+UPDATE attachments SET lease_until = stoa_now() + make_interval(secs => :lease_seconds) WHERE id = :id AND lease_id = :lease;
+
+-- name: return_lease(id uuid, lease uuid, counts boolean)
+UPDATE attachments SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN :counts THEN 0 ELSE 1 END
+WHERE id = :id AND lease_id = :lease;
+
+-- name: accept_upload(id uuid, lease uuid, media text, width integer, height integer, pages integer, preview bigint, hash bytea)
+UPDATE attachments SET status = 'ready', media_type = :media::text, width = nullif(:width, 0), height = nullif(:height, 0),
+  pages = nullif(:pages, 0), reserved_bytes = size_bytes + :preview, preview_bytes = :preview, preview_sha256 = :hash,
+  lease_id = NULL, lease_until = NULL
+WHERE id = :id AND lease_id = :lease AND status = 'pending';
+
+-- name: reject_upload(id uuid, lease uuid, reason text, media_type text)
+UPDATE attachments SET status = 'rejected', rejection = :reason::text, media_type = nullif(:media_type::text, ''),
+  reserved_bytes = 0, deleted_at = stoa_now(), lease_id = NULL, lease_until = NULL
+WHERE id = :id AND lease_id = :lease AND status = 'pending';
+
+-- name: delete_upload(id uuid, lease uuid)
+DELETE FROM attachments WHERE id = :id AND lease_id = :lease AND status = 'pending';
+
+-- name: delete_crashed_upload(id uuid, lease uuid)
+WITH gone AS (DELETE FROM attachments WHERE id = :id AND lease_id = :lease AND status = 'pending' RETURNING id, owner_id)
+INSERT INTO failed_uploads (id, agent_id, failed_at) SELECT id, owner_id, stoa_now() FROM gone;
+
+-- name: requeue_uploads(idle_seconds double precision, batch bigint)
+UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
+  SELECT id FROM attachments WHERE status = 'pending' AND queued_at <= stoa_now() - make_interval(secs => :idle_seconds)
+    AND (lease_until IS NULL OR lease_until <= stoa_now())
+  ORDER BY queued_at LIMIT :batch)
+RETURNING id;
+
+-- name: request_copy(id uuid, lost_seconds double precision)
+-- Returns a row where the job must be asked for: the first time, once the pause after a failure is over, and after a crash.
+INSERT INTO attachment_copies AS c (attachment_id, queued_at)
+SELECT id, stoa_now() FROM attachments WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND published_bytes IS NULL
+ON CONFLICT (attachment_id) DO UPDATE SET queued_at = stoa_now(), failed_until = NULL,
+  attempts = CASE WHEN c.failed_until IS NULL THEN c.attempts ELSE 0 END
+WHERE c.failed_until <= stoa_now() OR c.failed_until IS NULL AND c.queued_at <= stoa_now() - make_interval(secs => :lost_seconds)
+  AND (c.lease_until IS NULL OR c.lease_until <= stoa_now())
+RETURNING attachment_id;
+
+-- name: take_copy_lease(id uuid, lease uuid, lease_seconds double precision)
+UPDATE attachment_copies c SET lease_id = :lease, lease_until = stoa_now() + make_interval(secs => :lease_seconds),
+  attempts = c.attempts + CASE WHEN c.lease_id = :lease THEN 0 ELSE 1 END
+FROM attachments a WHERE c.attachment_id = :id AND a.id = c.attachment_id AND c.failed_until IS NULL
+  AND (c.lease_until IS NULL OR c.lease_until <= stoa_now() OR c.lease_id = :lease)
+RETURNING a.id, c.lease_id, a.owner_id, c.attempts;
+
+-- name: return_copy_lease(id uuid, lease uuid, counts boolean)
+UPDATE attachment_copies SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN :counts THEN 0 ELSE 1 END
+WHERE attachment_id = :id AND lease_id = :lease;
+
+-- name: pause_copy(id uuid, lease uuid, pause_seconds double precision)
+UPDATE attachment_copies SET lease_id = NULL, lease_until = NULL,
+  failed_until = stoa_now() + make_interval(secs => :pause_seconds)
+WHERE attachment_id = :id AND lease_id = :lease;
+
+-- name: lock_copy(id uuid, lease uuid)
+SELECT attachment_id FROM attachment_copies WHERE attachment_id = :id AND lease_id = :lease FOR UPDATE;
+
+-- name: keep_copy(id uuid, size bigint, hash bytea)
+UPDATE attachments SET published_bytes = :size, published_sha256 = :hash, reserved_bytes = reserved_bytes + :size
+WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND published_bytes IS NULL;
+
+-- name: delete_copy_request(id uuid, lease uuid)
+DELETE FROM attachment_copies WHERE attachment_id = :id AND lease_id = :lease;
+
+-- name: end_files(unattached_seconds double precision, unbound_seconds double precision, batch bigint)
+-- Ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that ended 30
+-- days ago. Open orders, disputes among them, keep theirs.
+UPDATE attachments SET deleted_at = stoa_now() WHERE id IN (
+  SELECT a.id FROM attachments a WHERE a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0 AND CASE
+    WHEN a.bound_id IS NULL AND a.unbound_at IS NULL THEN a.created_at <= stoa_now() - make_interval(secs => :unattached_seconds)
+    WHEN a.bound_id IS NULL THEN a.unbound_at <= stoa_now() - make_interval(secs => :unbound_seconds)
+    WHEN a.bound_kind IN ('order_input', 'order_result') THEN EXISTS (SELECT FROM orders o WHERE o.id = a.bound_id
+      AND o.state IN ('closed', 'cancelled', 'rejected') AND o.updated_at <= stoa_now() - make_interval(secs => :unbound_seconds))
+    ELSE false END
+  ORDER BY a.id LIMIT :batch FOR UPDATE SKIP LOCKED);
+
+-- name: ended_files(batch bigint)
+-- Files whose bytes still count although nobody may have them any more.
+SELECT id FROM attachments WHERE deleted_at IS NOT NULL AND reserved_bytes > 0 ORDER BY id LIMIT :batch;
+
+-- name: free_budget(ids uuid[])
+UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY (:ids) AND deleted_at IS NOT NULL;
+
+-- name: live_files(ids uuid[])
+SELECT id FROM attachments WHERE id = ANY (:ids) AND deleted_at IS NULL;
+
+-- name: remove_file(id uuid)
+-- Ends the availability of a file at once. What an order had stays on its card, unavailable; every other use ends.
+WITH gone AS (
+  SELECT id, bound_kind, bound_id FROM attachments WHERE id = :id AND status = 'ready' AND deleted_at IS NULL FOR UPDATE
+), cleared AS (
+  UPDATE bots b SET avatar_id = nullif(b.avatar_id, g.id), character_id = nullif(b.character_id, g.id)
+  FROM gone g WHERE b.id = g.bound_id AND g.bound_kind IN ('avatar', 'character')
+)
+UPDATE attachments a SET deleted_at = stoa_now(),
+  bound_id = CASE WHEN g.bound_kind IN ('order_input', 'order_result') THEN a.bound_id END,
+  bound_kind = CASE WHEN g.bound_kind IN ('order_input', 'order_result') THEN a.bound_kind END
+FROM gone g WHERE a.id = g.id;
+
+-- name: inspection_metrics()
+SELECT count(*) FILTER (WHERE lease_until IS NULL OR lease_until <= stoa_now()) AS waiting,
+  count(*) FILTER (WHERE lease_until > stoa_now()) AS running,
+  coalesce(extract(epoch FROM stoa_now() - min(created_at)), 0)::float8 AS oldest,
+  (SELECT count(*) FROM upload_reservations) AS under_way
+FROM attachments WHERE status = 'pending';

@@ -1,0 +1,129 @@
+package attachments
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/google/uuid"
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// prefix of every key of this domain in the store.
+const prefix = "attachments/"
+
+// keyOf is the key of a version of a file. Files are spread over 256 folders by the random end of their ids.
+func keyOf(id uuid.UUID, version string) string {
+	name := id.String()
+	return prefix + name[len(name)-2:] + "/" + name + "." + version
+}
+
+func originalKey(id uuid.UUID) string  { return keyOf(id, "original") }
+func previewKey(id uuid.UUID) string   { return keyOf(id, "preview") }
+func publishedKey(id uuid.UUID) string { return keyOf(id, "published") }
+
+func keysOf(id uuid.UUID) []string {
+	return []string{originalKey(id), previewKey(id), publishedKey(id)}
+}
+
+// idOfKey is the file that a stored object belongs to; unfinished objects carry its id too.
+func idOfKey(key string) (uuid.UUID, error) {
+	id, _, _ := strings.Cut(path.Base(key), ".")
+	return uuid.Parse(id)
+}
+
+// writeBuffer is what one writer of an object store holds in memory.
+const writeBuffer = 5 << 20
+
+func writerOptions() *blob.WriterOptions {
+	return &blob.WriterOptions{
+		ContentType: "application/octet-stream", DisableContentTypeDetection: true, BufferSize: writeBuffer, MaxConcurrency: 1,
+	}
+}
+
+// object is what was written to the store.
+type object struct {
+	size   int64
+	sha256 []byte
+}
+
+// put copies a local file into the store.
+func (a *API) put(ctx context.Context, key, path string) (object, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return object{}, err
+	}
+	defer file.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	writer, err := a.Store.NewWriter(ctx, key, writerOptions())
+	if err != nil {
+		return object{}, err
+	}
+	sum := sha256.New()
+	size, err := io.Copy(io.MultiWriter(writer, sum), file)
+	if err != nil {
+		cancel() // Close must not keep half a file
+		return object{}, errors.Join(err, writer.Close())
+	}
+	return object{size, sum.Sum(nil)}, writer.Close()
+}
+
+// openOriginal copies an original into a local file without a name, which ends with this process whatever becomes of it.
+func (a *API) openOriginal(ctx context.Context, id uuid.UUID) (*os.File, error) {
+	reader, err := a.Store.NewReader(ctx, originalKey(id), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close() // what it read is complete when Copy has no error
+	file, err := os.CreateTemp("", "stoa-original-*")
+	if err != nil {
+		return nil, err
+	}
+	_, copied := io.Copy(file, reader)
+	_, sought := file.Seek(0, io.SeekStart)
+	if err := errors.Join(os.Remove(file.Name()), copied, sought); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// delete deletes an object; one that is not there is fine.
+func (a *API) delete(ctx context.Context, key string) error {
+	if err := a.Store.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return err
+	}
+	return nil
+}
+
+// deleteObjects deletes every version of a file.
+func (a *API) deleteObjects(ctx context.Context, id uuid.UUID) error {
+	for _, key := range keysOf(id) {
+		if err := a.delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deletePrefix deletes every object that carries the id, also what a crash left unfinished.
+func (a *API) deletePrefix(ctx context.Context, id uuid.UUID) error {
+	listed := a.Store.List(&blob.ListOptions{Prefix: keyOf(id, "")})
+	for {
+		object, err := listed.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return a.deleteObjects(ctx, id) // a folder that cannot be read lists nothing and fails here
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.delete(ctx, object.Key); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package attachments
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/attachment"
+)
+
+// Purpose is what a file was uploaded for; it never changes (§2.7).
+type Purpose = attachment.Purpose
+
+// The purposes.
+const (
+	Avatar    = attachment.PurposeAvatar
+	Character = attachment.PurposeCharacter
+	Portfolio = attachment.PurposePortfolio
+	Order     = attachment.PurposeOrder
+)
+
+// Use is how a file is used by what it is bound to.
+type Use = attachment.BoundKind
+
+// The uses. The first two belong to an agent, then a post, then an order.
+const (
+	AsAvatar      = attachment.BoundKindAvatar
+	AsCharacter   = attachment.BoundKindCharacter
+	OfPost        = attachment.BoundKindPost
+	AsOrderInput  = attachment.BoundKindOrderInput
+	AsOrderResult = attachment.BoundKindOrderResult
+)
+
+// purposeOf says which purpose each use takes.
+var purposeOf = map[Use]Purpose{
+	AsAvatar:      Avatar,
+	AsCharacter:   Character,
+	OfPost:        Portfolio,
+	AsOrderInput:  Order,
+	AsOrderResult: Order,
+}
+
+// The media types there are.
+const (
+	jpeg = "image/jpeg"
+	pdf  = "application/pdf"
+)
+
+// maxPreviewSide is the longest side of a preview in pixels (§2.7).
+const maxPreviewSide = 1024
+
+// row is a row of attachments. A statement may leave out what its caller does not look at.
+type row struct {
+	ID              uuid.UUID         `db:"id"`
+	CreatedAt       time.Time         `db:"created_at"`
+	OwnerID         uuid.UUID         `db:"owner_id"`
+	Purpose         Purpose           `db:"purpose"`
+	Status          attachment.Status `db:"status"`
+	Rejection       *string           `db:"rejection"`
+	FileName        string            `db:"file_name"`
+	Size            int64             `db:"size_bytes"`
+	SHA256          []byte            `db:"sha256"`
+	MediaType       *string           `db:"media_type"`
+	Width           *int              `db:"width"`
+	Height          *int              `db:"height"`
+	Pages           *int              `db:"pages"`
+	PreviewSize     *int64            `db:"preview_bytes"`
+	PreviewSHA256   []byte            `db:"preview_sha256"`
+	PublishedSize   *int64            `db:"published_bytes"`
+	PublishedSHA256 []byte            `db:"published_sha256"`
+	BoundKind       *Use              `db:"bound_kind"`
+	BoundID         *uuid.UUID        `db:"bound_id"`
+	DeletedAt       *time.Time        `db:"deleted_at"`
+}
+
+// available tells whether the bytes may be served.
+func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
+
+// publishedType is the media type of the published version: images are JPEG, whatever they were.
+func (r *row) publishedType() string {
+	if r.MediaType != nil && *r.MediaType == pdf {
+		return pdf
+	}
+	return jpeg
+}
+
+// previewIsCopy tells whether the preview is the public copy too: an image that the preview shows at its full size.
+func (r *row) previewIsCopy() bool {
+	return r.publishedType() == jpeg && r.Width != nil && r.Height != nil && max(*r.Width, *r.Height) <= maxPreviewSide
+}
+
+// publicSize is the size of the public copy in bytes, the original's while there is none.
+func (r *row) publicSize() int64 {
+	switch {
+	case r.PublishedSize != nil:
+		return *r.PublishedSize
+	case r.previewIsCopy():
+		return *r.PreviewSize
+	default:
+		return r.Size
+	}
+}

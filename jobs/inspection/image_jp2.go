@@ -1,0 +1,140 @@
+package inspection
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
+
+// A JPEG 2000 file is a sequence of boxes: a length of four bytes, a type of four letters, and the content (ISO/IEC 15444-1,
+// annex I).
+const (
+	boxHead      = 8
+	boxLongHead  = 16
+	boxSignature = "\x00\x00\x00\x0CjP  \x0D\x0A\x87\x0A"
+	boxFree      = "free"
+	boxStream    = "jp2c"
+)
+
+// neededBoxes are the boxes that decoding may need, and whether each holds boxes itself. Every other one may say where a picture
+// comes from: XML, UUID (Exif, XMP, positions), labels, intellectual property, fragments elsewhere.
+var neededBoxes = map[string]bool{
+	"jP  ": false, "ftyp": false, "rreq": false, boxStream: false,
+	"jp2h": true, "jpch": true, "jplh": true, "cgrp": true,
+	"ihdr": false, "bpcc": false, "colr": false, "pclr": false, "cmap": false, "cdef": false, "opct": false, "creg": false,
+}
+
+// Markers of a codestream (ISO/IEC 15444-1, annex A).
+const (
+	codestreamStart = "\xFF\x4F\xFF\x51"
+	markerTile      = 0x90
+	markerTileData  = 0x93
+	markerStreamEnd = 0xD9
+	markerNote      = 0x64
+	tileHead        = 12
+)
+
+// neededMarkers are the segments of a codestream that decoding may need.
+var neededMarkers = []byte{0x50, 0x51, 0x52, 0x53, 0x55, 0x57, 0x58, 0x59, 0x5C, 0x5D, 0x5E, 0x5F, 0x60, 0x61, 0x63}
+
+// stripJP2 returns a JPEG 2000 image, with or without boxes, in which all that decoding does not need is overwritten with zeros.
+// Nothing is moved, because boxes and tiles are referred to by their offsets. refusedMalformed where the structure cannot be
+// followed.
+func stripJP2(b []byte) ([]byte, error) {
+	clean := bytes.Clone(b)
+	if bytes.HasPrefix(clean, []byte(codestreamStart)) {
+		return clean, stripCodestream(clean)
+	}
+	if !bytes.HasPrefix(clean, []byte(boxSignature)) || !bytes.Contains(clean, []byte(boxStream)) {
+		return nil, refusedMalformed
+	}
+	if err := stripBoxes(clean, 0); err != nil {
+		return nil, err
+	}
+	return clean, private(clean)
+}
+
+// stripBoxes overwrites the boxes that are not needed, at any depth.
+func stripBoxes(b []byte, depth int) error {
+	for len(b) > 0 {
+		if len(b) < boxHead || depth > maxNesting {
+			return refusedMalformed
+		}
+		length, head := uint64(binary.BigEndian.Uint32(b)), boxHead
+		switch {
+		case length == 0: // to the end
+			length = uint64(len(b))
+		case length == 1 && len(b) >= boxLongHead:
+			length, head = binary.BigEndian.Uint64(b[boxHead:]), boxLongHead
+		}
+		if length < uint64(head) || length > uint64(len(b)) {
+			return refusedMalformed
+		}
+		kind, body := string(b[4:boxHead]), b[head:length]
+		nested, needed := neededBoxes[kind]
+		var err error
+		switch {
+		case !needed:
+			copy(b[4:], boxFree)
+			clear(body)
+		case nested:
+			err = stripBoxes(body, depth+1)
+		case kind == boxStream:
+			err = stripCodestream(body)
+		}
+		if err != nil {
+			return err
+		}
+		b = b[length:]
+	}
+	return nil
+}
+
+// stripCodestream overwrites the comments and unknown segments in the headers of a codestream and of its tiles, and what follows
+// its end. A stream that is cut in a tile's data stays cut.
+func stripCodestream(b []byte) error {
+	if !bytes.HasPrefix(b, []byte(codestreamStart)) {
+		return refusedMalformed
+	}
+	tile, tileEnd := 0, 0 // of the tile whose header is being read
+	for at := 2; at < len(b); {
+		if at+4 > len(b) || b[at] != 0xFF {
+			if bytes.Equal(b[at:], []byte{0xFF, markerStreamEnd}) {
+				return nil
+			}
+			return refusedMalformed
+		}
+		marker := b[at+1]
+		switch {
+		case marker == markerStreamEnd:
+			clear(b[at+2:])
+			return nil
+		case marker == markerTileData && tile > 0:
+			if tileEnd < at+2 {
+				return refusedMalformed
+			}
+			at, tile = tileEnd, 0
+			continue
+		}
+		end := at + 2 + int(binary.BigEndian.Uint16(b[at+2:]))
+		if end < at+4 || end > len(b) {
+			return refusedMalformed
+		}
+		switch {
+		case marker == markerTile:
+			if end != at+tileHead || tile > 0 {
+				return refusedMalformed
+			}
+			tile, tileEnd = at, at+int(binary.BigEndian.Uint32(b[at+6:]))
+			if tileEnd == at { // to the end of the stream
+				tileEnd = len(bytes.TrimSuffix(b, []byte{0xFF, markerStreamEnd}))
+			}
+			tileEnd = min(tileEnd, len(b))
+		case !slices.Contains(neededMarkers, marker):
+			b[at+1] = markerNote
+			clear(b[at+4 : end])
+		}
+		at = end
+	}
+	return nil
+}

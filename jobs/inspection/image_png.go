@@ -1,0 +1,212 @@
+package inspection
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+	"slices"
+)
+
+var pngMagic = []byte("\x89PNG\r\n\x1a\n")
+
+// A chunk is its length, its type, its data and a checksum over the latter two (PNG, third edition, 5.3).
+const (
+	chunkHead = 8
+	chunkTail = 4
+	// chunkAncillary is the bit of a type's first letter that lets a decoder skip a chunk it does not know.
+	chunkAncillary = 0x20
+)
+
+// depths are the bits a sample may have, by colour type (PNG, table 12).
+var depths = map[byte][]byte{
+	0: {1, 2, 4, 8, 16},
+	2: {8, 16},
+	3: {1, 2, 4, 8},
+	4: {8, 16},
+	6: {8, 16},
+}
+
+const palette = 3
+
+// pngWalk is what is known of a PNG between two chunks.
+type pngWalk struct {
+	size    size
+	kind    byte
+	palette bool
+	data    bool
+	// after is set once the run of image data has ended.
+	after bool
+	ended bool
+	// profiled is set where a chunk says more of the colours than gAMA and cHRM do.
+	profiled bool
+	colours  colours
+}
+
+// scanPNG walks a PNG's chunks, checksums included, to an end chunk that is the end of the file, and returns its size
+// and colours.
+// Any animation chunk makes it animated, however many frames it declares.
+func scanPNG(file []byte) (imageInfo, error) {
+	if !bytes.HasPrefix(file, pngMagic) {
+		return imageInfo{}, refusedMalformed
+	}
+	var walk pngWalk
+	for rest := file[len(pngMagic):]; !walk.ended || len(rest) > 0; {
+		if walk.ended {
+			return imageInfo{}, refusedTrailing
+		}
+		if len(rest) < chunkHead+chunkTail {
+			return imageInfo{}, refusedCut
+		}
+		length := binary.BigEndian.Uint32(rest)
+		if uint64(length) > uint64(len(rest)-chunkHead-chunkTail) {
+			return imageInfo{}, refusedCut
+		}
+		end := chunkHead + int(length)
+		if crc32.ChecksumIEEE(rest[4:end]) != binary.BigEndian.Uint32(rest[end:]) {
+			return imageInfo{}, refusedChecksum
+		}
+		if err := walk.take(string(rest[4:chunkHead]), rest[chunkHead:end]); err != nil {
+			return imageInfo{}, err
+		}
+		rest = rest[end+chunkTail:]
+	}
+	return imageInfo{walk.size, walk.known()}, nil
+}
+
+// take notes one chunk, in order.
+func (w *pngWalk) take(kind string, data []byte) error {
+	if (w.size == size{}) != (kind == "IHDR") {
+		return refusedMalformed
+	}
+	switch kind {
+	case "IHDR":
+		return w.header(data)
+	case "PLTE":
+		if w.palette || w.data || len(data) == 0 || len(data)%3 != 0 || len(data) > 3*256 {
+			return refusedMalformed
+		}
+		w.palette = true
+	case "IDAT":
+		if w.after || w.kind == palette && !w.palette {
+			return refusedMalformed
+		}
+		w.data = true
+		return nil
+	case "IEND":
+		if !w.data || len(data) != 0 {
+			return refusedMalformed
+		}
+		w.ended = true
+	case "acTL", "fcTL", "fdAT":
+		return refusedAnimated
+	default:
+		if kind[0]&chunkAncillary == 0 {
+			return refusedMalformed
+		}
+		w.describe(kind, data)
+	}
+	w.after = w.data
+	return nil
+}
+
+// header reads IHDR: dimensions, depth and colour, and the only methods there are.
+func (w *pngWalk) header(data []byte) error {
+	if len(data) != 13 {
+		return refusedMalformed
+	}
+	width, height := binary.BigEndian.Uint32(data), binary.BigEndian.Uint32(data[4:])
+	depth, colour, compression, filter, interlace := data[8], data[9], data[10], data[11], data[12]
+	if width > 1<<31-1 || height > 1<<31-1 || !slices.Contains(depths[colour], depth) ||
+		compression != 0 || filter != 0 || interlace > 1 {
+		return refusedMalformed
+	}
+	w.size, w.kind = size{int(width), int(height)}, colour
+	return w.size.check()
+}
+
+// colours are what gAMA and cHRM say of a PNG's samples (PNG, third edition, 11.3.2).
+type colours struct {
+	// gamma is the exponent that makes light of a sample, 2.2 for most; 0 where the file does not say.
+	gamma float64
+	// points are x and y of white, red, green and blue; zeros where the file does not say.
+	points [8]float64
+}
+
+const (
+	// chunkUnit is what the integers of gAMA and cHRM are multiplied by.
+	chunkUnit = 100_000
+	// sRGB's exponent, and how far another may be from it without a visible difference.
+	srgbGamma      = 2.2
+	gammaTolerance = 0.05
+	// pointTolerance is how far a primary may be from sRGB's.
+	pointTolerance = 0.002
+	// Exponents beyond these are no display's.
+	minGamma, maxGamma = 0.2, 10
+)
+
+// srgbPoints are the points of sRGB.
+var srgbPoints = [8]float64{0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06}
+
+// describe notes a chunk that says something of the colours. A profile (iCCP, cICP) and sRGB win over gAMA and cHRM.
+func (w *pngWalk) describe(kind string, data []byte) {
+	if w.data || w.palette {
+		return // too late to count
+	}
+	switch {
+	case kind == "iCCP" || kind == "sRGB" || kind == "cICP":
+		w.profiled = true
+	case kind == "gAMA" && len(data) == 4:
+		if exponent := float64(chunkUnit) / float64(binary.BigEndian.Uint32(data)); exponent >= minGamma && exponent <= maxGamma {
+			w.colours.gamma = exponent
+		}
+	case kind == "cHRM" && len(data) == 4*len(w.colours.points):
+		for i := range w.colours.points {
+			w.colours.points[i] = float64(binary.BigEndian.Uint32(data[4*i:])) / chunkUnit
+		}
+	}
+}
+
+// known returns what counts of the colours: nil where the file has a profile, says nothing, or says sRGB.
+func (w *pngWalk) known() *colours {
+	c := w.colours
+	if w.profiled || c.gamma == 0 {
+		return nil
+	}
+	if !c.triangle() {
+		c.points = [8]float64{}
+	}
+	if c.srgb() {
+		return nil
+	}
+	return &c
+}
+
+// srgb tells whether the samples are sRGB, give or take.
+func (c colours) srgb() bool {
+	if math.Abs(c.gamma/srgbGamma-1) > gammaTolerance {
+		return false
+	}
+	if c.points == [8]float64{} {
+		return true
+	}
+	for i, point := range c.points {
+		if math.Abs(point-srgbPoints[i]) > pointTolerance {
+			return false
+		}
+	}
+	return true
+}
+
+// triangle tells whether the points are those of a display: within the diagram, and the primaries not in a line.
+func (c colours) triangle() bool {
+	for i := 0; i < len(c.points); i += 2 {
+		x, y := c.points[i], c.points[i+1]
+		if x < 0 || y < 0.001 || x+y > 1.3 {
+			return false
+		}
+	}
+	p := c.points
+	area := (p[4]-p[2])*(p[7]-p[3]) - (p[6]-p[2])*(p[5]-p[3])
+	return math.Abs(area) > 0.01 && p[0] > 0
+}

@@ -1,0 +1,221 @@
+package inspection
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"slices"
+)
+
+// magics tells the media types apart by the bytes at offset 0, and by nothing else.
+var magics = []struct {
+	magic []byte
+	media MediaType
+}{
+	{jpegMagic, JPEG},
+	{pngMagic, PNG},
+	{pdfMagic, PDF},
+}
+
+// inspectFile inspects a file in the child: our own scan first, then the libraries. It writes what the purpose makes, the preview
+// or the published version, into the working folder. A refusal is the file's fault; any other error is the machine's.
+func inspectFile(file []byte, p Purpose) (response, error) {
+	r, err := sniff(file, p)
+	if err != nil {
+		return r, err
+	}
+	if r.MediaType == PDF {
+		r.Pages, err = inspectPDF(file, p)
+	} else {
+		r.Width, r.Height, err = inspectImage(file, r.MediaType, p)
+	}
+	r.Accepted = err == nil
+	return r, err
+}
+
+// sniff decides what a file is and whether the purpose takes it.
+func sniff(file []byte, p Purpose) (response, error) {
+	switch {
+	case len(file) == 0:
+		return response{}, refusedEmpty
+	case len(file) > maxFile:
+		return response{}, refusedSize
+	}
+	for _, t := range magics {
+		switch {
+		case !bytes.HasPrefix(file, t.magic):
+			continue
+		case !p.takes(t.media):
+			return response{MediaType: t.media}, refusedPurpose
+		case isArchive(file):
+			return response{MediaType: t.media}, refusedArchive
+		}
+		return response{MediaType: t.media}, nil
+	}
+	return response{}, refusedUnknown
+}
+
+// imageInfo are what a scan finds out about an image.
+type imageInfo struct {
+	// size as stored, before orientation.
+	size
+	// colours of a PNG without a profile; nil where it says nothing that counts.
+	colours *colours
+}
+
+// scans walk an image's structure, by media type.
+var scans = map[MediaType]func([]byte) (imageInfo, error){
+	JPEG: func(file []byte) (imageInfo, error) {
+		size, err := scanJPEG(file)
+		return imageInfo{size: size}, err
+	},
+	PNG: scanPNG,
+}
+
+// inspectImage makes what the purpose asks for in the same pass that proves the whole image to be sound, and returns an accepted
+// image's size as displayed.
+func inspectImage(file []byte, t MediaType, p Purpose) (width, height int, err error) {
+	found, err := scans[t](file)
+	if err != nil {
+		return 0, 0, err
+	}
+	made, longest, room := purposes[p].makes, previewSide, maxWritten
+	if made == publishedName {
+		longest = publishedSide
+	}
+	shown, err := render(file, t, found, longest)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer shown.free()
+	if made == previewName {
+		room = previewRoom(shown.width, shown.height)
+	}
+	if shown.swapped {
+		found.width, found.height = found.height, found.width
+	}
+	return found.width, found.height, shown.write(made, room)
+}
+
+// inspectPDF makes what the purpose asks for and returns an accepted PDF's number of pages.
+func inspectPDF(file []byte, p Purpose) (pages int, err error) {
+	if err := scanPDF(file); err != nil {
+		return 0, err
+	}
+	document, err := openPDF(file)
+	if err != nil {
+		return 0, err
+	}
+	if err := document.check(); err != nil {
+		return 0, err
+	}
+	if pages, err = document.pages(); err != nil {
+		return 0, err
+	}
+	made := purposes[p].makes
+	if made == previewName {
+		rendered, err := previewPDF(file)
+		if err != nil {
+			return 0, err
+		}
+		if pages = max(pages, rendered); pages > maxPages {
+			return 0, refusedPages
+		}
+	}
+	if !purposes[p].rewrite {
+		return pages, nil
+	}
+	written, err := document.published()
+	if err == nil && made == publishedName {
+		err = os.WriteFile(publishedName, written, 0o600)
+	}
+	return pages, err
+}
+
+// previewPDF writes a PDF's preview and returns how many pages its renderer counts.
+func previewPDF(file []byte) (pages int, err error) {
+	shown, err := render(file, PDF, imageInfo{}, previewSide)
+	if err != nil {
+		return 0, err
+	}
+	defer shown.free()
+	return shown.pages, shown.write(previewName, previewRoom(shown.width, shown.height))
+}
+
+// write writes the picture as a JPEG.
+func (r raster) write(name string, room int) error {
+	encoded, err := r.jpeg(room)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, encoded, 0o600)
+}
+
+// MediaType is what the bytes are, whatever their sender called them.
+type MediaType string
+
+// The media types the platform takes (§8).
+const (
+	JPEG MediaType = "image/jpeg"
+	PNG  MediaType = "image/png"
+	PDF  MediaType = "application/pdf"
+)
+
+// Purpose is what an inspection is for: what a file was uploaded for (§2.7), or Publication.
+type Purpose string
+
+// The purposes of §2.7.
+const (
+	Avatar    Purpose = "avatar"
+	Character Purpose = "character"
+	Portfolio Purpose = "portfolio"
+	Order     Purpose = "order"
+)
+
+// Publication is the purpose of an inspection that makes the published version of a file, which has been accepted for a
+// purpose of §2.7 before. It makes no preview.
+const Publication Purpose = "publication"
+
+// purposes says which types each purpose takes, the name of the file an inspection for it makes, and whether its PDFs can
+// become public: then only one that can be rewritten is accepted. An order's files are never published (§2.7).
+var purposes = map[Purpose]struct {
+	takes   []MediaType
+	makes   string
+	rewrite bool
+}{
+	Avatar:      {[]MediaType{JPEG, PNG}, previewName, false},
+	Character:   {[]MediaType{JPEG, PNG}, previewName, false},
+	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, previewName, true},
+	Order:       {[]MediaType{JPEG, PNG, PDF}, previewName, false},
+	Publication: {[]MediaType{JPEG, PNG, PDF}, publishedName, true},
+}
+
+// takes tells whether files of a type may be uploaded for the purpose.
+func (p Purpose) takes(t MediaType) bool { return slices.Contains(purposes[p].takes, t) }
+
+// The end record of a ZIP (APPNOTE 4.3.16): its length without, and the greatest length of, the comment that ends it.
+const (
+	archiveEnd       = "PK\x05\x06"
+	archiveEndLength = 22
+	archiveComment   = 1<<16 - 1
+)
+
+// isArchive finds the end record of a ZIP, which readers look for from the back: one whose comment reaches exactly to the
+// end of the file makes the file an archive, whatever it starts with.
+func isArchive(file []byte) bool {
+	tail := file[max(0, len(file)-archiveEndLength-archiveComment):]
+	for end := len(tail); end > 0; {
+		at := bytes.LastIndex(tail[:end], []byte(archiveEnd))
+		if at < 0 {
+			return false
+		}
+		if record := tail[at:]; len(record) >= archiveEndLength {
+			comment := binary.LittleEndian.Uint16(record[archiveEndLength-2:])
+			if len(record) == archiveEndLength+int(comment) {
+				return true
+			}
+		}
+		end = at
+	}
+	return false
+}

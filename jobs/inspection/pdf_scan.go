@@ -1,0 +1,174 @@
+package inspection
+
+import (
+	"bytes"
+	"compress/zlib"
+	"io"
+)
+
+var (
+	pdfMagic   = []byte("%PDF-")
+	pdfEnd     = []byte("%%EOF")
+	pdfObject  = []byte("obj")
+	pdfTrailer = []byte("trailer")
+)
+
+// scanPDF looks at a PDF's bytes without relying on its cross-reference: header and end, and every object and trailer anywhere in
+// the file, earlier revisions and object streams included. So it finds also what only some readers would.
+func scanPDF(file []byte) error {
+	if !bytes.HasPrefix(file, pdfMagic) {
+		return refusedMalformed
+	}
+	end := bytes.LastIndex(file, pdfEnd)
+	if end < 0 {
+		return refusedCut
+	}
+	if len(file)-end > maxTail {
+		return refusedMalformed
+	}
+	scan := pdfScan{file: file, effort: 8*len(file) + mebibyte, expansion: 2 * maxDecoded}
+	for at := range marks(file) {
+		if err := scan.object(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marks yields the offset after every "n g obj" and every "trailer".
+func marks(file []byte) func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for at := 0; ; {
+			found := bytes.Index(file[at:], pdfObject)
+			if found < 0 {
+				break
+			}
+			at += found + len(pdfObject)
+			if numbered(file[:at-len(pdfObject)]) && !yield(at) {
+				return
+			}
+		}
+		for at := 0; ; {
+			found := bytes.Index(file[at:], pdfTrailer)
+			if found < 0 {
+				return
+			}
+			if at += found + len(pdfTrailer); !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// numbered tells whether bytes end in a digit, white space between: the generation number of an object.
+func numbered(before []byte) bool {
+	before = bytes.TrimRight(before, "\x00\t\n\f\r ")
+	return len(before) > 0 && before[len(before)-1] >= '0' && before[len(before)-1] <= '9'
+}
+
+// pdfScan is a scan under way, and what it may still cost.
+type pdfScan struct {
+	file []byte
+	// effort is how many bytes may still be read: objects that overlap on purpose must not make the scan quadratic.
+	effort int
+	// expansion is how many bytes object streams may still expand to.
+	expansion int
+}
+
+// object reads one object from an offset up to its end or its stream's data.
+func (s *pdfScan) object(at int) error {
+	t := tokens{b: s.file, at: at}
+	packed, err := s.read(&t)
+	if err != nil || !packed {
+		return err
+	}
+	if t.at < len(s.file) && s.file[t.at] == '\r' {
+		t.at++
+	}
+	if t.at < len(s.file) && s.file[t.at] == '\n' {
+		t.at++
+	}
+	inflated, err := zlib.NewReader(bytes.NewReader(s.file[t.at:]))
+	if err != nil {
+		return nil //nolint:nilerr // what zlib cannot open, pdfcpu must
+	}
+	content, _ := io.ReadAll(io.LimitReader(inflated, int64(s.expansion)+1)) // a cut stream counts as far as it goes
+	if s.expansion -= len(content); s.expansion < 0 {
+		return refusedExpansion
+	}
+	s.effort += len(content)
+	_, err = s.read(&tokens{b: content})
+	return err
+}
+
+// boundary are the keywords no object goes beyond.
+var boundary = map[string]bool{
+	"endobj": true, "obj": true, "endstream": true, "xref": true, "startxref": true, "trailer": true,
+}
+
+// read goes through tokens and applies the tables of pdf_active.go to neighbouring tokens. It stops at a boundary, and at the
+// data of a stream, telling whether it is one that packs objects.
+func (s *pdfScan) read(t *tokens) (packed bool, err error) {
+	from, depth, key, external := t.at, 0, "", false
+	defer func() { s.effort -= t.at - from }()
+	for {
+		if t.at-from > s.effort {
+			return false, refusedMalformed
+		}
+		next := t.next()
+		if err := refusedPair(key, next); err != nil {
+			return false, err
+		}
+		external = external || depth == 1 && key == keyStreamFile && names(next, *t)
+		key = ""
+		switch next.kind {
+		case tokenEnd:
+			return false, nil
+		case tokenOpen:
+			if depth++; depth > maxNesting {
+				return false, refusedNesting
+			}
+		case tokenClose:
+			depth--
+		case tokenName:
+			key = next.text
+			packed = packed || key == objectStreamTag
+		case tokenKeyword:
+			if next.text == "stream" {
+				if external {
+					return false, refusedActive
+				}
+				return packed, nil
+			}
+			if boundary[next.text] {
+				return false, nil
+			}
+		}
+	}
+}
+
+// refusedPair refuses what the tables of pdf_active.go name, of a name and the token that follows it.
+func refusedPair(key string, value token) error {
+	holds := value.kind == tokenNumber || value.kind == tokenOpen
+	switch {
+	case key == keyEncryption && holds:
+		return refusedEncrypted
+	case key == keyAction && value.kind == tokenName && activeActions[value.text],
+		key == keySubtype && value.kind == tokenName && activeAnnotations[value.text],
+		key == keyScript && (value.kind == tokenString || value.kind == tokenNumber),
+		key == keyFileSystem && value.kind == tokenName && value.text == urlSystem,
+		key == keyFile && value.kind == tokenOpen,
+		activeKeys[key] && (holds || value.kind == tokenString):
+		return refusedActive
+	}
+	return nil
+}
+
+// names tells whether a value can name a file: a string, a dictionary or a reference; rest stands behind the value.
+func names(value token, rest tokens) bool {
+	if value.kind == tokenNumber {
+		generation, word := rest.next(), rest.next()
+		return generation.kind == tokenNumber && word.kind == tokenKeyword && word.text == "R"
+	}
+	return value.kind == tokenString || value.kind == tokenOpen
+}

@@ -1,0 +1,13 @@
+-- name: count_jobs(queues text[], states text[])
+-- Counts at most 10,000 jobs of each queue and state, off the index that River takes its jobs by.
+SELECT q.queue, s.state, (SELECT count(*) FROM (
+  SELECT FROM river_job j WHERE j.state = s.state::river_job_state AND j.queue = q.queue LIMIT 10000) j) AS jobs
+FROM unnest(:queues::text[]) AS q (queue) CROSS JOIN unnest(:states::text[]) AS s (state);
+
+-- name: jobs_lag(queues text[])
+-- How long the job that should be worked next has been waiting, for each queue.
+SELECT q.queue, coalesce(extract(epoch FROM now() - (
+  SELECT j.scheduled_at FROM river_job j WHERE j.state = 'available' AND j.queue = q.queue
+  ORDER BY j.priority, j.scheduled_at LIMIT 1
+)), 0)::float8 AS seconds
+FROM unnest(:queues::text[]) AS q (queue);

@@ -1,0 +1,55 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"stoa/graph/attachments"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
+	"stoa/jobs/inspection"
+)
+
+// InspectFile is an attachments.Inspector that starts a child process for each file. Tests use it; the server keeps a child
+// started ahead (Config.Inspector).
+func InspectFile(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	return inspectWith(ctx, new(inspection.Inspector), original, purpose)
+}
+
+// inspect is the attachments.Inspector of the server, measured.
+func (c Config) inspect(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+	began := time.Now()
+	ctx, end := tracing.Operation(ctx, "inspection.Inspect")
+	report, err := inspectWith(ctx, c.Inspector, original, purpose)
+	verdict := metrics.Refused
+	switch {
+	case err != nil:
+		verdict = metrics.Undecided
+	case report.Accepted:
+		verdict = metrics.Accepted
+	}
+	c.Metrics.Inspections.Done(verdict, time.Since(began))
+	end(err)
+	return report, err
+}
+
+// inspectWith inspects a file in a child process, for at most 15 s. A file whose child reached a limit of its own is refused; a
+// child that ended in any other way without a report makes it ErrCrashed.
+func inspectWith(
+	ctx context.Context, with *inspection.Inspector, original *os.File, purpose attachments.Purpose,
+) (attachments.Report, error) {
+	report, err := with.Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)})
+	if err != nil {
+		return attachments.Report{}, err
+	}
+	if report.Ending == inspection.Crashed {
+		return attachments.Report{}, errors.Join(attachments.ErrCrashed, report.Remove())
+	}
+	return attachments.Report{
+		Accepted: report.Accepted, Reason: report.Reason, MediaType: string(report.MediaType),
+		Width: report.Width, Height: report.Height, Pages: report.Pages,
+		Preview: report.Preview, Published: report.Published, Remove: report.Remove,
+	}, nil
+}
