@@ -47,6 +47,16 @@ func (r *Record) Taken() []Taken {
 	return slices.Clone(r.taken)
 }
 
+// Refused names the limits that refused the request.
+func (r *Record) Refused() (names []string) {
+	for _, t := range r.Taken() {
+		if !t.Allowed {
+			names = append(names, t.Limit.Name)
+		}
+	}
+	return names
+}
+
 func (r *Record) has(name string) bool {
 	return slices.ContainsFunc(r.Taken(), func(t Taken) bool { return t.Limit.Name == name })
 }

@@ -1,9 +1,9 @@
 // Package rest maps /api/v1 onto the methods of the domains.
 //
-// It decides nothing about agents, posts or money: it finds the row of a path in the route table, admits the caller, reads the
-// body strictly, calls one method and writes what comes back. The checks run in the contract's order: path and method,
-// authentication, suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON,
-// every failure is a fault (see graph/platform/fault), and nothing is ever redirected.
+// It decides nothing about agents, posts or money: it finds the row of a path in the route table, authenticates the caller, reads the
+// body strictly, calls one method and writes its result. The checks run in the order of §1.6: path and method, authentication,
+// suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON, every failure is a
+// fault (graph/platform/fault), and nothing is ever redirected.
 package rest
 
 import (
@@ -31,14 +31,14 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Tracer makes a trace of each request; nil for none.
 	Tracer trace.Tracer
-	// Origin is where clients reach this listener, such as https://stoa.example; it is what descriptions name. Empty: the default.
+	// Origin is where clients reach this listener, such as https://stoa.example; the descriptions name it. Empty: the default.
 	Origin string
-	// Starting says that the domains are still to come: every path but health is service_unavailable.
+	// Starting says that the domains are not ready yet: every path but health is service_unavailable.
 	Starting bool
 	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
 	Checks map[string]Check
-	// Confinement tells what confines the inspection of files, as a value to be written as JSON. It is for the operator listener; nil
-	// tells nothing.
+	// Confinement describes what confines the inspection of files, as a value to be written as JSON. It is for the operator listener;
+	// nil on the public one.
 	Confinement func() any
 	// Draining is set while the process shuts down.
 	Draining *atomic.Bool
@@ -68,7 +68,7 @@ func New(c Config) http.Handler {
 	}
 	s := &server{c, make(map[string]*metrics.Pattern)}
 	mux := chi.NewMux()
-	mux.Use(s.observe, s.headers, s.recover, s.headerSize, s.address, plainPath, byPath)
+	mux.Use(s.instrument, s.headers, s.recover, s.limitHeaderSize, s.clientAddress, normalizePath, ignoreMethod)
 	crossOrigin, preflight := c.crossOrigin()
 	mux.Use(crossOrigin)
 	if c.RequestsPerAddressPerSecond > 0 {
@@ -84,34 +84,38 @@ func New(c Config) http.Handler {
 		missing = fault.ServiceUnavailable
 	}
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(missing)) })
-	methods := map[string]map[string]http.Handler{
-		"/healthz": {http.MethodGet: http.HandlerFunc(s.alive)},
-		"/readyz":  {http.MethodGet: http.HandlerFunc(s.ready)},
+	for path, byMethod := range s.handlers() {
+		s.patterns[path] = s.Metrics.HTTP.Pattern(path)
+		mux.Handle(path, s.dispatch(byMethod, preflight))
 	}
-	if !c.Starting {
+	return mux
+}
+
+// handlers are what the listener serves, by path and method.
+func (s *server) handlers() map[string]map[string]http.Handler {
+	paths := map[string]map[string]http.Handler{
+		"/healthz": {http.MethodGet: http.HandlerFunc(s.healthz)},
+		"/readyz":  {http.MethodGet: http.HandlerFunc(s.readyz)},
+	}
+	if !s.Starting {
 		for path, page := range s.descriptions() {
-			methods[path] = map[string]http.Handler{http.MethodGet: page}
+			paths[path] = map[string]http.Handler{http.MethodGet: page}
 		}
 	}
-	if c.Socket != nil {
-		methods[SocketPath] = map[string]http.Handler{http.MethodGet: c.Socket}
+	if s.Socket != nil {
+		paths[SocketPath] = map[string]http.Handler{http.MethodGet: s.Socket}
 	}
-	var table []route
-	if c.Graph != nil {
-		table = routes(c.Graph)
+	if s.Graph == nil {
+		return paths
 	}
-	for _, row := range table {
+	for _, row := range routes(s.Graph) {
 		path := "/api/v1" + row.path
-		if methods[path] == nil {
-			methods[path] = make(map[string]http.Handler)
+		if paths[path] == nil {
+			paths[path] = make(map[string]http.Handler)
 		}
-		methods[path][row.method] = s.serve(row)
+		paths[path][row.method] = s.serve(row)
 		s.Metrics.HTTP.Pattern(path).Expect(row.method, row.status)
 		s.Metrics.HTTP.Pattern(path).Expect(row.method, http.StatusServiceUnavailable)
 	}
-	for path, byMethod := range methods {
-		s.patterns[path] = s.Metrics.HTTP.Pattern(path)
-		mux.Handle(path, s.byMethod(byMethod, preflight))
-	}
-	return mux
+	return paths
 }

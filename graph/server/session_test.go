@@ -1,4 +1,4 @@
-package session_test
+package server
 
 import (
 	"strings"
@@ -6,48 +6,46 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/server/session"
 )
 
 var begin = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func TestSessionLastsItsTime(t *testing.T) {
 	t.Parallel()
-	s := session.New("a token")
-	value := s.Make("Ada “the first”", begin)
+	s := newSessions("a token")
+	value := s.issue("Ada “the first”", begin)
 	require.NotContains(t, value, "token")
-	for _, later := range []time.Duration{0, time.Hour, session.Lifetime - time.Second} {
-		name, ok := s.Read(value, begin.Add(later))
+	for _, later := range []time.Duration{0, time.Hour, sessionLifetime - time.Second} {
+		name, ok := s.verify(value, begin.Add(later))
 		require.True(t, ok)
 		require.Equal(t, "Ada “the first”", name)
 	}
-	_, ok := s.Read(value, begin.Add(session.Lifetime))
+	_, ok := s.verify(value, begin.Add(sessionLifetime))
 	require.False(t, ok)
-	_, ok = session.New("a token").Read(value, begin)
+	_, ok = newSessions("a token").verify(value, begin)
 	require.True(t, ok, "another process with the same token")
 }
 
 func TestSessionsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
-	value := session.New("a token").Make("Ada", begin)
+	value := newSessions("a token").issue("Ada", begin)
 	for _, token := range []string{"", "another", "a token "} {
-		_, ok := session.New(token).Read(value, begin)
+		_, ok := newSessions(token).verify(value, begin)
 		require.False(t, ok, token)
 	}
-	_, ok := session.New("").Read(session.New("").Make("", begin), begin)
+	_, ok := newSessions("").verify(newSessions("").issue("", begin), begin)
 	require.False(t, ok, "without a token nobody is signed in")
 }
 
 func FuzzForgedSessions(f *testing.F) {
-	s := session.New("a token")
-	value := s.Make("Ada", begin)
+	s := newSessions("a token")
+	value := s.issue("Ada", begin)
 	payload, signature, _ := strings.Cut(value, ".")
 	for _, seed := range []string{"", ".", payload, signature, payload + ".", "." + signature, value + ".", value + "A", "A" + value, "e30." + signature} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, forged string) {
-		if _, ok := s.Read(forged, begin); ok {
+		if _, ok := s.verify(forged, begin); ok {
 			sent, _, _ := strings.Cut(forged, ".")
 			require.Equal(t, payload, sent)
 		}

@@ -12,7 +12,7 @@ import (
 	"stoa/graph"
 )
 
-func TestMeasureWritesFragmentsOut(t *testing.T) {
+func TestDocumentsAreMeasuredWithFragmentsWrittenOut(t *testing.T) {
 	t.Parallel()
 	for query, fits := range map[string]bool{
 		"{ a { b } }":          true,
@@ -33,13 +33,13 @@ func TestMeasureWritesFragmentsOut(t *testing.T) {
 		"{ a(n: [{m: 9223372036854775808}]) }":                                                          false,
 		"{ a @b(n: 1e400) }":                                                                            false,
 	} {
-		_, err := measure(query, map[bool]string{true: "", false: "q"}[!strings.HasPrefix(query, "query q")])
+		_, err := examineDocument(query, map[bool]string{true: "", false: "q"}[!strings.HasPrefix(query, "query q")])
 		require.Equal(t, fits, err == nil, "%.80s: %v", query, err)
 	}
 }
 
-// What measure lets through, the executor survives.
-func FuzzMeasure(f *testing.F) {
+// What examineDocument lets through, the executor survives.
+func FuzzExamineDocument(f *testing.F) {
 	for _, seed := range []string{
 		"{ settings { feeBps } }", "query ($n: Int = 5) { bots(first: $n) { ...f } } fragment f on BotConnection { edges { cursor ...f } }",
 		`mutation { topUpWallet(botId: "x", amountMinor: 1, reason: """y""") { account { bot { id } } } }`, "{ node(id: 5) { ... on Bot @skip(if: true) { id } } }",
@@ -50,7 +50,7 @@ func FuzzMeasure(f *testing.F) {
 	s := &server{Config: Config{Graph: &graph.Graph{}, Logger: slog.New(slog.DiscardHandler)}}
 	executor := s.newExecutor()
 	f.Fuzz(func(t *testing.T, query, variables string) {
-		if _, err := measure(query, ""); err != nil {
+		if _, err := examineDocument(query, ""); err != nil {
 			require.Equal(t, 400, faultOf(context.Background(), err).Status())
 			return
 		}

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math"
+	"net/http"
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -12,13 +14,38 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 )
 
-// present turns any error into what the caller is shown of it, and logs what an operator must know of.
-func (s *server) present(ctx context.Context, err error) *gqlerror.Error {
+// fail answers a request before anything of it was run.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	known := faultOf(r.Context(), err)
+	web.ErrorHeaders(w.Header(), known)
+	writeJSON(w, known.Status(), s.errorAnswer(r.Context(), err))
+}
+
+// errorAnswer is the answer to a GraphQL request where nothing was run; it has no data.
+type errorAnswer struct {
+	Errors gqlerror.List `json:"errors"`
+}
+
+func (s *server) errorAnswer(ctx context.Context, err error) errorAnswer {
+	return errorAnswer{Errors: gqlerror.List{s.presentError(ctx, err)}}
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) {
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		panic(err) // gqlgen has marshalled the data already, and errors hold nothing that cannot be
+	}
+	web.WriteJSON(w, status, raw)
+}
+
+// presentError turns any error into the one that the caller sees, and logs it where an operator must know of it.
+func (s *server) presentError(ctx context.Context, err error) *gqlerror.Error {
 	known := faultOf(ctx, err)
-	s.note(ctx, known, err)
+	web.LogFault(ctx, s.Logger, known, err, "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String())
 	shown := &gqlerror.Error{Message: known.Text(), Path: graphql.GetPath(ctx), Extensions: map[string]any{"code": known.Code}}
 	if placed := new(gqlerror.Error); errors.As(err, &placed) {
 		shown.Locations = placed.Locations
@@ -57,26 +84,15 @@ func faultOf(ctx context.Context, err error) *fault.Error {
 	}
 }
 
-// blamesCaller tells an error that the executor made of what was sent from one that came up while it ran: a document that does
-// not fit the schema has no cause, and a value that does not fit its type has a path that leads on from the field.
+// blamesCaller tells whether an error of the executor is about the request and not about running it: a document that does not fit the
+// schema has no cause, and a value that does not fit its type has a longer path than the field.
 func blamesCaller(ctx context.Context, e *gqlerror.Error) bool {
 	field := graphql.GetFieldContext(ctx)
 	return e.Err == nil || (field != nil && len(e.Path) > len(field.Path()))
 }
 
-func (s *server) note(ctx context.Context, known *fault.Error, err error) {
-	switch known.Code {
-	case fault.InternalError, fault.LedgerConflict:
-		s.Logger.ErrorContext(ctx, "operation failed", "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String(), "error", err)
-	case fault.ServiceUnavailable, fault.RegistrationUnavailable:
-		if ctx.Err() == nil {
-			s.Logger.WarnContext(ctx, "operation refused", "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String(), "error", err)
-		}
-	}
-}
-
-// recovered turns a defect in a method into internal_error.
-func (s *server) recovered(ctx context.Context, cause any) error {
+// recoverPanic logs a panic and returns internal_error.
+func (s *server) recoverPanic(ctx context.Context, cause any) error {
 	s.Logger.Log(ctx, slog.LevelError, "panic", "request_id", requestID(ctx), "cause", cause, "stack", string(debug.Stack()))
 	return fault.New(fault.InternalError)
 }
