@@ -21,7 +21,7 @@ import (
 // Pages and stretches of every list, at their bounds and one past (§8).
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	const numbered, cursor = "page_size", "limit"
 	for _, c := range []struct {
