@@ -1,7 +1,9 @@
 package rest_test
 
 import (
+	"database/sql"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 // service resumes by itself.
 func TestHungDatabase(t *testing.T) {
 	t.Parallel()
+	const connections = 2 // one for each of the requests
 	for name, hang := range map[string]func(t *testing.T, world *graphtest.World, served *db.DB, silent func(bool)) (release func()){
 		"it says nothing": func(_ *testing.T, _ *graphtest.World, _ *db.DB, silent func(bool)) func() {
 			silent(true)
@@ -36,9 +39,17 @@ func TestHungDatabase(t *testing.T) {
 		},
 		"no connection is free": func(t *testing.T, _ *graphtest.World, served *db.DB, _ func(bool)) func() {
 			t.Helper()
-			conn, err := served.SQL.Conn(t.Context())
-			require.NoError(t, err)
-			return func() { require.NoError(t, conn.Close()) }
+			var held [connections]*sql.Conn
+			for i := range held {
+				var err error
+				held[i], err = served.SQL.Conn(t.Context())
+				require.NoError(t, err)
+			}
+			return func() {
+				for _, conn := range held {
+					require.NoError(t, conn.Close())
+				}
+			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +57,7 @@ func TestHungDatabase(t *testing.T) {
 			world := graphtest.New(t)
 			one, other := world.Friends()
 			through, hung := graphtest.Hangable(t, world.URL)
-			served, err := db.Open(through+"&application_name=hung", db.Options{Connections: 1})
+			served, err := db.Open(through+"&application_name=hung", db.Options{Connections: connections})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, served.Close()) })
 			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour, Wake: func([]uuid.UUID) {}}), DB: served}, rest.Config{})
@@ -57,13 +68,17 @@ func TestHungDatabase(t *testing.T) {
 				method, path string
 				body         any
 			}
+			var group sync.WaitGroup
 			for _, r := range []request{{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}} {
-				began := time.Now()
-				refused := s.send(r.method, r.path, one.Token, r.body)
-				require.Less(t, time.Since(began), 5*time.Second, r.path)
-				refused.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
-				require.NotEmpty(t, refused.header.Get("Retry-After"))
+				group.Go(func() {
+					began := time.Now()
+					refused := s.send(r.method, r.path, one.Token, r.body)
+					require.Less(t, time.Since(began), 5*time.Second, r.path)
+					refused.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+					require.NotEmpty(t, refused.header.Get("Retry-After"))
+				})
 			}
+			group.Wait()
 			require.Eventually(t, func() bool {
 				return world.Count("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hung' AND state <> 'idle' AND backend_type = 'client backend'") == 0
 			}, 20*time.Second, 20*time.Millisecond, "the statement was given up")

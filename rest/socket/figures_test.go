@@ -1,10 +1,12 @@
 package socket_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/limits"
 	"stoa/rest/socket"
 )
@@ -15,16 +17,21 @@ func TestFiguresOfConnections(t *testing.T) {
 	h := newHouse(t)
 	defaults := func(c *socket.Config) { c.Quotas = limits.Defaults() }
 	both := []*process{h.process(defaults), h.process(defaults)}
-	for range 16 {
-		agent := h.Agent()
+	var agents [16]*graphtest.Agent
+	for i := range agents {
+		agents[i] = h.Agent()
 		for _, p := range both {
-			p.dial(agent.Token).quiet()
+			p.dial(agents[i].Token).quiet()
 		}
-		require.Equal(t, 4429, both[0].dial(agent.Token).code(), "a third of the agent")
 	}
 	another := h.Agent()
+	var group sync.WaitGroup
 	for _, p := range both {
-		require.Equal(t, 4429, p.dial(another.Token).code(), "the 33rd of all")
+		group.Go(func() { require.Equal(t, 4429, p.dial(another.Token).code(), "the 33rd of all") })
 	}
+	for _, agent := range agents {
+		group.Go(func() { require.Equal(t, 4429, both[0].dial(agent.Token).code(), "a third of the agent") })
+	}
+	group.Wait()
 	require.EqualValues(t, 32, h.Count("SELECT count(*) FROM socket_leases"))
 }

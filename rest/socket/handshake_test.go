@@ -15,7 +15,7 @@ import (
 
 func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedHouse(t)
 	p := h.process(func(c *socket.Config) {
 		c.AllowedOrigins = []string{"https://console.example", "https://*.friends.example"}
 		c.Origin = "https://Stoa.example:443"
@@ -137,7 +137,7 @@ func TestPlainRequestsAreToldToUpgrade(t *testing.T) {
 
 func TestVersionsAreNegotiated(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedHouse(t)
 	p := h.process()
 	for _, c := range []struct {
 		offered []string
@@ -208,7 +208,7 @@ func TestNoLimitWhereTheQuotaIsZero(t *testing.T) {
 
 func TestRequestIDIsKept(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedHouse(t)
 	p := h.process()
 	header := bearer(h.Agent().Token)
 	header.Set("X-Request-Id", "abc")

@@ -28,7 +28,9 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(resttest.Main(m, resttest.Public))
+	code := resttest.Main(m, resttest.Public)
+	shared.Close()
+	os.Exit(code)
 }
 
 // crowd opens connections, says so, and holds them until its input ends.

@@ -40,6 +40,24 @@ func newHouse(t testing.TB) *house {
 	return &house{graphtest.New(t), t}
 }
 
+// shared is the world of the tests that do not mind the agents and processes of others.
+var shared graphtest.Shared
+
+func sharedHouse(t testing.TB) *house {
+	t.Helper()
+	return &house{shared.World(t), t}
+}
+
+// unacknowledged counts the events of agents that are not acknowledged.
+func (h *house) unacknowledged(agents ...*graphtest.Agent) int64 {
+	h.t.Helper()
+	ids := make([]uuid.UUID, len(agents))
+	for i, agent := range agents {
+		ids[i] = agent.ID
+	}
+	return h.Count("SELECT count(*) FROM events WHERE recipient_id = ANY ($1)", db.IDs(ids))
+}
+
 // process stands for a server process: a graph, a hub and a public listener of its own over the house's database.
 type process struct {
 	*graph.Graph

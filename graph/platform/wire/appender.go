@@ -9,15 +9,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// Appender is a card that writes itself, because it goes out with the requests that agents make most. What it appends to b is
-// what Marshal would make of its fields; a test of each card holds the two against each other (wiretest). A struct that embeds one
-// would pass for it: name the field instead.
+// Appender is a card that appends its own JSON, as Marshal would write its fields; a test of each card compares the two. A struct that
+// embeds an Appender would be taken for one: name the field instead.
+//
+// It saves Marshal's reflection in the answers that agents read most: with 16 connections 5 to 10 % of the throughput of GET /bots/me
+// and of the feed (measured with AppendJSON switched off). Remove it, and the AppendJSON methods of the cards, when the library
+// marshals a card within a few per cent of this file; its benchmark is BenchmarkMarshal of the cards.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// Object appends one JSON object to a buffer, a member a call, in their order. Names are written as they are. After an error it
-// writes on, and End returns the first one.
+// Object appends one JSON object to a buffer, one member a call, in the order of the calls. Names are written as they are. After an
+// error it goes on, and End returns the first one.
 type Object struct {
 	b   []byte
 	err error
@@ -40,8 +43,8 @@ func (o *Object) name(name string) {
 
 func (o *Object) null() { o.b = append(o.b, "null"...) }
 
-// keep takes over what a function has appended.
-func (o *Object) keep(b []byte, err error) {
+// set replaces the buffer by what a function returned.
+func (o *Object) set(b []byte, err error) {
 	o.b = b
 	if o.err == nil {
 		o.err = err
@@ -51,7 +54,7 @@ func (o *Object) keep(b []byte, err error) {
 // String appends a text.
 func (o *Object) String(name, s string) {
 	o.name(name)
-	o.keep(jsontext.AppendQuote(o.b, s))
+	o.set(jsontext.AppendQuote(o.b, s))
 }
 
 // StringOrNull appends a text, null for none.
@@ -95,7 +98,7 @@ func (o *Object) UUIDOrNull(name string, id *uuid.UUID) {
 // Time appends a time.
 func (o *Object) Time(name string, t time.Time) {
 	o.name(name)
-	o.keep(appendTime(o.b, t))
+	o.set(appendTime(o.b, t))
 }
 
 // Bytes appends bytes as padded base64.
@@ -104,13 +107,13 @@ func (o *Object) Bytes(name string, raw []byte) {
 	o.b = append(base64.StdEncoding.AppendEncode(append(o.b, '"'), raw), '"')
 }
 
-// Card appends a card that writes itself.
+// Card appends a card.
 func (o *Object) Card(name string, card Appender) {
 	o.name(name)
-	o.keep(card.AppendJSON(o.b))
+	o.set(card.AppendJSON(o.b))
 }
 
-// CardOrNull appends a card that writes itself, null for none.
+// CardOrNull appends a card, null for none.
 func CardOrNull[T any, P interface {
 	*T
 	Appender
@@ -133,7 +136,7 @@ func IntOrNull[T int | int64](o *Object, name string, n *T) {
 	o.null()
 }
 
-// Cards appends a list of cards that write themselves.
+// Cards appends a list of cards.
 func Cards[T Appender](o *Object, name string, cards []T) {
 	o.name(name)
 	o.b = append(o.b, '[')
@@ -141,7 +144,7 @@ func Cards[T Appender](o *Object, name string, cards []T) {
 		if i > 0 {
 			o.b = append(o.b, ',')
 		}
-		o.keep(card.AppendJSON(o.b))
+		o.set(card.AppendJSON(o.b))
 	}
 	o.b = append(o.b, ']')
 }

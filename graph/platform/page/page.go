@@ -1,25 +1,30 @@
+// Package page is the arithmetic of lists: numbered pages and cursors (§1.5).
+//
+// Both read one row more than they show: the extra row only tells that the list goes on, so nothing is ever counted.
+// Every function is pure and safe for concurrent use. A bad parameter comes back as an *Error, which is a fault.
 package page
 
-// Sizes of a numbered page, in rows (§4).
+import "stoa/graph/platform/fault"
+
+// Sizes of a numbered page, in rows (§1.5).
 const (
 	DefaultSize = 20
 	MaxSize     = 50
 )
 
-// Number is a valid page of a numbered list.
+// Number is a checked page of a numbered list.
 type Number struct {
 	page, size, last int
 }
 
-// Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless
-// sent), each given as all values the query holds for it. last is the deepest page of the list: 1,000, of the feed
-// 100,000.
+// Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless sent), each given
+// as all its values in the query. last is the deepest page of the list: 1,000, of the feed 100,000. Its fault is invalid_pagination.
 func Parse(page, pageSize []string, last int) (Number, error) {
-	p, err := integer("page", page, 1, int64(last))
+	p, err := integer(fault.InvalidPagination, "page", page, 1, int64(last))
 	if err != nil {
 		return Number{}, err
 	}
-	s, err := integer("page_size", pageSize, DefaultSize, MaxSize)
+	s, err := integer(fault.InvalidPagination, "page_size", pageSize, DefaultSize, MaxSize)
 	if err != nil {
 		return Number{}, err
 	}
