@@ -13,7 +13,7 @@ import (
 
 func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	conn := p.dial(agent.Token)
@@ -30,7 +30,7 @@ func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
 
 func TestAnIDMayBeSpelledInCapitals(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	conn := p.dial(agent.Token)
@@ -42,7 +42,7 @@ func TestAnIDMayBeSpelledInCapitals(t *testing.T) {
 
 func TestAcksOfWhatWasNotReceivedChangeNothing(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent, stranger := h.Agent(), h.Agent()
 	conn, other := p.dial(agent.Token), p.dial(stranger.Token)
@@ -69,7 +69,7 @@ func TestAcksOfWhatWasNotReceivedChangeNothing(t *testing.T) {
 
 func TestAnAckOnOneConnectionServesBoth(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	here, there := h.process(), h.process()
 	agent := h.Agent()
 	for _, processes := range [][2]*process{{here, here}, {here, there}} {
@@ -93,7 +93,7 @@ func TestAnAckOnOneConnectionServesBoth(t *testing.T) {
 
 func TestAtMostAWindowIsInFlight(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	const more = 40
@@ -140,7 +140,7 @@ func (p *process) fill(agent *graphtest.Agent) (conn *client, ids []string) {
 
 func TestAFullWindowIsFreedByTheOtherConnection(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	here, there := h.process(), h.process()
 	for _, p := range []*process{here, there} {
 		agent := h.Agent()
@@ -160,7 +160,7 @@ func TestAFullWindowIsFreedByTheOtherConnection(t *testing.T) {
 
 func TestAFullWindowIsFreedByABlock(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	here, there := h.process(), h.process()
 	h.Graph = here.Graph
 	one, other := h.Agent(), h.Agent()
@@ -184,7 +184,7 @@ func TestAFullWindowIsFreedByABlock(t *testing.T) {
 
 func TestAFullWindowReadsNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	p.tell(agent, many(events.WindowSize)...)
@@ -209,7 +209,7 @@ func TestAFullWindowReadsNothing(t *testing.T) {
 // A connection that has received everything is not woken again and again for what it does not acknowledge.
 func TestOldEventsWakeNobody(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	conn := p.dial(agent.Token)
@@ -224,7 +224,7 @@ func TestOldEventsWakeNobody(t *testing.T) {
 
 func TestAcksAreAnsweredOnceTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	conn := p.dial(agent.Token)

@@ -33,7 +33,7 @@ func rawFrame(first, second byte, length int, payload string) []byte {
 
 func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	id := uuid.NewString()
@@ -109,7 +109,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 
 func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	ack := `{"type":"ack","event_id":"` + uuid.NewString() + `"}`
@@ -142,7 +142,7 @@ func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
 // TestFirstAcksDoNotCountAsFrames acknowledges in one write what fills a window, four times as often as the limit allows.
 func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	const more = 20
@@ -172,7 +172,7 @@ func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 
 func TestAQuietPeerIsPinged(t *testing.T) {
 	t.Parallel()
-	h := sharedHouse(t)
+	h := sharedCluster(t)
 	p := h.process(func(c *socket.Config) { c.PingInterval = 300 * time.Millisecond })
 	conn := p.dial(h.Agent().Token)
 	for range 3 {

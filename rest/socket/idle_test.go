@@ -61,7 +61,7 @@ func crowd(address, each string, tokens []string) error {
 func BenchmarkIdleConnections(b *testing.B) {
 	const agents, each = 50, 100
 	for b.Loop() {
-		h := newHouse(b)
+		h := newCluster(b)
 		p := h.process()
 		words := []string{p.url, strconv.Itoa(each)}
 		for range agents {

@@ -34,7 +34,7 @@ func processes(t *testing.T, world *graphtest.World) [2]*site {
 
 // The limits that count acts, at their figures (§8): so many are allowed, however they are spread over the processes, and one more is
 // refused by each.
-func TestFiguresHoldAcrossProcesses(t *testing.T) {
+func TestLimitsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		figure  int

@@ -12,9 +12,9 @@ import (
 )
 
 // The figures of §8: two connections of an agent and 32 in all, over all processes.
-func TestFiguresOfConnections(t *testing.T) {
+func TestConnectionLimitsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	defaults := func(c *socket.Config) { c.Quotas = limits.Defaults() }
 	both := []*process{h.process(defaults), h.process(defaults)}
 	var agents [16]*graphtest.Agent
