@@ -3,6 +3,7 @@ package rest
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 
@@ -18,7 +19,7 @@ type bodyDecoder interface {
 	DecodeBody(raw []byte) error
 }
 
-// bodyBlamer is an input whose endpoint has codes of its own for a body that cannot be read.
+// bodyBlamer is an input whose route has codes of its own for a body that cannot be read.
 type bodyBlamer interface {
 	BlameBody(refused *wire.Error) *fault.Error
 }
@@ -29,7 +30,7 @@ type queryChecker interface {
 }
 
 // binder makes the function that fills an input struct: fields tagged `path:"name"` (string) from the path, `query:"name"`
-// (page.Param) from the query, the rest from the JSON body. The struct is examined once, when the routes are built.
+// (page.Param) from the query, the rest from the JSON body. It looks at the struct once, when the routes are built.
 func binder[In any]() func(*In, *http.Request, []byte) error {
 	type source struct {
 		index int
@@ -60,16 +61,16 @@ func binder[In any]() func(*In, *http.Request, []byte) error {
 		if len(queries) == 0 && !strict {
 			return nil
 		}
-		sent, err := readQuery(r.URL.RawQuery)
+		values, err := readQuery(r.URL.RawQuery)
 		if err != nil && strict {
 			return fault.New(fault.InvalidInput).Say("The query cannot be read.")
 		}
 		for _, q := range queries {
-			value.Field(q.index).Set(reflect.ValueOf(page.Param(sent[q.name])))
-			delete(sent, q.name)
+			value.Field(q.index).Set(reflect.ValueOf(page.Param(values[q.name])))
+			delete(values, q.name)
 		}
 		if strict {
-			for name := range sent {
+			for name := range values {
 				return checker.UnknownQuery(strings.ToValidUTF8(name, "\ufffd"))
 			}
 		}
@@ -90,14 +91,42 @@ func decode(in any, raw []byte) error {
 	if own, ok := in.(bodyBlamer); ok {
 		return own.BlameBody(refused)
 	}
-	return fault.Body(fault.InvalidInput, refused)
+	return invalidInput(refused)
 }
 
-// malformed is what an input's own codes make of a body that cannot be read as JSON; nil where it has none.
+// malformed returns the fault that an input makes of a body that cannot be read as JSON: invalid_input, or a code of its own.
 func malformed[In any]() func(*wire.Error) error {
 	in, ok := any(new(In)).(bodyBlamer)
 	if !ok {
-		return nil
+		return invalidInput
 	}
 	return func(refused *wire.Error) error { return in.BlameBody(refused) }
+}
+
+func invalidInput(refused *wire.Error) error { return fault.Body(fault.InvalidInput, refused) }
+
+// readQuery reads a query without dropping anything: a parameter that cannot be unescaped keeps its text, so that the rule for it
+// refuses it. The error is that of the first such parameter.
+func readQuery(raw string) (url.Values, error) {
+	values, err := url.ParseQuery(raw)
+	if err == nil {
+		return values, nil
+	}
+	values = url.Values{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name = unescape(name)
+		values[name] = append(values[name], unescape(value))
+	}
+	return values, err
+}
+
+func unescape(s string) string {
+	if unescaped, err := url.QueryUnescape(s); err == nil {
+		return unescaped
+	}
+	return s
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
 	"stoa/rest"
@@ -51,7 +50,7 @@ var bodies = map[string]struct {
 // A body that is sent in a coding that is none is the sender's mistake and no lack of time.
 func TestMalformedTransferCoding(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for name, c := range bodies {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +69,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 	t.Parallel()
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Body.Time = 100 * time.Millisecond
-	s := serveWithin(t, graphtest.New(t), rest.Config{}, timeouts)
+	s := serveWithin(t, shared.World(t), rest.Config{}, timeouts)
 	agent := s.Agent()
 	for name, c := range bodies {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +86,7 @@ func TestBodyThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Body.Time = time.Hour
-	s := serveWithin(t, graphtest.New(t), rest.Config{}, timeouts)
+	s := serveWithin(t, shared.World(t), rest.Config{}, timeouts)
 	agent := s.Agent()
 	for request, status := range map[string]int{
 		"GET /healthz HTTP/1.1\r\nContent-Length: 10":                                                                                     http.StatusOK,
@@ -117,13 +116,13 @@ func TestBodyThatNobodyReads(t *testing.T) {
 // An answer of net/http itself is as any other, through the whole stack.
 func TestUnknownExpectation(t *testing.T) {
 	t.Parallel()
-	newSite(t).raw("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n").fault(http.StatusExpectationFailed, fault.ExpectationFailed)
+	sharedSite(t).raw("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n").fault(http.StatusExpectationFailed, fault.ExpectationFailed)
 }
 
 // Headers over 16 KiB are refused with the error body, however large.
 func TestLargeHeaders(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	for _, size := range []int{17 << 10, 60 << 10, 64 << 10, 68 << 10, 69 << 10, 100 << 10, 1 << 20} {
 		refused := s.raw("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: %s\r\n\r\n", strings.Repeat("x", size))
 		refused.fault(http.StatusRequestHeaderFieldsTooLarge, fault.HeaderFieldsTooLarge)

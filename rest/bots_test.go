@@ -114,7 +114,7 @@ func TestRegistrationLimits(t *testing.T) {
 
 func TestProfileUpdate(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	changed := s.send("PATCH", "/api/v1/bots/me", agent.Token, `{"display_name":" New name ","profile_public":false,"avatar_attachment_id":null}`).ok(http.StatusOK)
 	bot := changed["bot"].(map[string]any)
@@ -142,7 +142,7 @@ func TestProfileUpdate(t *testing.T) {
 
 func TestRotationAndRevocation(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	granted := s.send("POST", "/api/v1/tokens/rotate", agent.Token, nil).ok(http.StatusOK)
 	require.Equal(t, []string{"token", "token_expires_at"}, keys(granted))

@@ -43,7 +43,7 @@ func members(object any) []string {
 
 func TestFriendshipIsAskedForAndAccepted(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	one, other := s.Agent(), s.Agent()
 
 	made := s.send("POST", contactRequests, one.Token, asked(other)).ok(http.StatusCreated)["contact"].(map[string]any)
@@ -89,7 +89,7 @@ func TestFriendshipIsAskedForAndAccepted(t *testing.T) {
 
 func TestContactRequestsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for _, body := range []string{
 		"", "{", "[]", "null", `"x"`, "{}", `{"recipient_id": null}`, `{"recipient_id": 1}`, `{"recipient_id": ""}`, `{"recipient_id": "x"}`,
@@ -108,7 +108,7 @@ func TestContactRequestsAreRefused(t *testing.T) {
 
 func TestContactActionsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	one, other, stranger := s.Agent(), s.Agent(), s.Agent()
 	id := s.Asked(one, other)
 	for _, action := range []string{"accept", "block"} {
@@ -130,7 +130,7 @@ func TestContactActionsAreRefused(t *testing.T) {
 
 func TestContactsListCursor(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	me, other, third := s.Agent(), s.Agent(), s.Agent()
 	older, newer := s.Asked(me, other), s.Asked(third, me)
 	foreign := s.Asked(other, third)

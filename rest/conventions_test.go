@@ -19,7 +19,7 @@ import (
 
 func TestEveryAnswerCarriesItsHeaders(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for _, a := range []*answer{
 		s.send("GET", "/api/v1/bots/me", agent.Token, nil),
@@ -42,7 +42,7 @@ func TestEveryAnswerCarriesItsHeaders(t *testing.T) {
 
 func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	for _, path := range []string{
 		"/", "/api", "/api/v1", "/api/v1/", "/api/v1/bots/me/", "/api/v1//bots/me", "//api/v1/bots/me", "/api/v1/./bots/me",
 		"/api/v1/bots/../bots/me", "/api/v1/bots/%2e%2e/bots/me", "/API/v1/bots/me", "/healthz/", "/api/v1/tokens",
@@ -53,7 +53,7 @@ func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	refused := s.send("DELETE", "/api/v1/bots/me", agent.Token, nil)
 	refused.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
@@ -79,7 +79,7 @@ func TestMethods(t *testing.T) {
 // Only the origins that the operator lists are told anything; a preflight is answered like any other OPTIONS.
 func TestOrigins(t *testing.T) {
 	t.Parallel()
-	s := serve(t, graphtest.New(t), rest.Config{AllowedOrigins: []string{"https://console.example"}})
+	s := serve(t, shared.World(t), rest.Config{AllowedOrigins: []string{"https://console.example"}})
 	agent := s.Agent()
 	for origin, told := range map[string]string{"https://console.example": "https://console.example", "https://other.example": "", "null": ""} {
 		preflight := s.send("OPTIONS", "/api/v1/bots/me", "", nil, "Origin", origin,
@@ -114,7 +114,7 @@ func TestOrigins(t *testing.T) {
 // A percent-encoded unreserved character of a path means the character.
 func TestEscapedPaths(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	var escaped strings.Builder
 	for _, b := range []byte(agent.ID.String()) {
@@ -167,7 +167,7 @@ func TestOrderOfChecks(t *testing.T) {
 
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for contentType, status := range map[string]int{
 		"application/json":                         http.StatusOK,
@@ -191,7 +191,7 @@ func TestContentTypes(t *testing.T) {
 
 func TestBearerHeader(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for header, status := range map[string]int{
 		"Bearer " + agent.Token:         http.StatusOK,
@@ -216,7 +216,7 @@ func TestBearerHeader(t *testing.T) {
 // Whoever may come without a token may not come with a wrong one, and no header with an empty one hides another.
 func TestBearerHeaderOfReaders(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for _, path := range []string{"/api/v1/tasks", "/api/v1/services"} {
 		for status, sent := range map[int][][]string{
@@ -238,7 +238,7 @@ func TestBearerHeaderOfReaders(t *testing.T) {
 
 func TestBodySizes(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	fits := `{"bio":"x"}` + strings.Repeat(" ", 64<<10-len(`{"bio":"x"}`))
 	s.send("PATCH", "/api/v1/bots/me", agent.Token, fits).ok(http.StatusOK)
@@ -250,7 +250,7 @@ func TestBodySizes(t *testing.T) {
 // A chunked body has no length to go by.
 func TestChunkedBodyOverTheLimit(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(t, err)
@@ -268,7 +268,7 @@ func TestChunkedBodyOverTheLimit(t *testing.T) {
 // Where an empty body counts as {}, it needs no type, whether its length is told or not.
 func TestEmptyBodyOfUnknownLength(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	accept := func(body string, headers ...string) (int, string) {
 		request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/contacts/"+agent.ID.String()+"/accept", io.NopCloser(strings.NewReader(body)))
@@ -315,7 +315,7 @@ func TestLimitedRoutesShowWhatIsLeft(t *testing.T) {
 
 func TestRequestsPerAddress(t *testing.T) {
 	t.Parallel()
-	limited := serve(t, graphtest.New(t), rest.Config{RequestsPerAddressPerSecond: 5})
+	limited := serve(t, shared.World(t), rest.Config{RequestsPerAddressPerSecond: 5})
 	var last *answer
 	for range 30 {
 		last = limited.send("GET", "/healthz", "", nil)
@@ -329,7 +329,7 @@ func TestRequestsPerAddress(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	require.Equal(t, map[string]any{"status": "ok"}, s.send("GET", "/healthz", "", nil).ok(http.StatusOK))
 	require.Equal(t, map[string]any{"status": "ok", "checks": map[string]any{"database": "ok"}}, s.send("GET", "/readyz", "", nil).ok(http.StatusOK))
 	s.draining.Store(true)

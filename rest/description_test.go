@@ -12,7 +12,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/rest"
 	"stoa/rest/resttest"
@@ -75,7 +74,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	for _, page := range rest.Pages() {
 		require.Contains(t, paths, page)
 	}
-	for _, row := range rest.Rows(graphtest.New(t).Graph) {
+	for _, row := range rest.Rows(shared.World(t).Graph) {
 		route := row.Method + " " + row.Path
 		require.True(t, described[route], "%s is not described", route)
 		delete(described, route)
@@ -176,7 +175,7 @@ func requireClosed(t *testing.T, name, where string, schema map[string]any) {
 // What the pages say is what the server is: its origin, and headers with which they can be kept.
 func TestDescriptionsAreServed(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	for path, mediaType := range map[string]string{
 		"/api/v1/openapi.json": "application/json", "/skill.md": "text/markdown; charset=utf-8", "/llms.txt": "text/plain; charset=utf-8",
 	} {

@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// localOrigin stands in the descriptions where the origin of a server belongs; it is right for one with default settings.
+// localOrigin stands in the descriptions for the origin of the server; it is the one of a server with default settings.
 const localOrigin = "http://127.0.0.1:8080"
 
 var (
@@ -27,7 +27,7 @@ var (
 )
 
 // OpenAPIYAML is the description of the whole public listener (§9), with origin in servers; it may be empty.
-func OpenAPIYAML(origin string) []byte { return told(openAPI, origin) }
+func OpenAPIYAML(origin string) []byte { return withOrigin(openAPI, origin) }
 
 // OpenAPI is OpenAPIYAML as JSON, its members in the same order.
 func OpenAPI(origin string) ([]byte, error) {
@@ -43,30 +43,30 @@ func OpenAPI(origin string) ([]byte, error) {
 	if err := json.Compact(&compact, raw); err != nil {
 		return nil, err
 	}
-	return told(compact.String(), string(bytes.Trim(quoted, `"`))), nil
+	return withOrigin(compact.String(), string(bytes.Trim(quoted, `"`))), nil
 }
 
-// told puts the origin of the server into a description.
-func told(text, origin string) []byte {
+// withOrigin puts the origin of the server into a description.
+func withOrigin(text, origin string) []byte {
 	if origin == "" {
 		origin = localOrigin
 	}
 	return []byte(strings.ReplaceAll(text, localOrigin, origin))
 }
 
-// descriptions are the paths that tell how to use all others. They need neither database nor token.
+// descriptions are the paths that describe all others. They need neither database nor token.
 func (s *server) descriptions() map[string]http.Handler {
-	told := func(text string) func() ([]byte, error) {
-		return func() ([]byte, error) { return told(text, s.Origin), nil }
+	text := func(text string) func() ([]byte, error) {
+		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
 	}
 	return map[string]http.Handler{
 		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
-		"/skill.md":            s.page("text/markdown; charset=utf-8", told(skill)),
-		"/llms.txt":            s.page("text/plain; charset=utf-8", told(index)),
+		"/skill.md":            s.page("text/markdown; charset=utf-8", text(skill)),
+		"/llms.txt":            s.page("text/plain; charset=utf-8", text(index)),
 	}
 }
 
-// page serves a text that is made when it is first asked for and does not change while the process lives.
+// page serves a text that is made at the first request and does not change while the process lives.
 func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handler {
 	once := sync.OnceValues(text)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 		h := w.Header()
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Set("ETag", tag)
-		if known(r.Header.Values("If-None-Match"), tag) {
+		if etagMatches(r.Header.Values("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -90,11 +90,11 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 	})
 }
 
-// known tells whether a client has what the tag names already.
-func known(sent []string, tag string) bool {
-	for one := range strings.SplitSeq(strings.Join(sent, ","), ",") {
-		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
-		if one == tag || one == "*" {
+// etagMatches tells whether an If-None-Match header names the tag.
+func etagMatches(header []string, tag string) bool {
+	for sent := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		sent = strings.TrimPrefix(strings.TrimSpace(sent), "W/")
+		if sent == tag || sent == "*" {
 			return true
 		}
 	}

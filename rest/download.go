@@ -1,17 +1,21 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/fault"
 )
 
-// serveFile sends bytes that the caller may have, whole or in ranges, unless it has them already.
+// serveFile answers with a file that the caller may read: whole, in ranges, or 304 where the caller has it already (§2.7).
 func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachments.File) {
 	h := w.Header()
 	h.Set("Content-Type", file.MediaType)
@@ -23,25 +27,25 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachm
 	if file.Public {
 		h.Set("Cache-Control", "no-cache")
 	}
-	if ranges := rangeOf(r, file.Size); ranges != "" {
+	if ranges := satisfiableRanges(r, file.Size); ranges != "" {
 		r.Header.Set("Range", ranges)
 	} else {
 		r.Header.Del("Range")
 	}
-	content := &content{ctx: r.Context(), file: file}
-	held := &heldWriter{ResponseWriter: w}
-	http.ServeContent(held, r, "", time.Time{}, content)
-	if err := errors.Join(content.failed, content.Close()); err != nil && !held.sent {
+	content := &fileReader{ctx: r.Context(), file: file}
+	delayed := &delayedWriter{ResponseWriter: w}
+	http.ServeContent(delayed, r, "", time.Time{}, content)
+	if err := errors.Join(content.failed, content.Close()); err != nil && !delayed.sent {
 		s.failFile(w, r, err)
 		return
 	}
-	refused, failed := fileRefusals[held.status]
+	refused, failed := fileRefusals[delayed.status]
 	switch {
-	case held.sent:
+	case delayed.sent:
 	case failed:
 		s.failFile(w, r, fault.New(refused))
 	default:
-		w.WriteHeader(held.status)
+		w.WriteHeader(delayed.status)
 	}
 }
 
@@ -66,19 +70,19 @@ func (s *server) failFile(w http.ResponseWriter, r *http.Request, err error) {
 	s.fail(w, r, err)
 }
 
-// heldWriter keeps the status back until there are bytes to send, so that a store that fails first still gets an error body.
-type heldWriter struct {
+// delayedWriter keeps the status back until there are bytes to send, so that a store that fails first still gets an error body.
+type delayedWriter struct {
 	http.ResponseWriter
 
 	status int
 	sent   bool
 }
 
-func (w *heldWriter) WriteHeader(status int) { w.status = status }
+func (w *delayedWriter) WriteHeader(status int) { w.status = status }
 
-func (w *heldWriter) Write(p []byte) (int, error) {
+func (w *delayedWriter) Write(p []byte) (int, error) {
 	if _, refused := fileRefusals[w.status]; refused {
-		return len(p), nil // it is no error body of §7
+		return len(p), nil // serveFile writes the error body instead of this text
 	}
 	if !w.sent {
 		w.sent = true
@@ -87,8 +91,8 @@ func (w *heldWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// content reads a file of the store from wherever it was sought; it opens nothing that is not read.
-type content struct {
+// fileReader is a file of the store as an io.ReadSeeker. It opens the file when it is first read.
+type fileReader struct {
 	ctx    context.Context //nolint:containedctx // an io.ReadSeeker has no other place for it
 	file   *attachments.File
 	offset int64
@@ -96,7 +100,7 @@ type content struct {
 	failed error
 }
 
-func (c *content) Read(p []byte) (int, error) {
+func (c *fileReader) Read(p []byte) (int, error) {
 	if c.reader == nil {
 		if c.reader, c.failed = c.file.Open(c.ctx, c.offset); c.failed != nil {
 			return 0, c.failed
@@ -110,7 +114,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *content) Seek(offset int64, whence int) (int64, error) {
+func (c *fileReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += c.offset
@@ -127,11 +131,100 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Close closes what is open; reading opens it again.
-func (c *content) Close() error {
+func (c *fileReader) Close() error {
 	if c.reader == nil {
 		return nil
 	}
 	open := c.reader
 	c.reader = nil
 	return open.Close()
+}
+
+// maxRanges is how many ranges of one file a request may ask for; with more the whole file is sent.
+const maxRanges = 8
+
+// satisfiableRanges returns the Range header of a request for a file of that size as http.ServeContent understands it, or nothing where
+// the whole file is to be sent: for another method than GET, another unit than bytes, and a header that is not valid (RFC 9110 section 14).
+func satisfiableRanges(r *http.Request, size int64) string {
+	header := r.Header.Values("Range")
+	if r.Method != http.MethodGet || len(header) != 1 {
+		return ""
+	}
+	unit, list, _ := strings.Cut(header[0], "=")
+	parts := strings.Split(list, ",")
+	if !strings.EqualFold(unit, "bytes") || len(parts) > maxRanges {
+		return ""
+	}
+	var satisfiable []string
+	for _, part := range parts {
+		first, last, valid := parseRange(strings.Trim(part, " \t"), size)
+		if !valid {
+			return ""
+		}
+		if first < size && first <= last {
+			satisfiable = append(satisfiable, strconv.FormatInt(first, 10)+"-"+strconv.FormatInt(last, 10))
+		}
+	}
+	// A range that begins behind the end is what ServeContent answers 416.
+	return "bytes=" + cmp.Or(strings.Join(satisfiable, ","), strconv.FormatInt(size, 10)+"-")
+}
+
+// parseRange reads first-last, first- or -length, within a file of that size. No byte of it is in the file where first is not below
+// size, or above last.
+func parseRange(text string, size int64) (first, last int64, valid bool) {
+	from, to, dash := strings.Cut(text, "-")
+	if !dash || !isDigits(from) || !isDigits(to) || from+to == "" {
+		return 0, 0, false
+	}
+	if from == "" {
+		return size - min(parseSaturating(to), size), size - 1, true
+	}
+	if to == "" {
+		return parseSaturating(from), size - 1, true
+	}
+	if lessDecimal(to, from) {
+		return 0, 0, false
+	}
+	return parseSaturating(from), min(parseSaturating(to), size-1), true
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// parseSaturating is the number of some digits, or the largest int64 where it does not fit.
+func parseSaturating(digits string) int64 {
+	n, _ := strconv.ParseInt(digits, 10, 64) // what is out of range is the largest
+	return n
+}
+
+// lessDecimal compares numbers of any length.
+func lessDecimal(a, b string) bool {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) < 0
+}
+
+// extValueChars are the characters beside letters and digits that RFC 8187 leaves as they are.
+const extValueChars = "!#$&+-.^_`|~"
+
+// disposition is the Content-Disposition of a file to be saved: with a plain name, and beside it the real one where that is
+// more than ASCII (RFC 6266).
+func disposition(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || strings.ContainsRune(`"\/%`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	value := `attachment; filename="` + plain + `"`
+	if plain == name {
+		return value
+	}
+	var extended strings.Builder
+	for _, b := range []byte(name) {
+		if b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || strings.IndexByte(extValueChars, b) >= 0 {
+			extended.WriteByte(b)
+		} else {
+			fmt.Fprintf(&extended, "%%%02X", b)
+		}
+	}
+	return value + "; filename*=UTF-8''" + extended.String()
 }

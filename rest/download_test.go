@@ -35,7 +35,7 @@ func (s *site) withAvatar(width, height int) (*graphtest.Agent, map[string]any, 
 
 func TestPrivateFilesAreTheOwners(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent, other := s.Agent(), s.Agent()
 	for _, purpose := range []string{"avatar", "character", "portfolio", "order"} {
 		original := pngOf(t, 20, 10)
@@ -56,8 +56,8 @@ func TestPrivateFilesAreTheOwners(t *testing.T) {
 
 func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
-	agent, record, original := s.withAvatar(2000, 500)
+	s := sharedFileSite(t)
+	agent, record, original := s.withAvatar(1200, 300)
 	path := "/api/v1/attachments/" + record["id"].(string)
 	other := s.Agent()
 	for _, token := range []string{"", other.Token} {
@@ -77,7 +77,7 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 		require.Equal(t, http.StatusOK, download.status)
 		large, err := jpeg.Decode(bytes.NewReader(download.raw))
 		require.NoError(t, err, "a processed version, not the original")
-		require.Equal(t, 2000, large.Bounds().Dx())
+		require.Equal(t, 1200, large.Bounds().Dx())
 		require.EqualValues(t, len(download.raw), shown["size_bytes"])
 
 		for _, a := range []*answer{preview, download} {
@@ -101,7 +101,7 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 // Whatever ends the publicity of a file ends it for the next request.
 func TestPublicityEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent, record, _ := s.withAvatar(30, 30)
 	path := "/api/v1/attachments/" + record["id"].(string)
 	patch := func(body string) { s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, body).ok(http.StatusOK) }
@@ -130,7 +130,7 @@ func TestPublicityEndsAtOnce(t *testing.T) {
 
 func TestNamesInContentDisposition(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	for sent, want := range map[string]string{
 		"plain.png":         `attachment; filename="plain.png"`,
@@ -152,7 +152,7 @@ func TestNamesInContentDisposition(t *testing.T) {
 
 func TestConditionsAndRanges(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	original := pngOf(t, 40, 40)
 	record := s.attach(agent, "order", original)
@@ -259,7 +259,7 @@ func TestMissingBytes(t *testing.T) {
 // Only the two participants read an order's files, and both the original (§2.6, §2.7).
 func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
+	s := tradeOn(newSite(t))
 	s.InspectWith(jobs.InspectFile)
 	original := pngOf(t, 30, 30)
 	input := s.attach(s.customer, "order", original)
@@ -306,7 +306,7 @@ func TestFilesOfAnOrderAreTheParticipants(t *testing.T) {
 
 func TestPreviewsComeInRanges(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	preview, ok := s.attach(agent, "order", pngOf(t, 40, 30))["preview_url"].(string)
 	require.True(t, ok)

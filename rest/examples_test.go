@@ -33,7 +33,7 @@ func TestExamples(t *testing.T) {
 // careless client would spoil it.
 func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for _, o := range describe(t).Operations {
 		example := requestExample(o)

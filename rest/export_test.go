@@ -17,13 +17,13 @@ type Row struct {
 
 // Rows is the table of routes, with the paths of the listener.
 func Rows(g *graph.Graph) []Row {
-	media := map[body]string{object: "application/json", objectOrEmpty: "application/json", parts: "multipart/form-data"}
+	media := map[bodyUse]string{jsonBody: "application/json", optionalJSONBody: "application/json", formBody: "multipart/form-data"}
 	var rows []Row
 	for _, r := range routes(g) {
 		rows = append(rows, Row{
 			Method: r.method, Path: "/api/v1" + r.path, Status: r.status,
-			Anyone: r.access == anyone, Readers: r.access == readers,
-			Body: media[r.body], Empty: r.body == objectOrEmpty,
+			Anyone: r.token == tokenIgnored, Readers: r.token == tokenOptional,
+			Body: media[r.body], Empty: r.body == optionalJSONBody,
 		})
 	}
 	return rows

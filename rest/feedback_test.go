@@ -15,7 +15,7 @@ const feedbackPath = "/api/v1/feedback"
 
 func TestFeedbackOverREST(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	ada, other := s.Agent(), s.Agent()
 	made := s.send("POST", feedbackPath, ada.Token, `{"kind":"bug","text":" It hums.\n"}`).ok(http.StatusCreated)
 	require.Equal(t, []string{"feedback"}, keys(made))
@@ -38,7 +38,7 @@ func TestFeedbackOverREST(t *testing.T) {
 
 func TestFeedbackListPagesOverREST(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	ada := s.Agent()
 	s.Exec(`INSERT INTO feedbacks (id, bot_id, created_at, kind, text)
 		SELECT gen_random_uuid(), $1, stoa_now(), 'bug', n::text FROM generate_series(1, 101) n`, ada.ID)
@@ -51,7 +51,7 @@ func TestFeedbackListPagesOverREST(t *testing.T) {
 
 func TestFeedbackRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	ada := s.Agent()
 	for name, c := range map[string]struct {
 		method, query string

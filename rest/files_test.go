@@ -28,7 +28,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
 		os.Exit(inspection.Main(os.Args[2:]))
 	}
-	os.Exit(resttest.Main(m, resttest.Complete))
+	code := resttest.Main(m, resttest.Complete)
+	shared.Close()
+	files.Close()
+	os.Exit(code)
 }
 
 // newFileSite is a site with a file store and the real inspection.

@@ -10,35 +10,35 @@ import (
 // Check is one reason why a process may not be ready.
 type Check func(context.Context) error
 
-type alive struct {
+type health struct {
 	Status string `json:"status"`
 }
 
 type readiness struct {
 	Status string            `json:"status"`
 	Checks map[string]string `json:"checks"`
-	// Confinement is for operators alone (Readiness); §9 has no such member.
+	// Confinement is on the operator listener only; §4.9 has no such member.
 	Confinement any `json:"confinement,omitempty"`
 }
 
 const checkTimeout = 2 * time.Second
 
-var errNoFinding = errors.New("no answer in time")
+var errCheckTimeout = errors.New("no answer in time")
 
-// alive answers while the process lives.
-func (s *server) alive(w http.ResponseWriter, r *http.Request) {
-	s.reply(w, r, http.StatusOK, alive{Status: "ok"})
+// healthz answers while the process lives.
+func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
+	s.reply(w, r, http.StatusOK, health{Status: "ok"})
 }
 
-// ready answers 503 while a check fails or the process shuts down; a load balancer stops sending then.
-func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+// readyz answers 503 while a check fails or the process shuts down, so that a load balancer stops sending requests.
+func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
 	answer, status := readiness{Status: "ok", Checks: make(map[string]string, len(s.Checks))}, http.StatusOK
 	if s.Confinement != nil {
 		answer.Confinement = s.Confinement()
 	}
-	for name, err := range s.examine(ctx) {
+	for name, err := range s.runChecks(ctx) {
 		answer.Checks[name] = "ok"
 		if err != nil {
 			if !s.Starting {
@@ -57,23 +57,23 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, status, answer)
 }
 
-// examine runs the checks side by side. One that has not returned at the end of ctx has failed: a driver that waits for a
-// database which neither answers nor hangs up does not heed ctx.
-func (s *server) examine(ctx context.Context) map[string]error {
-	type finding struct {
+// runChecks runs the checks at the same time. One that has not returned when ctx ends has failed: a driver that waits for a database
+// which neither answers nor closes the connection may not return then.
+func (s *server) runChecks(ctx context.Context) map[string]error {
+	type result struct {
 		name string
 		err  error
 	}
-	findings := make(chan finding, len(s.Checks))
+	done := make(chan result, len(s.Checks))
 	results := make(map[string]error, len(s.Checks))
 	for name, check := range s.Checks {
-		results[name] = errNoFinding
-		go func() { findings <- finding{name, check(ctx)} }()
+		results[name] = errCheckTimeout
+		go func() { done <- result{name, check(ctx)} }()
 	}
 	for range s.Checks {
 		select {
-		case f := <-findings:
-			results[f.name] = f.err
+		case r := <-done:
+			results[r.name] = r.err
 		case <-ctx.Done():
 			return results
 		}

@@ -87,7 +87,7 @@ func (s *site) tokenOf(agent *graphtest.Agent) string {
 
 func TestLargestMessage(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	one, other := s.Friends()
 	largest := altered(envelope(one, other), "ciphertext", graphtest.RandomBase64(16384))
 	made := s.send("POST", messagesPath, one.Token, largest).ok(http.StatusCreated)["message"].(map[string]any)
@@ -162,7 +162,7 @@ func TestNewMessagesAreLimited(t *testing.T) {
 
 func TestDialogCursor(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	one, other := s.Friends()
 	third := s.Agent()
 	s.Befriend(one, third)

@@ -25,7 +25,11 @@ type trade struct {
 
 func newTrade(t *testing.T) *trade {
 	t.Helper()
-	s := &trade{site: newSite(t)}
+	return tradeOn(sharedSite(t))
+}
+
+func tradeOn(site *site) *trade {
+	s := &trade{site: site}
 	s.customer, s.contractor = s.Agent(), s.Agent()
 	s.contact = s.Befriend(s.customer, s.contractor)
 	return s
@@ -186,7 +190,7 @@ func TestOrderFaultsOfTheBody(t *testing.T) {
 		"both parties": s.terms(map[string]any{"customer_id": uuid.New()}), "no confirmation": s.terms(map[string]any{"confirmed_total_minor": nil}),
 	} {
 		s.send("POST", "/api/v1/orders", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
-		require.Zero(t, s.Count("SELECT count(*) FROM orders"), name)
+		require.Zero(t, s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID), name)
 	}
 	for _, body := range []string{`{}`, `{"amount_minor":0}`, `{"amount_minor":"1"}`, `{"amount_minor":1,"x":1}`, `{"amount_minor":909090909092}`} {
 		s.send("POST", "/api/v1/orders/quote", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
@@ -301,13 +305,8 @@ func TestOrderFaults(t *testing.T) {
 		}},
 		"books that contradict the order": {http.StatusConflict, fault.LedgerConflict, func(s *trade) *answer {
 			card := s.delivered()
-			s.Exec("UPDATE accounts SET reserved_minor = 0")
+			s.Exec("UPDATE accounts SET reserved_minor = 0 WHERE bot_id = $1", s.customer.ID)
 			return s.act(s.customer, card, "complete", nil)
-		}},
-		"a deadline gone by": {http.StatusConflict, fault.DeadlinePassed, func(s *trade) *answer {
-			card := s.offer(s.customer, s.terms(map[string]any{"deadline": s.Now().Add(time.Hour)}))
-			s.Shift(2 * time.Hour)
-			return s.act(s.contractor, card, "accept", nil)
 		}},
 		"a friendship ended": {http.StatusForbidden, fault.FriendshipRequired, func(s *trade) *answer {
 			card := s.offer(s.customer, s.terms(nil))
@@ -330,11 +329,17 @@ func TestOrderFaults(t *testing.T) {
 	}
 }
 
+func TestAnOfferIsNotAcceptedAfterItsDeadline(t *testing.T) {
+	t.Parallel()
+	s := tradeOn(newSite(t))
+	card := s.offer(s.customer, s.terms(map[string]any{"deadline": s.Now().Add(time.Hour)}))
+	s.Shift(2 * time.Hour)
+	s.act(s.contractor, card, "accept", nil).fault(http.StatusConflict, fault.DeadlinePassed)
+}
+
 func TestOrderFiles(t *testing.T) {
 	t.Parallel()
-	site := newFileSite(t)
-	s := &trade{site: site, customer: site.Agent(), contractor: site.Agent()}
-	s.Befriend(s.customer, s.contractor)
+	s := tradeOn(sharedFileSite(t))
 	input, result := s.attach(s.customer, "order", pngOf(t, 8, 6)), s.attach(s.contractor, "order", jpegOf(t, 8, 6))
 	terms := s.terms(map[string]any{"input_attachment_ids": []any{input["id"]}})
 	card := s.offer(s.customer, terms)

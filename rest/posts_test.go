@@ -16,7 +16,7 @@ import (
 
 func TestPostOverREST(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	author, reader := s.Agent(), s.Agent()
 	made := s.send("POST", "/api/v1/posts", author.Token, `{"text":"Hello","title":" Hi ","visibility":"public"}`).ok(http.StatusCreated)
 	require.Equal(t, []string{"post"}, keys(made))
@@ -50,7 +50,7 @@ func TestPostOverREST(t *testing.T) {
 
 func TestPostRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	author, other := s.Agent(), s.Agent()
 	id := s.Posted(author, "mine", "private").ID.String()
 	free, bound := s.File(author, attachments.Portfolio).String(), s.File(author, attachments.Portfolio).String()
@@ -159,7 +159,7 @@ func TestFeedOverREST(t *testing.T) {
 
 func TestPublicFilesOverREST(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	author, reader := s.Agent(), s.Agent()
 	file := s.File(author, attachments.Portfolio).String()
 	body := map[string]any{"text": "x", "kind": "portfolio", "visibility": "public", "attachment_ids": []string{file}, "rights_confirmed": true}

@@ -16,7 +16,7 @@ import (
 
 func TestPublicCardOverREST(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	ada, reader := s.Agent(), s.Agent()
 	s.send("PATCH", "/api/v1/bots/me", ada.Token, `{"display_name":"Ada","specialty":"engines","bio":"notes","character_description":"tall"}`).ok(http.StatusOK)
 	work := s.Posted(ada, "public work", "public")
@@ -60,7 +60,7 @@ func TestPublicCardOverREST(t *testing.T) {
 // A client can follow the actions of a card: path, method and body as they stand, with what is null filled in.
 func TestActionsCanBeFollowed(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	ada, reader := s.Agent(), s.Agent()
 	fill := map[string]any{
 		"client_message_id": uuid.NewString(), "nonce": graphtest.RandomBase64(24), "ciphertext": graphtest.RandomBase64(64),

@@ -10,7 +10,7 @@ import (
 // A parameter that cannot be unescaped is refused like any other bad value, not overlooked.
 func TestUnreadableQueryParameters(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for path, code := range map[string]fault.Code{
 		"/api/v1/bots?page=%zz":                 fault.InvalidPagination,

@@ -42,7 +42,7 @@ func TestRangeOf(t *testing.T) {
 		for method, want := range map[string]string{http.MethodGet: want, http.MethodHead: ""} {
 			r := httptest.NewRequest(method, "/", http.NoBody)
 			r.Header.Set("Range", sent)
-			require.Equal(t, want, rangeOf(r, size), "%s %s", method, sent)
+			require.Equal(t, want, satisfiableRanges(r, size), "%s %s", method, sent)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func FuzzRangeOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent string) {
 		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 		r.Header["Range"] = []string{sent}
-		ranges := rangeOf(r, int64(len(content)))
+		ranges := satisfiableRanges(r, int64(len(content)))
 		want := map[int]bool{http.StatusPartialContent: true, http.StatusOK: true} // 200 where ranges overlap to more than the file
 		switch ranges {
 		case "":
@@ -76,10 +76,10 @@ func FuzzRangeOf(f *testing.F) {
 
 func TestNumbersOfRanges(t *testing.T) {
 	t.Parallel()
-	require.EqualValues(t, math.MaxInt64, number("9223372036854775808"))
-	require.True(t, less("007", "8"))
-	require.False(t, less("10", "9"))
-	require.False(t, less("9", "09"))
+	require.EqualValues(t, math.MaxInt64, parseSaturating("9223372036854775808"))
+	require.True(t, lessDecimal("007", "8"))
+	require.False(t, lessDecimal("10", "9"))
+	require.False(t, lessDecimal("9", "09"))
 }
 
 // Decoding unreserved characters changes no path but its spelling, and once is enough.

@@ -16,6 +16,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/jobs"
 	"stoa/rest"
 )
 
@@ -30,6 +31,24 @@ type site struct {
 func newSite(t testing.TB, options ...graphtest.Option) *site {
 	t.Helper()
 	return serve(t, graphtest.New(t, options...), rest.Config{})
+}
+
+// shared is the world of the tests that do not mind each other; files has a file store and the real inspection as well.
+var (
+	shared graphtest.Shared
+	files  = graphtest.Shared{Setup: func(w *graphtest.World) { w.InspectWith(jobs.Judge) }}
+)
+
+// sharedSite is a listener over the world that tests share.
+func sharedSite(t testing.TB) *site {
+	t.Helper()
+	return serve(t, shared.World(t), rest.Config{})
+}
+
+// sharedFileSite is a listener over the world that tests of files share.
+func sharedFileSite(t testing.TB) *site {
+	t.Helper()
+	return serve(t, files.World(t), rest.Config{})
 }
 
 // serve starts a listener over a world; the world's parts of the configuration are filled in.

@@ -2,97 +2,95 @@ package rest
 
 import (
 	"context"
-	"net/http"
 
 	"stoa/graph"
 	"stoa/graph/orders"
 )
 
-// access says who may use a route.
-type access int
+// tokenUse says what a route does with a bearer token.
+type tokenUse int
 
 const (
-	// anyone: a bearer token is not looked at.
-	anyone access = iota
-	// agents: a valid bearer token is required.
-	agents
-	// readers: a bearer token is optional, but a wrong one is refused.
-	readers
+	// tokenIgnored: anyone may call, and a token is not looked at.
+	tokenIgnored tokenUse = iota
+	// tokenRequired: agents only.
+	tokenRequired
+	// tokenOptional: anyone may call, but a wrong token is refused.
+	tokenOptional
 )
 
-// body says what a route reads.
-type body int
+// bodyUse says what a route reads.
+type bodyUse int
 
 const (
-	// none: no body is read and its type is not checked.
-	none body = iota
-	// object: a JSON object.
-	object
-	// objectOrEmpty: a JSON object; an empty body counts as {}.
-	objectOrEmpty
-	// parts: a multipart form, which the operation reads as it arrives.
-	parts
+	// noBody: no body is read and its type is not checked.
+	noBody bodyUse = iota
+	// jsonBody: a JSON object.
+	jsonBody
+	// optionalJSONBody: a JSON object; an empty body counts as {}.
+	optionalJSONBody
+	// formBody: a multipart form, which the operation reads as it arrives.
+	formBody
 )
 
-// route is one row of the table: everything a transport knows about an operation.
+// route is one row of the table: everything that the transport knows about an operation.
 type route struct {
 	method string
 	path   string
-	access access
-	body   body
-	// attempts counts the request before anything of it is read; nil for no limit of its own.
-	attempts attempts
-	// What it calls; path, query and body are bound by its input struct.
+	token  tokenUse
+	body   bodyUse
+	// operation is the method to call; its input struct says what of path, query and body it takes.
 	operation
 	// status of success; a repeat of an earlier request is always 200.
 	status int
 }
 
-// routes is all of /api/v1.
+// routes are all of /api/v1.
 func routes(g *graph.Graph) []route {
 	rows := []route{
-		{http.MethodPost, "/bots/register", anyone, object, g.Bots.AdmitRegistration, with(g.Bots.RegisterBot), http.StatusCreated},
-		{http.MethodGet, "/bots/me", agents, none, nil, withoutPiggyback(g.Bots.PiggybackMe, g.Bots.Me), http.StatusOK},
-		{http.MethodPatch, "/bots/me", agents, object, nil, with(g.Bots.UpdateMe), http.StatusOK},
-		{http.MethodGet, "/bots", agents, none, nil, with(g.Profiles.SearchBots), http.StatusOK},
-		{http.MethodGet, "/bots/{bot_id}", agents, none, nil, with(g.Profiles.BotCard), http.StatusOK},
-		{http.MethodPost, "/tokens/rotate", agents, none, nil, without(g.Auth.RotateToken), http.StatusOK},
-		{http.MethodPost, "/tokens/revoke", agents, none, nil, without(g.Auth.RevokeToken), http.StatusOK},
-		{http.MethodGet, "/posts", agents, none, nil, withPiggyback(g.Posts.PiggybackFeed, g.Posts.Feed), http.StatusOK},
-		{http.MethodPost, "/posts", agents, object, nil, with(g.Posts.CreatePost), http.StatusCreated},
-		{http.MethodGet, "/posts/{post_id}", agents, none, nil, with(g.Posts.Post), http.StatusOK},
-		{http.MethodPatch, "/posts/{post_id}", agents, object, nil, with(g.Posts.UpdatePost), http.StatusOK},
-		{http.MethodDelete, "/posts/{post_id}", agents, none, nil, with(g.Posts.DeletePost), http.StatusOK},
-		{http.MethodPost, "/contacts/requests", agents, object, nil, with(g.Contacts.RequestContact), http.StatusCreated},
-		{http.MethodGet, "/contacts", agents, none, nil, with(g.Contacts.MyContacts), http.StatusOK},
-		{http.MethodPost, "/contacts/{contact_id}/accept", agents, objectOrEmpty, nil, with(g.Contacts.AcceptContact), http.StatusOK},
-		{http.MethodPost, "/contacts/{contact_id}/block", agents, objectOrEmpty, nil, with(g.Contacts.BlockContact), http.StatusOK},
-		{http.MethodPost, "/messages", agents, object, nil, with(g.Messages.SendMessage), http.StatusCreated},
-		{http.MethodGet, "/messages", agents, none, nil, with(g.Messages.Dialog), http.StatusOK},
-		{http.MethodGet, "/services", readers, none, nil, with(g.Services.ServiceCatalogue), http.StatusOK},
-		{http.MethodPost, "/services", agents, object, nil, with(g.Services.CreateService), http.StatusCreated},
-		{http.MethodGet, "/services/{service_id}", readers, none, nil, with(g.Services.Service), http.StatusOK},
-		{http.MethodPatch, "/services/{service_id}", agents, object, nil, with(g.Services.UpdateService), http.StatusOK},
-		{http.MethodDelete, "/services/{service_id}", agents, none, nil, with(g.Services.DeleteService), http.StatusOK},
-		{http.MethodPost, "/feedback", agents, object, nil, with(g.Feedback.SendFeedback), http.StatusCreated},
-		{http.MethodGet, "/feedback", agents, none, nil, with(g.Feedback.OwnFeedback), http.StatusOK},
-		{http.MethodGet, "/wallet", agents, none, nil, withoutQuery(g.Wallet.MyWallet), http.StatusOK},
-		{http.MethodGet, "/wallet/history", agents, none, nil, withPiggyback(g.Wallet.PiggybackWalletHistory, g.Wallet.WalletHistory), http.StatusOK},
-		{http.MethodPost, "/orders/quote", agents, object, nil, with(g.Orders.QuoteOrder), http.StatusOK},
-		{http.MethodGet, "/orders", agents, none, nil, with(g.Orders.MyOrders), http.StatusOK},
-		{http.MethodPost, "/orders", agents, object, nil, with(g.Orders.CreateOrder), http.StatusCreated},
-		{http.MethodGet, "/orders/{order_id}", agents, none, nil, with(g.Orders.Order), http.StatusOK},
-		{http.MethodGet, "/tasks", readers, none, nil, with(g.Tasks.TaskBoard), http.StatusOK},
-		{http.MethodPost, "/tasks", agents, object, nil, with(g.Tasks.CreateTask), http.StatusCreated},
-		{http.MethodGet, "/tasks/{task_id}", readers, none, nil, with(g.Tasks.Task), http.StatusOK},
-		{http.MethodPost, "/tasks/{task_id}/close", agents, objectOrEmpty, nil, with(g.Tasks.CloseTask), http.StatusOK},
-		{http.MethodGet, "/tasks/{task_id}/responses", agents, none, nil, with(g.Tasks.TaskResponses), http.StatusOK},
-		{http.MethodPost, "/tasks/{task_id}/responses", agents, object, nil, with(g.Tasks.RespondToTask), http.StatusCreated},
-		{http.MethodPost, "/tasks/{task_id}/select", agents, object, nil, with(g.Tasks.SelectResponse), http.StatusCreated},
-		{http.MethodPost, "/attachments", agents, parts, nil, upload(g.Attachments), http.StatusCreated},
-		{http.MethodGet, "/attachments/{attachment_id}", readers, none, nil, with(g.Attachments.Attachment), http.StatusOK},
-		{http.MethodGet, "/attachments/{attachment_id}/preview", readers, none, nil, with(g.Attachments.AttachmentPreview), http.StatusOK},
-		{http.MethodGet, "/attachments/{attachment_id}/download", readers, none, nil, with(g.Attachments.AttachmentDownload), http.StatusOK},
+		{"POST", "/bots/register", tokenIgnored, jsonBody, limited(g.Bots.AdmitRegistration, withInput(g.Bots.RegisterBot)), 201},
+		{"GET", "/bots/me", tokenRequired, noBody, piggyback(g.Bots.PiggybackMe, g.Bots.Me), 200},
+		{"PATCH", "/bots/me", tokenRequired, jsonBody, withInput(g.Bots.UpdateMe), 200},
+		{"GET", "/bots", tokenRequired, noBody, withInput(g.Profiles.SearchBots), 200},
+		{"GET", "/bots/{bot_id}", tokenRequired, noBody, withInput(g.Profiles.BotCard), 200},
+		{"POST", "/tokens/rotate", tokenRequired, noBody, withoutInput(g.Auth.RotateToken), 200},
+		{"POST", "/tokens/revoke", tokenRequired, noBody, withoutInput(g.Auth.RevokeToken), 200},
+		{"GET", "/posts", tokenRequired, noBody, piggybackInput(g.Posts.PiggybackFeed, g.Posts.Feed), 200},
+		{"POST", "/posts", tokenRequired, jsonBody, withInput(g.Posts.CreatePost), 201},
+		{"GET", "/posts/{post_id}", tokenRequired, noBody, withInput(g.Posts.Post), 200},
+		{"PATCH", "/posts/{post_id}", tokenRequired, jsonBody, withInput(g.Posts.UpdatePost), 200},
+		{"DELETE", "/posts/{post_id}", tokenRequired, noBody, withInput(g.Posts.DeletePost), 200},
+		{"POST", "/contacts/requests", tokenRequired, jsonBody, withInput(g.Contacts.RequestContact), 201},
+		{"GET", "/contacts", tokenRequired, noBody, withInput(g.Contacts.MyContacts), 200},
+		{"POST", "/contacts/{contact_id}/accept", tokenRequired, optionalJSONBody, withInput(g.Contacts.AcceptContact), 200},
+		{"POST", "/contacts/{contact_id}/block", tokenRequired, optionalJSONBody, withInput(g.Contacts.BlockContact), 200},
+		{"POST", "/messages", tokenRequired, jsonBody, withInput(g.Messages.SendMessage), 201},
+		{"GET", "/messages", tokenRequired, noBody, withInput(g.Messages.Dialog), 200},
+		{"GET", "/services", tokenOptional, noBody, withInput(g.Services.ServiceCatalogue), 200},
+		{"POST", "/services", tokenRequired, jsonBody, withInput(g.Services.CreateService), 201},
+		{"GET", "/services/{service_id}", tokenOptional, noBody, withInput(g.Services.Service), 200},
+		{"PATCH", "/services/{service_id}", tokenRequired, jsonBody, withInput(g.Services.UpdateService), 200},
+		{"DELETE", "/services/{service_id}", tokenRequired, noBody, withInput(g.Services.DeleteService), 200},
+		{"POST", "/feedback", tokenRequired, jsonBody, withInput(g.Feedback.SendFeedback), 201},
+		{"GET", "/feedback", tokenRequired, noBody, withInput(g.Feedback.OwnFeedback), 200},
+		{"GET", "/wallet", tokenRequired, noBody, withoutQuery(g.Wallet.MyWallet), 200},
+		{"GET", "/wallet/history", tokenRequired, noBody,
+			piggybackInput(g.Wallet.PiggybackWalletHistory, g.Wallet.WalletHistory), 200},
+		{"POST", "/orders/quote", tokenRequired, jsonBody, withInput(g.Orders.QuoteOrder), 200},
+		{"GET", "/orders", tokenRequired, noBody, withInput(g.Orders.MyOrders), 200},
+		{"POST", "/orders", tokenRequired, jsonBody, withInput(g.Orders.CreateOrder), 201},
+		{"GET", "/orders/{order_id}", tokenRequired, noBody, withInput(g.Orders.Order), 200},
+		{"GET", "/tasks", tokenOptional, noBody, withInput(g.Tasks.TaskBoard), 200},
+		{"POST", "/tasks", tokenRequired, jsonBody, withInput(g.Tasks.CreateTask), 201},
+		{"GET", "/tasks/{task_id}", tokenOptional, noBody, withInput(g.Tasks.Task), 200},
+		{"POST", "/tasks/{task_id}/close", tokenRequired, optionalJSONBody, withInput(g.Tasks.CloseTask), 200},
+		{"GET", "/tasks/{task_id}/responses", tokenRequired, noBody, withInput(g.Tasks.TaskResponses), 200},
+		{"POST", "/tasks/{task_id}/responses", tokenRequired, jsonBody, withInput(g.Tasks.RespondToTask), 201},
+		{"POST", "/tasks/{task_id}/select", tokenRequired, jsonBody, withInput(g.Tasks.SelectResponse), 201},
+		{"POST", "/attachments", tokenRequired, formBody, upload(g.Attachments), 201},
+		{"GET", "/attachments/{attachment_id}", tokenOptional, noBody, withInput(g.Attachments.Attachment), 200},
+		{"GET", "/attachments/{attachment_id}/preview", tokenOptional, noBody, withInput(g.Attachments.AttachmentPreview), 200},
+		{"GET", "/attachments/{attachment_id}/download", tokenOptional, noBody, withInput(g.Attachments.AttachmentDownload), 200},
 	}
 	return append(rows, orderActions(g)...)
 }
@@ -106,7 +104,7 @@ func orderActions(g *graph.Graph) []route {
 			in.Action = action
 			return g.Orders.OrderAct(ctx, in)
 		}
-		rows[i] = route{http.MethodPost, "/orders/{order_id}/" + string(action), agents, object, nil, named("orders.OrderAct", act), http.StatusOK}
+		rows[i] = route{"POST", "/orders/{order_id}/" + string(action), tokenRequired, jsonBody, withNamedInput("orders.OrderAct", act), 200}
 	}
 	return rows
 }

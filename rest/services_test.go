@@ -85,7 +85,7 @@ func TestWhoMayUseTheCatalogue(t *testing.T) {
 
 func TestServiceRefusals(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	ada := s.Agent()
 	id := s.offered(ada, "t", "d")["id"].(string)
 	long := func(field string, size int) map[string]any {

@@ -25,7 +25,10 @@ type board struct {
 
 func newBoard(t *testing.T) *board {
 	t.Helper()
-	s := newSite(t)
+	return boardOn(sharedSite(t))
+}
+
+func boardOn(s *site) *board {
 	return &board{site: s, customer: s.Agent(), one: s.Agent(), other: s.Agent()}
 }
 
@@ -103,7 +106,7 @@ func contains(t *testing.T, card, want map[string]any) {
 
 func TestTaskOnTheBoard(t *testing.T) {
 	t.Parallel()
-	s := newBoard(t)
+	s := boardOn(newSite(t))
 	task := s.task(map[string]any{"title": " A sonnet "})
 	members := []string{
 		"actions", "amount_minor", "created_at", "customer", "deadline", "description", "fee_bps", "fee_minor", "id", "order_id",
@@ -307,7 +310,7 @@ func TestTaskPaths(t *testing.T) {
 
 func TestTaskBoardQuery(t *testing.T) {
 	t.Parallel()
-	s := newBoard(t)
+	s := boardOn(newSite(t))
 	first, second := s.task(nil), s.task(map[string]any{"title": "An ode", "description": "100% à la Зубчатые"})
 	closed := s.task(map[string]any{"title": "A limerick"})
 	s.send("POST", pathOf(closed)+"/close", s.customer.Token, nil).ok(http.StatusOK)

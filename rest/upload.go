@@ -11,16 +11,18 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/tracing"
+	"stoa/graph/platform/web"
+	"stoa/graph/platform/wire"
 )
 
 const (
-	// maxForm is the size of an upload with its form (§8).
+	// maxForm is the size in bytes of an upload with its form (§8).
 	maxForm = 21 << 20
-	// maxValue is the size of a part that is not the file.
+	// maxValue is the size in bytes of a part that is not the file.
 	maxValue = 256
 )
 
-// form is the body of an upload while it arrives, of bounded size. How fast it must arrive is for package httpserver.
+// form is the body of an upload, bounded to maxForm bytes. Package httpserver bounds the time in which it arrives.
 type form struct {
 	io.ReadCloser
 
@@ -29,8 +31,8 @@ type form struct {
 	failed error
 }
 
-// receiveForm checks what can be known of an upload before it is read.
-func receiveForm(r *http.Request) error {
+// checkForm checks the headers of an upload before it is read, and bounds its body. Faults: unsupported_media_type, payload_too_large.
+func checkForm(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "multipart/form-data" || r.Header.Get("Content-Encoding") != "" {
 		return fault.New(fault.UnsupportedMediaType).Say("Send Content-Type: multipart/form-data without Content-Encoding.")
@@ -42,31 +44,30 @@ func receiveForm(r *http.Request) error {
 	return nil
 }
 
-// Read implements io.Reader. Its faults are those of a body that does not arrive, payload_too_large, and invalid_fields for one that
-// is cut off or malformed.
+// Read implements io.Reader. Faults: those of web.BodyError, and invalid_fields for a body that is cut off or malformed.
 func (f *form) Read(p []byte) (int, error) {
 	if f.failed != nil {
 		return 0, f.failed
 	}
 	n, err := f.ReadCloser.Read(p)
 	f.size += int64(n)
-	known := new(fault.Error)
 	switch {
 	case f.size > maxForm:
 		f.failed = fault.New(fault.PayloadTooLarge)
 	case err == nil || errors.Is(err, io.EOF):
 		return n, err
-	case errors.As(err, &known) && known.Code != fault.InvalidInput:
-		f.failed = known
 	default:
-		f.failed = fault.Wrap(fault.InvalidFields, err).Say("The form ends early or does not follow its transfer coding.")
+		f.failed = web.BodyError(err)
+		if cutOff := new(wire.Error); errors.As(f.failed, &cutOff) {
+			f.failed = fault.Body(fault.InvalidFields, cutOff)
+		}
 	}
 	return 0, f.failed
 }
 
 // upload streams a form of exactly three parts into the file store (§4.8).
 func upload(files *attachments.API) operation {
-	return operation{run: func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
+	return operation{malformed: invalidInput, run: func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
 		draft, err := files.NewDraft(ctx, r.ContentLength)
 		if err != nil {
 			return nil, err
@@ -98,7 +99,7 @@ func readParts(r *http.Request, draft *attachments.Draft) (attachments.UploadInp
 			return in, nil
 		}
 		if err != nil {
-			return in, badForm(err)
+			return in, formFault(err)
 		}
 		if err := readPart(part, &in, draft); err != nil {
 			return in, err
@@ -114,13 +115,13 @@ func readPart(part *multipart.Part, in *attachments.UploadInput, draft *attachme
 		fileName := part.FileName()
 		in.File, in.FileName = draft, &fileName
 		if _, err := io.Copy(draft, part); err != nil {
-			return badForm(err)
+			return formFault(err)
 		}
 		return nil
 	case value != nil && *value == nil:
 		raw, err := io.ReadAll(io.LimitReader(part, maxValue+1))
 		if err != nil {
-			return badForm(err)
+			return formFault(err)
 		}
 		if len(raw) > maxValue {
 			return fault.Field(fault.InvalidFields, name, "is too long")
@@ -135,8 +136,8 @@ func readPart(part *multipart.Part, in *attachments.UploadInput, draft *attachme
 	}
 }
 
-// badForm is the fault of a form that ends or breaks off; a fault from further down stays what it is.
-func badForm(err error) error {
+// formFault is the fault of a form that is malformed or ends early; a fault of its body or of the file store stays as it is.
+func formFault(err error) error {
 	if known := new(fault.Error); errors.As(err, &known) {
 		return known
 	}

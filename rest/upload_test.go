@@ -20,7 +20,7 @@ import (
 
 func TestUploadAnswersWithTheRecord(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	form := uploadForm("avatar", jpegOf(t, 60, 40))
 	first := s.post(agent.Token, form)
@@ -45,7 +45,7 @@ func TestUploadAnswersWithTheRecord(t *testing.T) {
 
 func TestUploadForms(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	picture := file("a.png", pngOf(t, 4, 4))
 	purpose, id := value("purpose", "order"), value("upload_id", uuid.NewString())
@@ -77,7 +77,7 @@ func TestUploadForms(t *testing.T) {
 		s.send(http.MethodPost, "/api/v1/attachments", agent.Token, body, "Content-Type", "multipart/form-data; boundary=x").fault(http.StatusBadRequest, fault.InvalidFields)
 	}
 	s.send(http.MethodPost, "/api/v1/attachments", agent.Token, "x", "Content-Type", "multipart/form-data").fault(http.StatusBadRequest, fault.InvalidFields)
-	require.Zero(t, s.Count("SELECT count(*) FROM attachments"), "none of them is recorded")
+	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID), "none of them is recorded")
 }
 
 func TestUploadChecksBeforeTheForm(t *testing.T) {
@@ -101,7 +101,7 @@ func TestUploadChecksBeforeTheForm(t *testing.T) {
 
 func TestUploadSizes(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	for name, size := range map[string]int{"a file over 20 MiB": 20<<20 + 1, "a form over 21 MiB": 21 << 20, "far too much": 40 << 20} {
 		t.Log(name)
@@ -116,13 +116,13 @@ func TestUploadSizes(t *testing.T) {
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
-	require.Zero(t, s.Count("SELECT count(*) FROM attachments"))
+	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID))
 	s.post(agent.Token, uploadForm("order", make([]byte, 20<<20))).fault(http.StatusBadRequest, fault.InvalidFile)
 }
 
 func TestUploadRefusesFiles(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	for name, b := range map[string][]byte{"empty": nil, "text": []byte("hello"), "GIF": []byte("GIF89a"), "cut": jpegOf(t, 40, 40)[:700]} {
 		form := uploadForm("portfolio", b)
@@ -135,7 +135,7 @@ func TestUploadRefusesFiles(t *testing.T) {
 	form[0].bytes = pngOf(t, 4, 4)
 	s.post(agent.Token, form).fault(http.StatusConflict, fault.IdempotencyConflict)
 
-	rejected := s.Count("SELECT count(*) FROM attachments WHERE status = 'rejected'")
+	rejected := s.Count("SELECT count(*) FROM attachments WHERE status = 'rejected' AND owner_id = $1", agent.ID)
 	require.EqualValues(t, 4, rejected)
 }
 
@@ -158,5 +158,5 @@ func TestUploadThatBreaksOff(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, response.StatusCode)
 	require.NoError(t, conn.Close())
 	require.Empty(t, filesIn(t, folder))
-	require.Zero(t, s.Count("SELECT count(*) FROM attachments"))
+	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", agent.ID))
 }

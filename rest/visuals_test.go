@@ -22,7 +22,7 @@ func visuals(body map[string]any) map[string]any {
 
 func TestBindingImages(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent := s.Agent()
 	avatar, character := s.attach(agent, "avatar", pngOf(t, 9, 9)), s.attach(agent, "character", jpegOf(t, 9, 9))
 	require.Equal(t, map[string]any{"avatar": nil, "character": nil, "character_description": ""}, visuals(s.send(http.MethodGet, "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)))
@@ -56,7 +56,7 @@ func TestBindingImages(t *testing.T) {
 
 func TestImagesThatCannotBeBound(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent, other := s.Agent(), s.Agent()
 	rejected := uploadForm("avatar", []byte("no picture"))
 	s.post(agent.Token, rejected).fault(http.StatusBadRequest, fault.InvalidFile)
@@ -84,7 +84,7 @@ func TestImagesThatCannotBeBound(t *testing.T) {
 // The brief card names the avatar where everyone may see it.
 func TestAvatarURL(t *testing.T) {
 	t.Parallel()
-	s := newFileSite(t)
+	s := sharedFileSite(t)
 	agent, record, _ := s.withAvatar(9, 9)
 	friend := s.Agent()
 	s.Befriend(agent, friend)

@@ -14,7 +14,7 @@ import (
 
 func TestWallet(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	require.Equal(t, map[string]any{"wallet": map[string]any{
 		"environment": "test", "unit": "test_credit", "minor_per_credit": 100.0,
@@ -29,7 +29,7 @@ func TestWallet(t *testing.T) {
 
 func TestWalletEndpointsRefuseEveryOtherParameter(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	for _, query := range []string{"?x=1", "?x", "?limit=1", "?before=1", "?page=1", "?=", "?%ff=1", "?%zz", "?a;b"} {
 		s.send("GET", "/api/v1/wallet"+query, agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
@@ -41,7 +41,7 @@ func TestWalletEndpointsRefuseEveryOtherParameter(t *testing.T) {
 
 func TestWalletHistory(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent, other := s.Agent(), s.Agent()
 	granted := s.send("GET", "/api/v1/wallet/history", agent.Token, nil).ok(http.StatusOK)
 	require.Contains(t, granted, "next_before")

@@ -31,7 +31,7 @@ var levels = []level{
 	{packages: []string{"graph/operator"}},
 	{packages: []string{"graph/exec"}},
 	{packages: []string{"graph"}},
-	{packages: []string{"graph/server/session", "graph/server/playground"}},
+	{packages: []string{"graph/server/playground"}},
 	{packages: []string{"graph/server", "graph/graphtest"}},
 	{packages: []string{"rest", "jobs/inspection"}},
 	{packages: []string{"rest/socket", "rest/resttest", "jobs"}},

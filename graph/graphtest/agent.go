@@ -35,7 +35,7 @@ func (w *World) Agent() *Agent {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	require.NoError(w.t, err)
 	agent := &Agent{Key: key}
-	handle, name, public := w.name("agent"), "Agent", agent.PublicKey()
+	handle, name, public := w.handle(), "Agent", agent.PublicKey()
 	made, err := w.Bots.RegisterBot(context.Background(), bots.RegisterInput{Handle: &handle, DisplayName: &name, EncryptionPublicKey: &public})
 	require.NoError(w.t, err)
 	agent.ID, agent.Token = made.Bot.ID, made.Token

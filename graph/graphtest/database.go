@@ -1,9 +1,8 @@
-// Package graphtest is the world that tests live in: a PostgreSQL database of their own, cloned from a migrated template, and
-// agents with real keys in it.
+// Package graphtest makes the worlds of tests: a PostgreSQL database, cloned from a migrated template, and agents with real keys in it.
 //
-// Nothing of Stoa is mocked. Only the clock can be moved (World.Shift), which moves the database's. Worlds share nothing, so
-// tests run in parallel. STOA_TEST_DATABASE_URL names a PostgreSQL superuser's connection; `make test` starts a cluster and
-// sets it.
+// Nothing of Stoa is mocked. Only the clock can be moved (World.Shift), which moves the database's. Worlds share nothing, so tests run
+// in parallel. Cloning a database costs a quarter of a second, so tests that do not mind each other use one world (Shared).
+// STOA_TEST_DATABASE_URL names a PostgreSQL superuser's connection; `make test` starts a cluster and sets it.
 package graphtest
 
 import (
@@ -11,7 +10,6 @@ import (
 	"database/sql"
 	"net/url"
 	"os"
-	"testing"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
@@ -39,7 +37,7 @@ func (template) Migrate(ctx context.Context, database *sql.DB, _ pgtestdb.Config
 }
 
 // NewDatabase clones a migrated database for one test and returns its URL; it is dropped when the test ends.
-func NewDatabase(t testing.TB) string {
+func NewDatabase(t TB) string {
 	t.Helper()
 	address := os.Getenv("STOA_TEST_DATABASE_URL")
 	require.NotEmpty(t, address, "STOA_TEST_DATABASE_URL is not set: run the tests through `make test`")
@@ -57,7 +55,7 @@ func NewDatabase(t testing.TB) string {
 }
 
 // openReads opens the pool of searches and anonymous reads the way the server does.
-func openReads(t testing.TB, address string, clock *prepared.Clock) *db.DB {
+func openReads(t TB, address string, clock *prepared.Clock) *db.DB {
 	t.Helper()
 	reads, err := db.Open(address, readpool.Options(db.Options{Clock: clock}))
 	require.NoError(t, err)
@@ -67,7 +65,7 @@ func openReads(t testing.TB, address string, clock *prepared.Clock) *db.DB {
 
 // open connects to a cloned database the way the server does. ent's own test client would create the schema; here the
 // versioned migrations have done so, and what ent declares is compared with them by `make verify`.
-func open(t testing.TB, address string, clock *prepared.Clock) *db.DB {
+func open(t TB, address string, clock *prepared.Clock) *db.DB {
 	t.Helper()
 	database, err := db.Open(address, db.Options{Clock: clock, Connections: 12})
 	require.NoError(t, err)

@@ -22,8 +22,9 @@ type World struct {
 	// URL of the database, for tests that start servers of their own on it.
 	URL   string
 	clock *prepared.Clock
-	t     testing.TB
-	named atomic.Int64
+	t     TB
+	// handles counts the handles given out.
+	handles *atomic.Int64
 }
 
 // Option changes the configuration of a world.
@@ -37,13 +38,18 @@ func WithQuotas(quotas limits.Quotas) Option {
 // New makes a world for one test.
 func New(t testing.TB, options ...Option) *World {
 	t.Helper()
+	return newWorld(t, options...)
+}
+
+func newWorld(t TB, options ...Option) *World {
+	t.Helper()
 	clock := new(prepared.Clock)
 	address := NewDatabase(t)
 	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour}
 	for _, option := range options {
 		option(&config)
 	}
-	return &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t}
+	return &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64)}
 }
 
 // Shift moves the database clock by d from the present.
@@ -72,5 +78,5 @@ func (w *World) Count(query string, args ...any) int64 {
 	return n
 }
 
-// name makes a handle that is free in this world.
-func (w *World) name(prefix string) string { return fmt.Sprintf("%s_%d", prefix, w.named.Add(1)) }
+// handle returns a handle that is free in this world.
+func (w *World) handle() string { return fmt.Sprintf("agent_%d", w.handles.Add(1)) }

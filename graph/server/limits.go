@@ -1,5 +1,17 @@
 package server
 
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"stoa/graph/platform/fault"
+)
+
 // What one request may ask for. The explorer's largest sensible question, several connections of 100 rows with all their
 // fields, stays well below.
 const (
@@ -28,3 +40,167 @@ const (
 	// maxErrors is how many errors of one document are shown.
 	maxErrors = 10
 )
+
+// documentInfo is what has to be known of a document before its caller is authenticated.
+type documentInfo struct {
+	mutating    bool
+	introspects bool
+}
+
+// size is the size of a selection with every fragment written out where it is spread.
+type size struct {
+	roots, fields, depth int
+}
+
+// measurer measures a document. It measures each fragment once, so that fragments which double with every step, or spread themselves,
+// cost nothing.
+type measurer struct {
+	fragments   map[string]size
+	definitions ast.FragmentDefinitionList
+	directives  int
+	introspects bool
+	// numbersFit tells whether Go can hold every number; the executor would panic otherwise.
+	numbersFit bool
+	// replaced tells whether a string holds U+FFFD, which the parser makes of half a surrogate pair.
+	replaced bool
+}
+
+// surrogate is the escape of half a pair. The parser makes U+FFFD of each half, which would be stored instead of what was sent.
+var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
+
+// examineDocument parses a document and refuses, with invalid_input, one that cannot be parsed or is over the limits. The executor
+// validates it against the schema.
+func examineDocument(query, operationName string) (documentInfo, error) {
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, maxTokens)
+	if err != nil {
+		return documentInfo{}, fault.New(fault.InvalidInput).Say("The query cannot be read: " + err.Error() + ".")
+	}
+	if len(document.Fragments) > maxFragments {
+		return documentInfo{}, overLimit("The query must have at most " + strconv.Itoa(maxFragments) + " fragments")
+	}
+	operation := document.Operations.ForName(operationName)
+	if operation == nil {
+		return documentInfo{}, fault.Field(fault.InvalidInput, "operationName", "must name one of the operations of the query")
+	}
+	info := documentInfo{mutating: operation.Operation == ast.Mutation}
+	r := measurer{fragments: make(map[string]size), definitions: document.Fragments, numbersFit: true}
+	var whole size
+	for _, operation := range document.Operations {
+		for _, variable := range operation.VariableDefinitions {
+			r.value(variable.DefaultValue)
+			r.countDirectives(variable.Directives)
+		}
+		r.countDirectives(operation.Directives)
+		s := r.selection(operation.SelectionSet)
+		whole.fields = min(whole.fields+s.fields, maxFields+1)
+		whole.depth = max(whole.depth, s.depth)
+		whole.roots = max(whole.roots, s.roots)
+		if operation.Operation == ast.Mutation && s.roots != 1 {
+			return info, overLimit("A mutation must have exactly one root field")
+		}
+	}
+	for _, fragment := range document.Fragments { // those that nothing spreads are validated too
+		whole.depth = max(whole.depth, r.spread(fragment.Name).depth)
+	}
+	info.introspects = r.introspects
+	if r.replaced && surrogate.MatchString(query) {
+		return info, overLimit("The query escapes half a surrogate pair, which is not read here: send the character itself, or a variable")
+	}
+	return info, r.check(whole)
+}
+
+func (r *measurer) check(whole size) error {
+	for _, bound := range []struct {
+		broken bool
+		reason string
+	}{
+		{whole.fields > maxFields, "The query must have at most " + strconv.Itoa(maxFields) + " fields"},
+		{whole.depth > maxDepth, "The fields of the query must nest at most " + strconv.Itoa(maxDepth) + " deep"},
+		{whole.roots > maxRoots, "The query must have at most " + strconv.Itoa(maxRoots) + " root fields"},
+		{r.directives > maxDirectives, "The query must have at most " + strconv.Itoa(maxDirectives) + " directives"},
+		{!r.numbersFit, "A number in the query is out of range"},
+	} {
+		if bound.broken {
+			return overLimit(bound.reason)
+		}
+	}
+	return nil
+}
+
+func overLimit(reason string) error { return fault.New(fault.InvalidInput).Say(reason + ".") }
+
+func (r *measurer) selection(set ast.SelectionSet) size {
+	var sum size
+	for _, selection := range set {
+		part := r.one(selection)
+		sum.roots = min(sum.roots+part.roots, maxFields+1)
+		sum.fields = min(sum.fields+part.fields, maxFields+1)
+		sum.depth = max(sum.depth, part.depth)
+	}
+	return sum
+}
+
+func (r *measurer) one(selection ast.Selection) size {
+	switch s := selection.(type) {
+	case *ast.Field:
+		r.introspects = r.introspects || s.Name == "__schema" || s.Name == "__type"
+		r.countDirectives(s.Directives)
+		r.arguments(s.Arguments)
+		inner := r.selection(s.SelectionSet)
+		return size{roots: 1, fields: inner.fields + 1, depth: inner.depth + 1}
+	case *ast.InlineFragment:
+		r.countDirectives(s.Directives)
+		return r.selection(s.SelectionSet)
+	case *ast.FragmentSpread:
+		r.countDirectives(s.Directives)
+		return r.spread(s.Name)
+	default:
+		return size{}
+	}
+}
+
+// spread measures a fragment once. Inside itself a fragment counts as empty; the executor refuses one that spreads itself.
+func (r *measurer) spread(name string) size {
+	if known, ok := r.fragments[name]; ok {
+		return known
+	}
+	r.fragments[name] = size{}
+	if definition := r.definitions.ForName(name); definition != nil {
+		r.countDirectives(definition.Directives)
+		r.fragments[name] = r.selection(definition.SelectionSet)
+	}
+	return r.fragments[name]
+}
+
+func (r *measurer) countDirectives(directives ast.DirectiveList) {
+	r.directives += len(directives)
+	for _, directive := range directives {
+		r.arguments(directive.Arguments)
+	}
+}
+
+func (r *measurer) arguments(arguments ast.ArgumentList) {
+	for _, argument := range arguments {
+		r.value(argument.Value)
+	}
+}
+
+// value looks at the numbers and strings in a value.
+func (r *measurer) value(v *ast.Value) {
+	if v == nil {
+		return
+	}
+	var err error
+	switch v.Kind {
+	case ast.StringValue:
+		r.replaced = r.replaced || strings.ContainsRune(v.Raw, utf8.RuneError)
+	case ast.IntValue:
+		_, err = strconv.ParseInt(v.Raw, 10, 64)
+	case ast.FloatValue:
+		_, err = strconv.ParseFloat(v.Raw, 64)
+	}
+	r.numbersFit = r.numbersFit && err == nil
+	for _, child := range v.Children {
+		r.value(child.Value)
+	}
+}

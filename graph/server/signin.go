@@ -1,6 +1,10 @@
 package server
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,7 +14,6 @@ import (
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
-	"stoa/graph/server/session"
 )
 
 const (
@@ -20,22 +23,22 @@ const (
 	// for this host and all its paths, so no other host of the domain and no page over http can put one in its place.
 	plainCookie  = "stoa_operator"
 	secureCookie = "__Host-" + plainCookie
-	// maxForm is the size of a sign-in in bytes.
+	// maxForm is the size in bytes of the sign-in form.
 	maxForm = 16 << 10
 )
 
-// signedIn finds the operator whose session came with the request. A session of another token, or one that has expired, is
-// none; forbidden if another site made the browser send a change, which every GraphQL request may be.
+// signedIn returns the operator whose session came with the request; ok is false without one, or where it is of another token or has
+// expired. It is forbidden if another site made the browser send a change, which every GraphQL request may be.
 func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error) {
 	sent := r.CookiesNamed(s.cookieName(r))
 	if len(sent) != 1 {
 		return viewer.Viewer{}, false, nil
 	}
-	name, ok := s.sessions.Read(sent[0].Value, time.Now())
+	name, ok := s.sessions.verify(sent[0].Value, time.Now())
 	if !ok {
 		return viewer.Viewer{}, false, nil
 	}
-	if !reads(r) && !sameOrigin(r) {
+	if !isRead(r) && !sameOrigin(r) {
 		return viewer.Viewer{}, false, fault.New(fault.Forbidden).Say("Another site may not act with an operator's session.")
 	}
 	v, err = operatorOf(r.Header, name)
@@ -47,9 +50,9 @@ type signInForm struct {
 	Name, Next, Complaint string
 }
 
-// askToken is the sign-in page by its own address.
-func (s *server) askToken(w http.ResponseWriter, r *http.Request) {
-	show(w, http.StatusOK, "sign-in.html", signInForm{Next: s.local(r.URL.Query().Get("next"))})
+// showSignIn answers with the sign-in page.
+func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
+	showPage(w, http.StatusOK, "sign-in.html", signInForm{Next: s.localPath(r.URL.Query().Get("next"))})
 }
 
 // signIn turns the operator's token into a session.
@@ -60,42 +63,42 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		s.fail(w, r, unreadable(err))
+		s.fail(w, r, web.BodyError(err))
 		return
 	}
-	form := signInForm{Name: r.PostForm.Get("name"), Next: s.local(r.PostForm.Get("next"))}
+	form := signInForm{Name: r.PostForm.Get("name"), Next: s.localPath(r.PostForm.Get("next"))}
 	name, err := text.Line(form.Name, 0, maxOperatorName)
 	if err != nil {
 		form.Complaint = "The name " + err.Error() + "."
-		show(w, http.StatusBadRequest, "sign-in.html", form)
+		showPage(w, http.StatusBadRequest, "sign-in.html", form)
 		return
 	}
 	if !s.isOperator(strings.TrimSpace(r.PostForm.Get("token"))) {
-		known := faultOf(r.Context(), s.throttle.refuse(w, r, s.client(r)))
+		known := faultOf(r.Context(), s.throttle.wrongToken(w, r, s.clientAddress(r)))
 		form.Complaint = "This is not the operator's token."
 		if known.Code == fault.RateLimited {
 			form.Complaint += " Too many wrong ones have come from this address within a minute."
 		}
 		web.ErrorHeaders(w.Header(), known)
-		show(w, known.Status(), "sign-in.html", form)
+		showPage(w, known.Status(), "sign-in.html", form)
 		return
 	}
-	s.setCookie(w, r, s.sessions.Make(name, time.Now()), int(session.Lifetime.Seconds()))
-	seeOther(w, form.Next)
+	s.setCookie(w, r, s.sessions.issue(name, time.Now()), int(sessionLifetime.Seconds()))
+	redirect(w, form.Next)
 }
 
-// signOut takes the session from the browser. It needs none: who has lost it is signed out already.
+// signOut removes the session from the browser. It needs no session.
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator out."))
 		return
 	}
 	s.setCookie(w, r, "", -1)
-	seeOther(w, signInPath)
+	redirect(w, signInPath)
 }
 
-// setCookie is the one place that says how the session is kept: for this host only, out of reach of scripts, sent by no other site, and
-// never over plain HTTP if it was made over https. Where there is no https, as on the loopback interface, it cannot be Secure.
+// setCookie keeps the session for this host only, out of reach of scripts, sent by no other site, and never over plain HTTP if it was
+// made over https. Where there is no https, as on the loopback interface, it cannot be Secure.
 func (s *server) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is Secure where it can be
 		Name: s.cookieName(r), Value: value, Path: "/", MaxAge: maxAge,
@@ -111,19 +114,99 @@ func (s *server) cookieName(r *http.Request) string {
 	return plainCookie
 }
 
-func seeOther(w http.ResponseWriter, path string) {
+func redirect(w http.ResponseWriter, path string) {
 	w.Header().Set("Location", path)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// local returns where to go after the sign-in: a page of ours, or the index.
-func (s *server) local(next string) string {
+// localPath returns where to go after the sign-in: a page of this listener, or the index.
+func (s *server) localPath(next string) string {
 	parsed, err := url.Parse(next)
 	if err != nil || parsed.Scheme != "" || parsed.Host != "" {
 		return "/"
 	}
-	if _, ours := find(s.Mounts, parsed.Path); !ours {
+	if _, ours := findMount(s.Mounts, parsed.Path); !ours {
 		return "/"
 	}
 	return parsed.RequestURI()
+}
+
+// sameOrigin tells whether one of this listener's own pages made a browser send the request. SameSite alone does not: it ignores ports,
+// so the cookie comes with requests of any page on the same host. Browsers send Sec-Fetch-Site, or only Origin where the connection is
+// not trustworthy; a request with neither is not a browser's, or an old one's.
+func sameOrigin(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
+	}
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && origin.Host != "" && origin.Host == r.Host
+}
+
+// isRead tells whether a request changes nothing.
+func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// sessionLifetime is how long a browser stays signed in.
+const sessionLifetime = 12 * time.Hour
+
+// sessionPurpose keeps the key apart from any other use of the token.
+const sessionPurpose = "stoa operator session 1"
+
+// sessions issues and verifies the sessions of one operator's token. It is safe for concurrent use.
+//
+// A session is the value of a cookie: who signed in, until when, and an HMAC over both under a key derived from the token. Nothing is
+// stored, so every process that has the token accepts the sessions of the others, and another token ends them all. A value reveals
+// nothing of the token. Sessions cannot be ended one by one: signing out removes the cookie from the browser, and a copy of it would be
+// good until it expires.
+type sessions struct{ key []byte }
+
+// newSessions derives the key. An empty token has no sessions: verify refuses every value.
+func newSessions(token string) sessions {
+	if token == "" {
+		return sessions{}
+	}
+	derived := hmac.New(sha256.New, []byte(token))
+	derived.Write([]byte(sessionPurpose))
+	return sessions{key: derived.Sum(nil)}
+}
+
+// sessionClaims are the content of a session.
+type sessionClaims struct {
+	Name    string `json:"n"`
+	Expires int64  `json:"e"`
+}
+
+var sessionEncoding = base64.RawURLEncoding
+
+// issue returns the value of a session that begins now. name is the operator's, for the audit log, and may be empty.
+func (s sessions) issue(name string, now time.Time) string {
+	raw, err := json.Marshal(sessionClaims{name, now.Add(sessionLifetime).Unix()})
+	if err != nil {
+		panic(err) // a text and a number always have a form
+	}
+	payload := sessionEncoding.EncodeToString(raw)
+	return payload + "." + sessionEncoding.EncodeToString(s.sign(payload))
+}
+
+// verify returns the name of the operator, unless the value was not made with this token or has expired.
+func (s sessions) verify(value string, now time.Time) (name string, ok bool) {
+	payload, signature, found := strings.Cut(value, ".")
+	sent, err := sessionEncoding.DecodeString(signature)
+	if !found || err != nil || len(s.key) == 0 || !hmac.Equal(sent, s.sign(payload)) {
+		return "", false
+	}
+	raw, err := sessionEncoding.DecodeString(payload)
+	if err != nil {
+		return "", false
+	}
+	var claims sessionClaims
+	if json.Unmarshal(raw, &claims) != nil || now.Unix() >= claims.Expires {
+		return "", false
+	}
+	return claims.Name, true
+}
+
+func (s sessions) sign(payload string) []byte {
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte(payload))
+	return mac.Sum(nil)
 }

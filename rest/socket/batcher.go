@@ -3,11 +3,16 @@ package socket
 import (
 	"context"
 	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/events"
 )
 
 // batcher puts the requests of many sessions into one statement: while a statement runs, requests wait for the next. So a single
-// request waits for nothing, and under load a thousand requests cost tens of round trips. A caller that finds no statement
-// running runs its own, because handing it to a worker would wake a thread there and another one back.
+// request does not wait, and under load a thousand requests cost tens of round trips. A caller that finds no statement running runs its
+// own, which saves waking a worker and being woken by it.
 type batcher[In, Out any] struct {
 	// limit is how many requests one statement takes.
 	limit int
@@ -33,7 +38,7 @@ func newBatcher[In, Out any](limit int, run func(context.Context, []In) ([]Out, 
 	return &batcher[In, Out]{limit: limit, run: run, arrived: make(chan struct{}, 1)}
 }
 
-// submit hands in a request and does not wait.
+// submit adds a request and does not wait.
 func (b *batcher[In, Out]) submit(in In) *request[In, Out] {
 	r := &request[In, Out]{in: in, done: make(chan struct{})}
 	b.mu.Lock()
@@ -46,8 +51,7 @@ func (b *batcher[In, Out]) submit(in In) *request[In, Out] {
 	return r
 }
 
-// do runs the statement for a request that is alone. It hands in any other request and waits for its answer, or for the end of
-// ctx.
+// do runs the statement at once for a request that is alone. Any other request it submits, and waits for the answer or the end of ctx.
 func (b *batcher[In, Out]) do(ctx context.Context, in In) (Out, error) {
 	if b.alone() {
 		r := &request[In, Out]{in: in}
@@ -78,7 +82,7 @@ func (b *batcher[In, Out]) work(ctx context.Context) {
 	}
 }
 
-// alone tells that no statement runs and no request waits, and counts the caller's statement as running if so.
+// alone tells whether no statement runs and no request waits, and if so counts the caller's statement as running.
 func (b *batcher[In, Out]) alone() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,6 +122,40 @@ func (b *batcher[In, Out]) answer(ctx context.Context, batch []*request[In, Out]
 		}
 		if r.done != nil {
 			close(r.done)
+		}
+	}
+}
+
+func (h *Hub) acknowledge(ctx context.Context, batches [][]events.Ack) ([]struct{}, error) {
+	var all []events.Ack
+	for _, batch := range batches {
+		all = append(all, batch...)
+	}
+	h.mu.RLock()
+	process := h.process
+	h.mu.RUnlock()
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	elsewhere, err := h.Graph.Events.Acknowledge(ctx, process, all)
+	if len(elsewhere) > 0 {
+		h.queue.add(wordRecheck, elsewhere)
+	}
+	return make([]struct{}, len(batches)), err
+}
+
+// closeSlots frees slots, and retries until it has: a lease counts for as long as its process lives.
+func (h *Hub) closeSlots(_ context.Context, ids []uuid.UUID) ([]struct{}, error) {
+	for wait := firstWait; ; wait = min(2*wait, longWait) {
+		ctx, cancel := context.WithTimeout(h.ctx, statementTimeout)
+		err := h.Graph.Events.CloseSlots(ctx, ids)
+		cancel()
+		if err == nil || h.ctx.Err() != nil {
+			return make([]struct{}, len(ids)), err
+		}
+		h.warnLimited("event socket cannot free its slots", err)
+		select {
+		case <-time.After(wait):
+		case <-h.ctx.Done():
 		}
 	}
 }

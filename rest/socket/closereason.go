@@ -43,8 +43,8 @@ var (
 	errFraming = closeReason{code: websocket.CloseProtocolError}
 )
 
-// admissionReasons are the reasons for faults of admission. Any other fault means that the server cannot tell at the moment.
-var admissionReasons = map[fault.Code]closeReason{
+// reasonOfFault are the reasons for faults of authentication. Any other fault means that the server cannot tell at the moment.
+var reasonOfFault = map[fault.Code]closeReason{
 	fault.Unauthorized: errIdentity,
 	fault.Forbidden:    errSuspended,
 }

@@ -18,7 +18,7 @@ import (
 
 func TestEventsComeInOrderBeforeAndAfterConnecting(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	p.tell(agent, 1, 2, 3)
@@ -38,7 +38,7 @@ func TestEventsComeInOrderBeforeAndAfterConnecting(t *testing.T) {
 
 func TestUnacknowledgedEventsComeAgainUnderTheirIDs(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	p.tell(agent, 1, 2, 3)
@@ -55,12 +55,12 @@ func TestUnacknowledgedEventsComeAgainUnderTheirIDs(t *testing.T) {
 	second.hangUp()
 
 	p.dial(agent.Token).quiet()
-	require.Zero(t, h.Count("SELECT count(*) FROM events"))
+	require.Zero(t, h.unacknowledged(agent))
 }
 
 func TestNothingIsSentTwiceOnOneConnection(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	p.tell(agent, 1)
@@ -104,7 +104,7 @@ func (h held) end(t testing.TB) {
 
 func TestAnEventThatCommitsLateIsStillSent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	early := p.hold(agent, 1)
@@ -125,7 +125,7 @@ func TestAnEventThatCommitsLateIsStillSent(t *testing.T) {
 // Writers race with each other, with acks and with the horizon; every event that was committed comes exactly once.
 func TestRacingWritersLoseNothing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	processes := []*process{h.process(), h.process()}
 	rapid.Check(t, func(rt *rapid.T) {
 		agent := h.Agent()
@@ -191,7 +191,7 @@ func TestRacingWritersLoseNothing(t *testing.T) {
 
 func TestContactEvents(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	h.Graph = p.Graph
 	asker, asked := h.Agent(), h.Agent()
@@ -211,11 +211,11 @@ func TestContactEvents(t *testing.T) {
 
 func TestAMessageComesWhole(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	h.Graph = p.Graph
 	one, other := h.Friends()
-	h.Exec("DELETE FROM events")
+	h.Exec("DELETE FROM events WHERE recipient_id = $1", other.ID)
 	conn := p.dial(other.Token)
 	envelope := graphtest.Envelope(one, other)
 	sent, err := h.Messages.SendMessage(one.Ctx, envelope)
@@ -237,7 +237,7 @@ func TestAMessageComesWhole(t *testing.T) {
 
 func TestABlockWithdrawsUnconfirmedMessagesAndNothingElse(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	one, other := h.Agent(), h.Agent()
 	contact := h.Befriend(one, other)
@@ -256,7 +256,7 @@ func TestABlockWithdrawsUnconfirmedMessagesAndNothingElse(t *testing.T) {
 
 func TestAnExpiredMessageIsNotSent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	one, other := h.Friends()
 	h.Exec("DELETE FROM events")

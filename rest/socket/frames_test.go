@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/rest/socket"
 )
 
 func toUpper(s string) string { return strings.ToUpper(s) }
@@ -32,7 +33,7 @@ func rawFrame(first, second byte, length int, payload string) []byte {
 
 func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	id := uuid.NewString()
@@ -108,7 +109,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 
 func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	ack := `{"type":"ack","event_id":"` + uuid.NewString() + `"}`
@@ -141,7 +142,7 @@ func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
 // TestFirstAcksDoNotCountAsFrames acknowledges in one write what fills a window, four times as often as the limit allows.
 func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	const more = 20
@@ -171,12 +172,14 @@ func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 
 func TestAQuietPeerIsPinged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	p := h.process()
+	h := sharedCluster(t)
+	p := h.process(func(c *socket.Config) { c.PingInterval = 300 * time.Millisecond })
 	conn := p.dial(h.Agent().Token)
-	select {
-	case <-conn.pings:
-	case <-time.After(40 * time.Second):
-		require.Fail(t, "no ping in 30 s")
+	for range 3 {
+		select {
+		case <-conn.pings:
+		case <-time.After(patience):
+			require.Fail(t, "no ping")
+		}
 	}
 }

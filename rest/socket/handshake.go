@@ -25,9 +25,8 @@ var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.even
 // handshakeTimeout is what admission may take.
 const handshakeTimeout = 5 * time.Second
 
-// slotWaits are the pauses between attempts at a slot: a client that reconnects may be faster than the end of its last
-// connection.
-var slotWaits = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
+// slotRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.
+var slotRetries = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
 
 // upgrader answers handshakes. An idle connection keeps a small buffer for reading, which holds some acks, and none for writing.
 var upgrader = websocket.Upgrader{
@@ -36,7 +35,7 @@ var upgrader = websocket.Upgrader{
 	WriteBufferSize:  4 << 10,
 	WriteBufferPool:  &sync.Pool{},
 	Subprotocols:     []string{"stoa.events.v2", "stoa.events.v1"},
-	CheckOrigin:      func(*http.Request) bool { return true }, // admit answers a foreign one with a close code
+	CheckOrigin:      func(*http.Request) bool { return true }, // authorize refuses a foreign one with a close code
 	Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
 		refused := fault.New(fault.InvalidInput).Say("The WebSocket handshake is not valid.")
 		if status >= http.StatusInternalServerError {
@@ -46,8 +45,8 @@ var upgrader = websocket.Upgrader{
 	},
 }
 
-// ServeHTTP opens a connection (contract §8). A request that does not ask for a WebSocket is answered upgrade_required; whatever
-// else is wrong completes the handshake and closes with a code, because that is what a WebSocket client can read.
+// ServeHTTP opens a connection (§6). A request that does not ask for a WebSocket is upgrade_required; any other refusal completes the
+// handshake and closes with a code, because a WebSocket client can read that.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-Websocket-Version") != "13" {
 		w.Header().Add("Connection", "Upgrade")
@@ -57,7 +56,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &session{hub: h}
-	process, refused := h.admit(r, s)
+	process, refused := h.authorize(r, s)
 	upgraded, err := upgrader.Upgrade(hijacker{w, s}, r, http.Header{web.RequestIDHeader: w.Header()[web.RequestIDHeader]})
 	if err != nil {
 		s.release()
@@ -67,7 +66,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case refused != nil:
 		s.refuse(*refused)
-	case !h.enter(s, process):
+	case !h.register(s, process):
 		s.release()
 		s.slot = events.Slot{}
 		s.refuse(errAway)
@@ -76,8 +75,8 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit decides who may connect and leases the session's slot, under the number of the process that is returned.
-func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
+// authorize decides who may connect and leases the session's slot, under the number of the process that it returns.
+func (h *Hub) authorize(r *http.Request, s *session) (int32, *closeReason) {
 	ctx, cancel := context.WithTimeout(r.Context(), handshakeTimeout)
 	defer cancel()
 	h.mu.RLock()
@@ -87,7 +86,7 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
 	switch {
 	case r.URL.RawQuery != "" || r.URL.ForceQuery:
 		return 0, &errQuery
-	case h.foreign(r):
+	case h.isForeignOrigin(r):
 		return 0, &errOrigin
 	case draining:
 		return 0, &errDraining
@@ -100,15 +99,15 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
 	}
 	v, err := h.Graph.Auth.Authenticate(ctx, token, false)
 	if err != nil {
-		return 0, h.refusal(err)
+		return 0, h.closeReasonOf(err)
 	}
 	slot := events.Slot{ID: uuid.Must(uuid.NewV7()), BotID: v.BotID, TokenID: v.TokenID}
-	verdict, err := h.lease(ctx, process, slot)
+	verdict, err := h.leaseSlot(ctx, process, slot)
 	switch {
 	case err != nil:
 		// Whether the lease was made is unknown.
 		h.slots.submit(slot.ID)
-		return 0, h.refusal(err)
+		return 0, h.closeReasonOf(err)
 	case verdict == events.Full:
 		return 0, &errFull
 	case verdict == events.Lost:
@@ -118,8 +117,8 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
 	return process, nil
 }
 
-func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) (verdict events.SlotResult, err error) {
-	for _, wait := range slotWaits {
+func (h *Hub) leaseSlot(ctx context.Context, process int32, slot events.Slot) (verdict events.SlotResult, err error) {
+	for _, wait := range slotRetries {
 		verdict, err = h.Graph.Events.OpenSlot(ctx, process, slot, h.Quotas.SocketsPerAgent, h.Quotas.Sockets)
 		if err != nil || verdict != events.Full || wait == 0 {
 			break
@@ -132,23 +131,23 @@ func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) (verdi
 	return verdict, err
 }
 
-// refusal is the close code of a failed admission.
-func (h *Hub) refusal(err error) *closeReason {
+// closeReasonOf is the close reason for a fault of authorize.
+func (h *Hub) closeReasonOf(err error) *closeReason {
 	known := fault.From(err)
-	if refused, ok := admissionReasons[known.Code]; ok {
+	if refused, ok := reasonOfFault[known.Code]; ok {
 		return &refused
 	}
-	h.warnLimited("event socket turns a client away", err)
+	h.warnLimited("event socket refuses a client", err)
 	return &errAway
 }
 
-// foreign tells whether the request comes from a browser's page of another origin that is not allowed. The server's own origin is
-// Config.Origin, whatever Host a proxy sends, or any origin of the Host of the request.
-func (h *Hub) foreign(r *http.Request) bool {
+// isForeignOrigin tells whether the request comes from a browser's page of another origin that is not allowed. The server's own origin
+// is Config.Origin, whatever Host a proxy sends, or any origin of the Host of the request.
+func (h *Hub) isForeignOrigin(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		from, err := url.Parse(origin)
 		own := err == nil && from.Host != "" && (strings.EqualFold(from.Host, r.Host) || normalOrigin(from) == h.origin)
-		if !own && !h.allowed(strings.ToLower(origin)) {
+		if !own && !h.isAllowedOrigin(strings.ToLower(origin)) {
 			return true
 		}
 	}
@@ -161,7 +160,7 @@ func normalOrigin(u *url.URL) string {
 	return u.Scheme + "://" + strings.TrimSuffix(host, port)
 }
 
-func (h *Hub) allowed(origin string) bool {
+func (h *Hub) isAllowedOrigin(origin string) bool {
 	for _, pattern := range h.AllowedOrigins {
 		before, after, wild := strings.Cut(strings.ToLower(pattern), "*")
 		if origin == before+after && !wild {
@@ -174,7 +173,7 @@ func (h *Hub) allowed(origin string) bool {
 	return false
 }
 
-// hijacker puts the connection that the upgrade takes over under the session's bound on what a client sends.
+// hijacker wraps the connection that the upgrade takes over in a meteredConn.
 type hijacker struct {
 	http.ResponseWriter
 	session *session
@@ -186,6 +185,6 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h.session.metered = &meteredConn{Conn: conn}
-	return h.session.metered, buffered, nil
+	h.session.wire = &meteredConn{Conn: conn}
+	return h.session.wire, buffered, nil
 }

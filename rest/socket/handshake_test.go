@@ -15,7 +15,7 @@ import (
 
 func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process(func(c *socket.Config) {
 		c.AllowedOrigins = []string{"https://console.example", "https://*.friends.example"}
 		c.Origin = "https://Stoa.example:443"
@@ -82,7 +82,7 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 
 func TestPlainRequestsAreToldToUpgrade(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	at := "http" + strings.TrimPrefix(p.url, "ws")
@@ -137,7 +137,7 @@ func TestPlainRequestsAreToldToUpgrade(t *testing.T) {
 
 func TestVersionsAreNegotiated(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	for _, c := range []struct {
 		offered []string
@@ -174,7 +174,7 @@ func TestVersionsAreNegotiated(t *testing.T) {
 
 func TestConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process(quotas(2, 5))
 	one, other, third := h.Agent(), h.Agent(), h.Agent()
 	first, second := p.dial(one.Token), p.dial(one.Token)
@@ -197,7 +197,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 
 func TestNoLimitWhereTheQuotaIsZero(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process(quotas(0, 0))
 	agent := h.Agent()
 	for range 40 {
@@ -208,7 +208,7 @@ func TestNoLimitWhereTheQuotaIsZero(t *testing.T) {
 
 func TestRequestIDIsKept(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := sharedCluster(t)
 	p := h.process()
 	header := bearer(h.Agent().Token)
 	header.Set("X-Request-Id", "abc")

@@ -1,27 +1,28 @@
-// Package socket is the event channel (§6): WebSocket connections on which agents learn what has happened.
+// Package socket is the event channel (§6): WebSocket connections on which agents receive their events.
 //
-// A session keeps no events of its own. It reads its agent's unacknowledged rows when it opens and whenever it is woken, sends
-// those that its connection has not received, and deletes what the client acknowledges before it answers. So a wake-up carries
-// no data and may be lost. An event is never lost, is sent once on a connection, and is not sent on a connection that opens
-// after its ack was answered. Where an agent has two connections, an event on its way on one may cross the answer on the other.
+// A session stores no events. It reads its agent's unacknowledged rows when it opens and whenever it is woken, sends those that its
+// connection has not received, and deletes what the client acknowledges before it answers. So a wake-up carries no data and may be
+// lost. An event is never lost, is sent once on a connection, and is not sent on a connection that opens after its ack was answered.
+// Where an agent has two connections, an event may still be sent on one while its ack is answered on the other.
 //
-// A session whose window is full of unacknowledged events reads nothing until one of them is settled: by an ack on any
-// connection of the agent, on any process, or because it was withdrawn. Every other read begins where the last one ended, not at
-// the oldest event (events.Horizon). The requests that many sessions have for the database at the same time share one statement.
+// A session whose window is full of unacknowledged events reads nothing until one of them is settled: acknowledged on any connection
+// of the agent, on any process, or withdrawn. Every other read begins where the last one ended, not at the oldest event
+// (events.Horizon). Sessions that need the database at the same time share one statement (batcher).
 //
-// An idle session is one goroutine that waits for its socket, and small buffers. Framing, masking, fragments and the close codes
-// of broken framing are gorilla/websocket's.
+// An idle session is one goroutine that waits for its socket, and small buffers. gorilla/websocket does the framing, masking,
+// fragments and the close codes of broken framing.
 //
 // Every process has a Hub, also one that serves no connections: it tells the others whom to wake and that tokens have ended. The
-// Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock that makes its
-// slots count. When that connection is lost the sockets stay open; the Hub gets another, takes its slots again and has every
-// session read everything again. While the database is away sessions wait for it, and new ones are turned away with 1013.
+// Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock without which its
+// slots do not count. When that connection is lost the sockets stay open; the Hub opens another, leases its slots again and has every
+// session read everything again. While the database is away sessions wait for it, and new ones are refused with 1013.
 package socket
 
 import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,13 +40,15 @@ type Config struct {
 	Graph *graph.Graph
 	// URL of the database, for a connection of the Hub's own; not that of a transaction pooler.
 	URL string
-	// Quotas holds the limits on connections per agent and in all (§8).
+	// Quotas holds the limits on connections per agent and of all processes (§8).
 	Quotas limits.Quotas
 	// Origin is the server's own origin as browsers know it; empty where only the Host header tells.
 	Origin string
 	// AllowedOrigins are the foreign browser origins that may connect; one * may stand for anything.
 	AllowedOrigins []string
-	Logger         *slog.Logger
+	// PingInterval is how often a peer is pinged; 0 means 30 s.
+	PingInterval time.Duration
+	Logger       *slog.Logger
 }
 
 // The workers that run the statements of batchers, and how many requests one statement takes.
@@ -69,40 +72,44 @@ type Hub struct {
 	ctx  context.Context //nolint:containedctx // sessions outlive the request that opened them
 	stop context.CancelFunc
 
-	mu        sync.RWMutex
-	sessions  map[uuid.UUID][]*session
-	nextRound int
-	draining  bool
+	mu            sync.RWMutex
+	sessions      map[uuid.UUID][]*session
+	nextPingRound int
+	draining      bool
 	// process is the number that slots are leased under; 0 while there is no connection that holds its lock.
 	process int32
-	// linked is closed while process is set.
-	linked chan struct{}
+	// connected is closed while process is set.
+	connected chan struct{}
 	// open counts sessions that have not finished.
 	open sync.WaitGroup
 
 	fetches *batcher[events.Cursor, events.Batch]
 	acks    *batcher[[]events.Ack, struct{}]
 	slots   *batcher[uuid.UUID, struct{}]
-	places  chan struct{}
+	// chunks holds a value for each session that has events in memory.
+	chunks chan struct{}
 	// horizon is the sequence up to which every event is visible to a read that begins now.
 	horizon atomic.Int64
 
 	queue peerQueue
-	// recheck says that tokens may have ended, linkedAnew that the connection to the other processes is a new one.
-	recheck    chan struct{}
-	linkedAnew chan struct{}
-	lastWarned atomic.Int64
-	counts     counts
-	// writeTimeout is defaultWriteTimeout but in tests.
+	// recheck says that tokens may have ended, reconnected that the connection to the other processes is a new one.
+	recheck     chan struct{}
+	reconnected chan struct{}
+	lastWarned  atomic.Int64
+	counts      counts
+	// writeTimeout is defaultWriteTimeout except in tests.
 	writeTimeout time.Duration
 }
 
 // New makes a Hub that serves connections once Run runs. The caller sets Wake and TokensEnded in the graph's configuration.
 func New(c Config) *Hub {
 	h := &Hub{
-		Config: c, sessions: make(map[uuid.UUID][]*session), places: make(chan struct{}, chunksInMemory),
-		linked: make(chan struct{}), recheck: make(chan struct{}, 1), linkedAnew: make(chan struct{}, 1),
+		Config: c, sessions: make(map[uuid.UUID][]*session), chunks: make(chan struct{}, chunksInMemory),
+		connected: make(chan struct{}), recheck: make(chan struct{}, 1), reconnected: make(chan struct{}, 1),
 		queue: peerQueue{waiting: make(chan struct{}, 1)}, writeTimeout: defaultWriteTimeout,
+	}
+	if c.PingInterval == 0 {
+		h.PingInterval = defaultPingInterval
 	}
 	if own, err := url.Parse(c.Origin); err == nil && own.Host != "" {
 		h.origin = normalOrigin(own)
@@ -114,7 +121,7 @@ func New(c Config) *Hub {
 	return h
 }
 
-// Run keeps the Hub going until ctx ends, and then cuts off what is still open; Drain comes before that. It may be called once.
+// Run serves until ctx ends, and then closes what is still open; call Drain before that. It may be called once.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.stop()
 	defer context.AfterFunc(ctx, h.stop)()
@@ -196,36 +203,110 @@ func (h *Hub) warnLimited(what string, err error) {
 	h.Logger.WarnContext(h.ctx, what, "error", err)
 }
 
-func (h *Hub) acknowledge(ctx context.Context, batches [][]events.Ack) ([]struct{}, error) {
-	var all []events.Ack
-	for _, batch := range batches {
-		all = append(all, batch...)
+// register adds a session, unless the Hub is draining or the process has lost the number under which the slot was leased.
+func (h *Hub) register(s *session, process int32) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.draining || process != h.process || h.ctx.Err() != nil {
+		return false
 	}
-	h.mu.RLock()
-	process := h.process
-	h.mu.RUnlock()
-	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
-	defer cancel()
-	elsewhere, err := h.Graph.Events.Acknowledge(ctx, process, all)
-	if len(elsewhere) > 0 {
-		h.queue.add(wordRecheck, elsewhere)
-	}
-	return make([]struct{}, len(batches)), err
+	h.sessions[s.slot.BotID] = append(h.sessions[s.slot.BotID], s)
+	s.pingRound = h.nextPingRound % pingRounds
+	h.nextPingRound++
+	h.open.Add(1)
+	h.counts.opened.Add(1)
+	return true
 }
 
-// closeSlots frees slots, and tries until it has: a lease counts for as long as its process lives.
-func (h *Hub) closeSlots(_ context.Context, ids []uuid.UUID) ([]struct{}, error) {
-	for wait := firstWait; ; wait = min(2*wait, longWait) {
-		ctx, cancel := context.WithTimeout(h.ctx, statementTimeout)
-		err := h.Graph.Events.CloseSlots(ctx, ids)
-		cancel()
-		if err == nil || h.ctx.Err() != nil {
-			return make([]struct{}, len(ids)), err
-		}
-		h.warnLimited("event socket cannot free its slots", err)
-		select {
-		case <-time.After(wait):
-		case <-h.ctx.Done():
+// unregister removes a session and frees its slot. It waits a moment for that, so that a client that sees its connection closed can
+// open another one.
+func (h *Hub) unregister(s *session) {
+	if s.slot.ID == uuid.Nil {
+		return
+	}
+	h.mu.Lock()
+	siblings := h.sessions[s.slot.BotID]
+	if i := slices.Index(siblings, s); i >= 0 {
+		// A new slice, because others may be iterating over the old one.
+		if siblings = slices.Concat(siblings[:i], siblings[i+1:]); len(siblings) == 0 {
+			delete(h.sessions, s.slot.BotID)
+		} else {
+			h.sessions[s.slot.BotID] = siblings
 		}
 	}
+	h.mu.Unlock()
+	select {
+	case <-h.slots.submit(s.slot.ID).done:
+	case <-time.After(releaseTimeout):
+	case <-h.ctx.Done():
+	}
+}
+
+// finished counts a session's end, once its connection is closed.
+func (h *Hub) finished(s *session, last closeReason) {
+	h.counts.closed(last.code)
+	if s.slot.ID != uuid.Nil {
+		h.open.Done()
+	}
+}
+
+// siblings returns the sessions of an agent. The caller must not change the slice.
+func (h *Hub) siblings(bot uuid.UUID) []*session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.sessions[bot]
+}
+
+// all returns every session.
+func (h *Hub) all() []*session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	list := make([]*session, 0, len(h.sessions))
+	for _, siblings := range h.sessions {
+		list = append(list, siblings...)
+	}
+	return list
+}
+
+// count returns how many sessions there are.
+func (h *Hub) count() (n int) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, siblings := range h.sessions {
+		n += len(siblings)
+	}
+	return n
+}
+
+// scheduleFor gives work to the sessions of agents on this process.
+func (h *Hub) scheduleFor(bots []uuid.UUID, work pending) {
+	for _, bot := range bots {
+		for _, s := range h.siblings(bot) {
+			s.schedule(work)
+		}
+	}
+}
+
+// scheduleAll gives work to every session of this process.
+func (h *Hub) scheduleAll(work pending) {
+	for _, s := range h.all() {
+		s.schedule(work)
+	}
+}
+
+// settle tells all connections of an agent that events are acknowledged.
+func (h *Hub) settle(bot uuid.UUID, ids []uuid.UUID) {
+	for _, s := range h.siblings(bot) {
+		s.settleAll(ids)
+	}
+}
+
+// slotsHeld lists the slots of all sessions.
+func (h *Hub) slotsHeld() []events.Slot {
+	sessions := h.all()
+	slots := make([]events.Slot, len(sessions))
+	for i, s := range sessions {
+		slots[i] = s.slot
+	}
+	return slots
 }

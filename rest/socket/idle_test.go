@@ -28,7 +28,9 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(resttest.Main(m, resttest.Public))
+	code := resttest.Main(m, resttest.Public)
+	shared.Close()
+	os.Exit(code)
 }
 
 // crowd opens connections, says so, and holds them until its input ends.
@@ -59,7 +61,7 @@ func crowd(address, each string, tokens []string) error {
 func BenchmarkIdleConnections(b *testing.B) {
 	const agents, each = 50, 100
 	for b.Loop() {
-		h := newHouse(b)
+		h := newCluster(b)
 		p := h.process()
 		words := []string{p.url, strconv.Itoa(each)}
 		for range agents {

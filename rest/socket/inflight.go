@@ -8,11 +8,11 @@ import (
 	"stoa/graph/events"
 )
 
-// remembered is how many settled events a connection knows as received, so that a repeated ack is answered again: four windows.
-// An ack of an event that was settled longer ago counts as one of an event that was never received.
-const remembered = 4 * events.WindowSize
+// settledKept is how many settled events a connection remembers as received, so that a repeated ack is answered again: four windows.
+// An event that was settled earlier counts as never received.
+const settledKept = 4 * events.WindowSize
 
-// inflight is what one connection has received. It takes no memory before the first event.
+// inflight are the events that one connection has received. It takes no memory before the first event.
 type inflight struct {
 	// pending are sent and not settled, in the order of sending; at most events.WindowSize.
 	pending []sent
@@ -39,7 +39,7 @@ const (
 	ackRepeated
 )
 
-// full tells that nothing may be sent until something is settled.
+// full tells whether nothing may be sent until an event is settled.
 func (f *inflight) full() bool { return len(f.pending) >= events.WindowSize }
 
 func find(list []sent, id uuid.UUID) int {
@@ -90,12 +90,12 @@ func (f *inflight) settle(id uuid.UUID) {
 	if f.pending = slices.Delete(f.pending, i, i+1); len(f.pending) == 0 {
 		f.pending = nil
 	}
-	if len(f.settled) < remembered {
+	if len(f.settled) < settledKept {
 		f.settled = append(f.settled, done)
 		return
 	}
 	f.settled[f.oldest] = done
-	f.oldest = (f.oldest + 1) % remembered
+	f.oldest = (f.oldest + 1) % settledKept
 }
 
 // prune settles the events in flight that a batch from the oldest event on would hold and does not: they were acknowledged on
@@ -112,3 +112,38 @@ func (f *inflight) prune(batch events.Batch) {
 		}
 	}
 }
+
+// position is how far a session has read its recipient's events. A pass reads them from settled on, in chunks, so that it finds events
+// that became visible after later ones; the next pass begins where the horizon was when the last one began.
+type position struct {
+	// settled is the sequence up to which no event can appear any more that the session has not gone through.
+	settled int64
+	// known is the sequence up to which the session has gone through the events that were visible.
+	known int64
+	// passing tells that a pass is under way. It continues behind the sequence at and was begun at the horizon begun.
+	passing   bool
+	at, begun int64
+	// again tells that another pass has to follow.
+	again bool
+}
+
+// begin starts a pass, or has one follow the pass under way.
+func (p *position) begin(horizon int64) {
+	if p.passing {
+		p.again = true
+		return
+	}
+	p.passing, p.at, p.begun = true, p.settled, horizon
+}
+
+// end ends a pass that has reached the last event, and tells whether another has to follow.
+func (p *position) end() (again bool) {
+	again = p.again
+	p.passing, p.again = false, false
+	p.settled = max(p.settled, p.begun)
+	p.known = max(p.known, p.settled)
+	return again
+}
+
+// reset has the next pass begin at the oldest event.
+func (p *position) reset() { p.settled, p.passing, p.again = 0, false, false }

@@ -17,7 +17,7 @@ func TestInflightRemembersWhatWasReceived(t *testing.T) {
 		var order, settled []uuid.UUID
 		acked := make(map[uuid.UUID]bool)
 		sequence := int64(0)
-		for range rapid.IntRange(0, 3*remembered).Draw(t, "steps") {
+		for range rapid.IntRange(0, 3*settledKept).Draw(t, "steps") {
 			if len(order) > 0 && (f.full() || rapid.Bool().Draw(t, "settle")) {
 				i := rapid.IntRange(0, len(order)-1).Draw(t, "which")
 				id := order[i]
@@ -45,7 +45,7 @@ func TestInflightRemembersWhatWasReceived(t *testing.T) {
 		require.Equal(t, ackUnknown, f.ack(uuid.New()))
 		for i, id := range settled {
 			require.False(t, f.holds(id))
-			require.Equal(t, i >= len(settled)-remembered, f.received(id))
+			require.Equal(t, i >= len(settled)-settledKept, f.received(id))
 			if f.received(id) {
 				require.Equal(t, acked[id], f.ack(id) == ackRepeated)
 				require.Equal(t, ackRepeated, f.ack(id))

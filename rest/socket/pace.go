@@ -7,12 +7,11 @@ import (
 )
 
 const (
-	// maxMessage is the largest message in bytes that a client may send (contract §8).
+	// maxMessage is the largest message in bytes that a client may send (§6).
 	maxMessage = 4 << 10
 	// maxWire is how many bytes a client may send for one message or control frame, the headers of fragments included.
 	maxWire = 4 * maxMessage
-	// framesPerSecond is how many messages and control frames a client may send in any second; first acks do not count
-	// (contract §8).
+	// framesPerSecond is how many messages and control frames a client may send in any second; first acks do not count (§6).
 	framesPerSecond = 50
 )
 
@@ -38,8 +37,8 @@ func (p *pace) take(now time.Time) error {
 	return nil
 }
 
-// meteredConn bounds how many bytes a client may send for one message. The library does not tell of fragments, of which there
-// may be any number, also empty ones.
+// meteredConn bounds how many bytes a client may send for one message. The library does not report fragments, of which there may be
+// any number, also empty ones.
 type meteredConn struct {
 	net.Conn
 	// unfinished is how many bytes have come since the last whole message or control frame. Only the goroutine that reads uses it.

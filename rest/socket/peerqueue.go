@@ -13,11 +13,11 @@ const (
 	agentsPerNotice = 200
 	// noticesPerStatement bounds one statement.
 	noticesPerStatement = 25
-	// maxAgents is how many agents may wait to be named; beyond that the notice is for everyone.
+	// maxAgents is how many agents the queue holds; beyond that the notice is for everyone.
 	maxAgents = 50_000
 )
 
-// peerQueue holds what the other processes are to be told while a statement is under way or the connection is lost.
+// peerQueue holds the notices for the other processes while a statement runs or the connection is lost.
 type peerQueue struct {
 	mu sync.Mutex
 	// agents are named by the words wordWake and wordRecheck.

@@ -17,12 +17,12 @@ import (
 const (
 	// channel carries the notices between processes. A notice is the sender's number, a word, and the ids of agents.
 	channel = "stoa_sockets"
-	// peerCheck is how often the connection is tried, and peerTimeout what one statement on it may take: silence is the only sign of
-	// a connection that is dead without having been closed.
+	// peerCheck is how often the connection is tested, and peerTimeout what one statement on it may take: a connection can die without
+	// being closed.
 	peerCheck   = 5 * time.Second
 	peerTimeout = 5 * time.Second
-	// linkWait is how long a client waits for the connection before it is turned away.
-	linkWait = time.Second
+	// connectWait is how long a client waits for the connection before it is refused.
+	connectWait = time.Second
 )
 
 // The words of notices.
@@ -96,9 +96,9 @@ func (h *Hub) servePeers(ctx context.Context) error {
 		return err
 	}
 	h.recheckTokens()
-	// What was told while there was no connection is lost, and the database may be another one than before.
+	// Notices sent while there was no connection are lost, and the database may be another one than before.
 	select {
-	case h.linkedAnew <- struct{}{}:
+	case h.reconnected <- struct{}{}:
 	default:
 	}
 	check := time.NewTicker(peerCheck)
@@ -123,7 +123,7 @@ func (h *Hub) servePeers(ctx context.Context) error {
 	}
 }
 
-// execute runs a statement; one that takes too long costs the connection.
+// execute runs a statement; one that takes too long closes the connection.
 func execute(conn *pq.ListenerConn, statement string) error {
 	late := time.AfterFunc(peerTimeout, func() { _ = conn.Close() })
 	defer late.Stop()
@@ -131,14 +131,14 @@ func execute(conn *pq.ListenerConn, statement string) error {
 	return err
 }
 
-// takeSlots leases the slots of all sessions under a new number and then lets new sessions in.
+// takeSlots leases the slots of all sessions under a new number and then admits new sessions.
 func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	held := h.slotsHeld()
 	if err := h.Graph.Events.KeepSlots(ctx, process, held); err != nil {
 		return err
 	}
 	h.setProcess(process)
-	// What closed in between may have been freed before it was leased again.
+	// The slot of a session that closed meanwhile may have been freed before it was leased again.
 	staying := make(map[uuid.UUID]bool, len(held))
 	for _, slot := range h.slotsHeld() {
 		staying[slot.ID] = true
@@ -151,28 +151,28 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	return nil
 }
 
-// setProcess notes the number that slots are leased under from now on; 0 while there is none.
+// setProcess sets the number under which slots are leased from now on; 0 while there is none.
 func (h *Hub) setProcess(process int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.process == 0 && process != 0:
-		close(h.linked)
+		close(h.connected)
 	case h.process != 0 && process == 0:
-		h.linked = make(chan struct{})
+		h.connected = make(chan struct{})
 	}
 	h.process = process
 }
 
-// awaitProcess returns the number that slots are leased under. While there is none it waits a moment, since a lost connection is
-// mostly replaced at once.
+// awaitProcess returns the number under which slots are leased, or 0. While there is none it waits for connectWait, since a lost
+// connection is mostly replaced at once.
 func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	h.mu.RLock()
-	linked := h.linked
+	connected := h.connected
 	h.mu.RUnlock()
 	select {
-	case <-linked:
-	case <-time.After(linkWait):
+	case <-connected:
+	case <-time.After(connectWait):
 	case <-ctx.Done():
 	}
 	h.mu.RLock()
@@ -180,7 +180,7 @@ func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	return h.process
 }
 
-// handleNotice does what a notice of another process asks for; a notice that it does not know changes nothing.
+// handleNotice handles a notice of another process; an unknown one changes nothing.
 func (h *Hub) handleNotice(process int32, notice string) {
 	words := strings.Fields(notice)
 	if len(words) < 2 || words[0] == strconv.Itoa(int(process)) {
@@ -194,7 +194,7 @@ func (h *Hub) handleNotice(process int32, notice string) {
 		h.recheckTokens()
 	case wordWake:
 		bots := parseIDs(words[2:])
-		h.counts.heard.Add(int64(len(bots)))
+		h.counts.wakeups.Add(int64(len(bots)))
 		h.scheduleFor(bots, pending{fetch: true})
 	case wordRecheck:
 		h.scheduleFor(parseIDs(words[2:]), pending{recheck: true})

@@ -17,7 +17,7 @@ import (
 
 func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	here, there := h.process(), h.process()
 	agent := h.Agent()
 	conn := there.dial(agent.Token)
@@ -31,7 +31,7 @@ func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
 
 func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	here, there := h.process(), h.process()
 	agent := h.Agent()
 	conn := there.dial(agent.Token)
@@ -58,14 +58,14 @@ func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 
 func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent, absent := h.Agent(), h.Agent()
 	conn := p.dial(agent.Token)
 	conn.quiet()
 	silent := &events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}
-	p.silence(silent).tell(agent, 1)
-	p.silence(silent).tell(absent, 2)
+	p.withoutWakeUps(silent).tell(agent, 1)
+	p.withoutWakeUps(silent).tell(absent, 2)
 	conn.quiet()
 	woken, err := p.Events.WakeWaiting(context.Background())
 	require.NoError(t, err)
@@ -80,19 +80,19 @@ func TestALostWakeUpCostsNoEvent(t *testing.T) {
 
 func TestWhatADyingProcessDidNotTellIsFound(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	here, there := h.process(), h.process()
 	agent := h.Agent()
 	conn := here.dial(agent.Token)
 	conn.quiet()
 	require.Eventually(t, func() bool { return here.hub.Stats().Processes == 2 }, patience, time.Millisecond)
-	there.silence(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
+	there.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
 	there.kill()
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
 }
 
-// silence is the process as it is when it dies between a commit and the wake-up.
-func (p *process) silence(outbox *events.API) *process {
+// withoutWakeUps is the process as it is when it dies between a commit and the wake-up.
+func (p *process) withoutWakeUps(outbox *events.API) *process {
 	g := *p.Graph
 	g.Events = outbox
 	return &process{Graph: &g, t: p.t}
@@ -100,32 +100,32 @@ func (p *process) silence(outbox *events.API) *process {
 
 func TestConnectionsCloseWithTheirToken(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*testing.T, *house, *process, *graphtest.Agent){
-		"rotation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
+	for name, end := range map[string]func(*testing.T, *cluster, *process, *graphtest.Agent){
+		"rotation": func(t *testing.T, _ *cluster, p *process, agent *graphtest.Agent) {
 			t.Helper()
 			_, err := p.Auth.RotateToken(agent.Ctx)
 			require.NoError(t, err)
 		},
-		"revocation": func(t *testing.T, _ *house, p *process, agent *graphtest.Agent) {
+		"revocation": func(t *testing.T, _ *cluster, p *process, agent *graphtest.Agent) {
 			t.Helper()
 			_, err := p.Auth.RevokeToken(agent.Ctx)
 			require.NoError(t, err)
 		},
 		// The others are not told of, as when the process that did it serves no connections.
-		"suspension": func(_ *testing.T, h *house, _ *process, agent *graphtest.Agent) {
+		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
 			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
 		},
-		"deletion": func(_ *testing.T, h *house, _ *process, agent *graphtest.Agent) {
+		"deletion": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
 			h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", agent.ID)
 		},
-		"expiry": func(_ *testing.T, h *house, _ *process, agent *graphtest.Agent) {
+		"expiry": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
 			h.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 second' WHERE bot_id = $1", agent.ID)
 			h.Shift(time.Second)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newCluster(t)
 			here, there := h.process(), h.process()
 			agent, bystander := h.Agent(), h.Agent()
 			near, far := here.dial(agent.Token), there.dial(agent.Token)
@@ -146,7 +146,7 @@ func TestConnectionsCloseWithTheirToken(t *testing.T) {
 
 func TestOtherTokensOfTheAgentKeepTheirConnections(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	kept := p.dial(agent.Token)
@@ -161,7 +161,7 @@ func TestOtherTokensOfTheAgentKeepTheirConnections(t *testing.T) {
 
 func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	here, there := h.process(quotas(2, 3)), h.process(quotas(2, 3))
 	one, other := h.Agent(), h.Agent()
 	here.dial(one.Token).quiet()
@@ -186,7 +186,7 @@ func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 
 func TestALostListenerIsReplaced(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	here, there := h.process(quotas(2, 0)), h.process(quotas(2, 0))
 	agent := h.Agent()
 	conn := there.dial(agent.Token)
@@ -209,7 +209,7 @@ func TestALostListenerIsReplaced(t *testing.T) {
 
 func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent := h.Agent()
 	conn := p.dial(agent.Token)
@@ -218,7 +218,7 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	h.Exec("ALTER SEQUENCE socket_process RENAME TO hidden")
 	h.Exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())", events.ProcessLock)
 	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, patience, time.Millisecond)
-	p.silence(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
+	p.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(agent, 1)
 	conn.quiet()
 	require.Equal(t, 1013, p.dial(agent.Token).code(), "nobody is let in whose slot would not count")
 	h.Exec("ALTER SEQUENCE hidden RENAME TO socket_process")
@@ -229,7 +229,7 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	var conns []*client
 	for range 20 {
@@ -261,7 +261,7 @@ func TestShutdown(t *testing.T) {
 
 func TestAnOpenConnectionIsActivity(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	agent, idle := h.Agent(), h.Agent()
 	p.dial(agent.Token).quiet()
@@ -274,7 +274,7 @@ func TestAnOpenConnectionIsActivity(t *testing.T) {
 
 // TestNothingIsLeftRunning cannot be parallel: it counts goroutines.
 func TestNothingIsLeftRunning(t *testing.T) { //nolint:paralleltest // see above
-	h := newHouse(t)
+	h := newCluster(t)
 	before := runtime.NumGoroutine()
 	p := h.process()
 	agent := h.Agent()

@@ -41,7 +41,7 @@ type modelConn struct {
 func (m *model) tell() {
 	p := m.processes[rapid.IntRange(0, len(m.processes)-1).Draw(m.t, "on")]
 	if rapid.IntRange(0, 3).Draw(m.t, "silently") == 0 {
-		p = p.silence(&events.API{DB: p.Events.DB, Wake: func([]uuid.UUID) {}})
+		p = p.withoutWakeUps(&events.API{DB: p.Events.DB, Wake: func([]uuid.UUID) {}})
 	}
 	n := rapid.IntRange(1, 4).Draw(m.t, "events")
 	versions := make([]int, n)
@@ -159,7 +159,7 @@ func (m *model) end() {
 
 func TestEventsComeAtLeastOnceInOrderAndNeverAfterTheAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	processes := []*process{h.process(), h.process()}
 	stop := make(chan struct{})
 	defer close(stop)

@@ -11,16 +11,18 @@ import (
 	"github.com/gorilla/websocket"
 
 	"stoa/graph/events"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 const (
-	// silence is how long a peer may send nothing at all, pongs included (contract §8).
-	silence = 75 * time.Second
-	// defaultWriteTimeout is how long one frame may take to go out; a client that is slower is cut off.
+	// readTimeout is how long a peer may send nothing at all, pongs included (§6).
+	readTimeout = 75 * time.Second
+	// defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
 	defaultWriteTimeout = time.Second
-	// linger is how long a closed client may take to close its side.
+	// linger is how long a client may take to close its side.
 	linger = time.Second
-	// releaseTimeout is how long a closing connection waits for its slot to be free again before it says so to the client.
+	// releaseTimeout is how long a closing connection waits for its slot to be free before it sends the close frame.
 	releaseTimeout = 250 * time.Millisecond
 	// maxUnanswered is how many acks may wait for their answer: four for each event in flight.
 	maxUnanswered = 4 * events.WindowSize
@@ -29,15 +31,16 @@ const (
 // session is one open connection. The goroutine of read reads for as long as the connection is open. The goroutine of writePump
 // lives while there is something to write; it alone writes data frames. Control frames may be written by any goroutine.
 type session struct {
-	hub     *Hub
-	conn    *websocket.Conn
-	metered *meteredConn
+	hub  *Hub
+	conn *websocket.Conn
+	// wire is the connection beneath conn.
+	wire    *meteredConn
 	slot    events.Slot
 	version int
-	// round is the second, of every pingRounds, in which the peer is pinged.
-	round int
-	pace  pace
-	left  sync.Once
+	// pingRound is the part of the ping interval, of pingRounds, in which the peer is pinged.
+	pingRound int
+	pace      pace
+	released  sync.Once
 	// position is where the write pump reads on; only its goroutine uses it.
 	position position
 
@@ -46,21 +49,21 @@ type session struct {
 	pumping  bool
 	pending  pending
 	inflight inflight
-	// held tells that there may be events to send once an event in flight is settled.
-	held bool
-	// loading tells that the pump is reading or sending events; settledMeanwhile must not be sent any more.
-	loading          bool
-	settledMeanwhile []uuid.UUID
-	// unsent are the events of the batch in hand that wait to be written. dropped tells that they were given up, because the client
-	// is slow, and have to be read again.
+	// blocked tells that there may be events to send once an event in flight is settled.
+	blocked bool
+	// loading tells that the pump is reading or sending events; those in settledWhileLoading must not be sent any more.
+	loading             bool
+	settledWhileLoading []uuid.UUID
+	// unsent are the events of the batch that are not written yet. dropped tells that they were dropped, because the client is slow, and
+	// have to be read again.
 	unsent  []events.Queued
 	dropped bool
 }
 
-// incoming are buffers for one message of a client and one byte more.
+// incoming are buffers for one message of a client; the byte beyond maxMessage tells that it is too large.
 var incoming = sync.Pool{New: func() any { return new([maxMessage + 1]byte) }}
 
-// past is a deadline that ends a read at once.
+// past is a deadline that makes a read fail at once.
 var past = time.Unix(1, 0)
 
 // attach makes an upgraded connection the session's.
@@ -75,7 +78,7 @@ func (s *session) attach(conn *websocket.Conn) {
 	conn.SetCloseHandler(func(int, string) error { return nil }) // finish answers, when the slot is free
 }
 
-// start begins a session that the Hub has let in.
+// start begins a session that the Hub has registered.
 func (s *session) start() {
 	s.touch()
 	go s.read()
@@ -88,13 +91,13 @@ func (s *session) refuse(reason closeReason) {
 	go s.read()
 }
 
-// touch grants the peer another span of silence, unless the session is ending.
+// touch renews the read timeout, unless the session is ending.
 func (s *session) touch() {
-	s.metered.unfinished = 0
+	s.wire.unfinished = 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing == nil {
-		_ = s.conn.SetReadDeadline(time.Now().Add(silence)) // fails only on a closed connection, which the next read reports
+		_ = s.conn.SetReadDeadline(time.Now().Add(readTimeout)) // fails only on a closed connection, which the next read reports
 	}
 }
 
@@ -114,7 +117,7 @@ func (s *session) close(reason closeReason) {
 	go s.sendClose(reason)
 }
 
-// sendClose frees the slot and then tells the client, so that a client that sees the code can open another connection.
+// sendClose frees the slot before it sends the close frame, so that a client that sees the code can open another connection.
 func (s *session) sendClose(reason closeReason) {
 	s.release()
 	message := websocket.FormatCloseMessage(reason.code, reason.text)
@@ -124,10 +127,10 @@ func (s *session) sendClose(reason closeReason) {
 
 func (s *session) writeDeadline() time.Time { return time.Now().Add(s.hub.writeTimeout) }
 
-// release takes the session out of the Hub and frees its slot; it returns when that is done.
-func (s *session) release() { s.left.Do(func() { s.hub.leave(s) }) }
+// release removes the session from the Hub and frees its slot, once; it returns when that is done.
+func (s *session) release() { s.released.Do(func() { s.hub.unregister(s) }) }
 
-// read takes what the client sends until the connection ends. After close it waits for the peer to close too.
+// read handles what the client sends until the connection ends. After close it waits for the peer to close too.
 func (s *session) read() {
 	for {
 		message, err := s.receive()
@@ -173,8 +176,8 @@ func (s *session) receive() (message, error) {
 	return message{event: event}, nil
 }
 
-// handle notes an acknowledgement for the write pump, and returns why the connection has to end, if it has to. An ack of an event
-// that this connection has not received changes nothing. First acks do not count as frames.
+// handle schedules an acknowledgement, or returns why the connection has to end. An ack of an event that this connection has not
+// received changes nothing. First acks do not count as frames.
 func (s *session) handle(m message) *closeReason {
 	if m.reason != nil {
 		return m.reason
@@ -210,9 +213,9 @@ func (s *session) onPing(payload string) error {
 	return nil
 }
 
-// finish closes the connection. cause is why reading ended; it counts where nobody had closed the session before.
+// finish closes the connection. cause is why reading ended; it is the reason where the session was not closed before.
 func (s *session) finish(cause error) {
-	end, byPeer := endOf(cause)
+	end, byPeer := reasonOfReadError(cause)
 	last := end
 	s.mu.Lock()
 	closed := s.closing != nil
@@ -228,15 +231,15 @@ func (s *session) finish(cause error) {
 	}
 	if !byPeer && end != errBroken {
 		// Closing on unread bytes would reset the connection, and the peer might never see the close code.
-		_, _ = io.Copy(io.Discard, s.metered.Conn) // it ends with the peer or the deadline
+		_, _ = io.Copy(io.Discard, s.wire.Conn) // it ends with the peer or the deadline
 	}
 	_ = s.conn.Close()
 	s.hub.finished(s, last)
 }
 
-// endOf tells how a session ends that nobody closed: with the code that the peer closed with, with a code for what the peer
-// sent, or with none.
-func endOf(cause error) (last closeReason, byPeer bool) {
+// reasonOfReadError returns the reason of a session that ended while reading: the code with which the peer closed, a code for what the
+// peer sent, or none.
+func reasonOfReadError(cause error) (last closeReason, byPeer bool) {
 	var (
 		reason  closeReason
 		closed  *websocket.CloseError
@@ -254,4 +257,31 @@ func endOf(cause error) (last closeReason, byPeer bool) {
 	default:
 		return errFraming, false
 	}
+}
+
+// ack is the only message of a client (§6).
+type ack struct {
+	Type    *string `json:"type"`
+	EventID *string `json:"event_id"`
+}
+
+// readAck reads an ack frame and returns its event, or uuid.Nil for an event id that is no UUID. Anything else is errProtocol.
+func readAck(frame []byte) (uuid.UUID, error) {
+	var sent ack
+	if err := wire.Unmarshal(frame, &sent); err != nil {
+		return uuid.Nil, errProtocol
+	}
+	if sent.Type == nil || *sent.Type != "ack" || sent.EventID == nil || *sent.EventID == "" {
+		return uuid.Nil, errProtocol
+	}
+	event, err := text.UUID(*sent.EventID)
+	if err != nil {
+		return uuid.Nil, nil //nolint:nilerr // to a client an id is any string; no connection has received this one
+	}
+	return event, nil
+}
+
+// acked is the frame that answers an ack.
+func acked(event uuid.UUID) []byte {
+	return []byte(`{"type":"acked","event_id":"` + event.String() + `"}`)
 }

@@ -44,7 +44,7 @@ func (p *process) deaf(agent *graphtest.Agent) {
 
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process(quotas(1, 1))
 	agent := h.Agent()
 	p.tellMuch(agent)
@@ -61,7 +61,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 // As many clients as may hold events in memory do not read, for longer than the test takes. Others still get theirs.
 func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newCluster(t)
 	p := h.process()
 	p.hub.SetWriteTimeout(10 * patience)
 	agent, deaf := h.Agent(), h.Agent()

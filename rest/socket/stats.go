@@ -6,18 +6,18 @@ import "sync/atomic"
 type Stats struct {
 	// Open is the number of connections at the moment.
 	Open int
-	// Opened counts connections that were let in.
+	// Opened counts accepted connections.
 	Opened int64
-	// Closed counts ended connections, those turned away too, by close code; 0 stands for those that broke off.
+	// Closed counts ended connections, refused ones included, by close code; 0 stands for those that broke off.
 	Closed map[int]int64
 	// Delivered and Acknowledged count events sent and acks answered.
 	Delivered    int64
 	Acknowledged int64
-	// Heard counts wake-ups that came from other processes.
+	// Heard counts the wake-ups that came from other processes.
 	Heard int64
 	// Processes is the number of processes that listen, this one included, as it was a second ago.
 	Processes int
-	// Linked tells that the process listens to the others and can let connections in.
+	// Linked tells whether the process listens to the others and can accept connections.
 	Linked bool
 }
 
@@ -28,7 +28,7 @@ type counts struct {
 	opened       atomic.Int64
 	delivered    atomic.Int64
 	acknowledged atomic.Int64
-	heard        atomic.Int64
+	wakeups      atomic.Int64
 	// fetched counts batches that sessions have read.
 	fetched   atomic.Int64
 	processes atomic.Int64
@@ -50,7 +50,7 @@ func (c *counts) closed(code int) {
 func (h *Hub) Stats() Stats {
 	s := Stats{
 		Open: h.count(), Opened: h.counts.opened.Load(), Closed: make(map[int]int64, len(codes)),
-		Delivered: h.counts.delivered.Load(), Acknowledged: h.counts.acknowledged.Load(), Heard: h.counts.heard.Load(),
+		Delivered: h.counts.delivered.Load(), Acknowledged: h.counts.acknowledged.Load(), Heard: h.counts.wakeups.Load(),
 		Processes: int(h.counts.processes.Load()),
 	}
 	for i, code := range codes {

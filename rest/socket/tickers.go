@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// pingRounds: a peer is pinged every 30 seconds, a thirtieth of them each second (contract §8).
-	pingRounds = 30
-	// tokenPeriod bounds how long a connection outlives its token where no notice came (contract §8: 1 s).
+	// defaultPingInterval is how often a peer is pinged (§6). Each of pingRounds parts of the interval is for a part of the peers.
+	defaultPingInterval = 30 * time.Second
+	pingRounds          = 30
+	// tokenPeriod bounds how long a connection outlives its token where a notice was lost; §6 allows a second.
 	tokenPeriod = 500 * time.Millisecond
 	// activityPeriod is how often an open connection counts as activity (§3.4).
 	activityPeriod = time.Minute
@@ -23,7 +24,7 @@ const (
 	horizonPeriod = time.Second
 	// agentsAtOnce is how many agents or tokens one statement names.
 	agentsAtOnce = 5000
-	// statementTimeout bounds the statements of the rounds, and the acknowledgements.
+	// statementTimeout bounds each statement here, and the acknowledgements.
 	statementTimeout = 5 * time.Second
 )
 
@@ -41,18 +42,18 @@ func every(ctx context.Context, period time.Duration, fn func(context.Context)) 
 	}
 }
 
-// pingPeers asks every peer for a sign of life.
+// pingPeers pings every peer once in each interval.
 func (h *Hub) pingPeers(ctx context.Context) {
 	round := 0
-	every(ctx, time.Second, func(context.Context) {
-		for _, s := range h.ofRound(round) {
+	every(ctx, h.PingInterval/pingRounds, func(context.Context) {
+		for _, s := range h.inPingRound(round) {
 			s.schedule(pending{ping: true})
 		}
 		round = (round + 1) % pingRounds
 	})
 }
 
-// recheckTokens has tokens checked at once.
+// recheckTokens makes checkTokens look at once.
 func (h *Hub) recheckTokens() {
 	select {
 	case h.recheck <- struct{}{}:
@@ -64,7 +65,7 @@ func (h *Hub) recheckTokens() {
 func (h *Hub) checkTokens(ctx context.Context) {
 	ticker := time.NewTicker(tokenPeriod)
 	defer ticker.Stop()
-	var held []uuid.UUID // it is kept because a new one twice a second would be most of the garbage of an idle server
+	var held []uuid.UUID // reused: a new one twice a second would be most of the garbage of an idle server
 	for {
 		select {
 		case <-ctx.Done():
@@ -107,7 +108,7 @@ func (h *Hub) noteActivity(ctx context.Context) {
 	h.inBatches(ctx, "event socket cannot note activity", bots, h.Graph.Auth.NoteActivity)
 }
 
-// watchProcesses finds out whether there are other processes. When one has ended, every session reads everything again: that
+// watchProcesses finds out whether there are other processes. When one has ended, every session reads everything again, because that
 // process may have ended between a commit and its notice.
 func (h *Hub) watchProcesses(ctx context.Context) {
 	var known []int32
@@ -120,9 +121,9 @@ func (h *Hub) watchProcesses(ctx context.Context) {
 			return
 		}
 		h.mu.RLock()
-		linked := h.process != 0
+		connected := h.process != 0
 		h.mu.RUnlock()
-		h.queue.setAlone(linked && len(live) == 1)
+		h.queue.setAlone(connected && len(live) == 1)
 		if slices.ContainsFunc(known, func(process int32) bool { return !slices.Contains(live, process) }) {
 			h.scheduleAll(pending{recheck: true})
 		}
@@ -131,8 +132,8 @@ func (h *Hub) watchProcesses(ctx context.Context) {
 	})
 }
 
-// advanceHorizon keeps the horizon that sessions read by. When the connection to the other processes is a new one it begins again
-// at 0 and every session reads everything again.
+// advanceHorizon advances the horizon of the sessions. After a new connection to the other processes it begins again at 0 and every
+// session reads everything again.
 func (h *Hub) advanceHorizon(ctx context.Context) {
 	ticker := time.NewTicker(horizonPeriod)
 	defer ticker.Stop()
@@ -141,7 +142,7 @@ func (h *Hub) advanceHorizon(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.linkedAnew:
+		case <-h.reconnected:
 			horizon = events.Horizon{}
 			h.horizon.Store(0)
 			h.scheduleAll(pending{recheck: true})
@@ -154,7 +155,7 @@ func (h *Hub) advanceHorizon(ctx context.Context) {
 		next, err := h.Graph.Events.Advance(ctx, horizon)
 		cancel()
 		if err != nil {
-			h.warnLimited("event socket cannot see how far events are settled", err)
+			h.warnLimited("event socket cannot advance its horizon", err)
 			continue
 		}
 		horizon = next
@@ -173,4 +174,34 @@ func (h *Hub) inBatches(ctx context.Context, what string, ids []uuid.UUID, fn fu
 			return
 		}
 	}
+}
+
+// inPingRound returns the sessions whose peers are pinged in a part of the interval.
+func (h *Hub) inPingRound(round int) []*session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var list []*session
+	for _, siblings := range h.sessions {
+		for _, s := range siblings {
+			if s.pingRound == round {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// tokensHeld adds to a list the tokens that connections were opened with, each once: a token belongs to one agent.
+func (h *Hub) tokensHeld(list []uuid.UUID) []uuid.UUID {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, siblings := range h.sessions {
+		first := len(list)
+		for _, s := range siblings {
+			if !slices.Contains(list[first:], s.slot.TokenID) {
+				list = append(list, s.slot.TokenID)
+			}
+		}
+	}
+	return list
 }

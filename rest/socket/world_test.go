@@ -29,18 +29,36 @@ import (
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// house is a database and the processes that serve it.
-type house struct {
+// cluster is a database and the processes that serve it.
+type cluster struct {
 	*graphtest.World
 	t testing.TB
 }
 
-func newHouse(t testing.TB) *house {
+func newCluster(t testing.TB) *cluster {
 	t.Helper()
-	return &house{graphtest.New(t), t}
+	return &cluster{graphtest.New(t), t}
 }
 
-// process stands for a server process: a graph, a hub and a public listener of its own over the house's database.
+// shared is the world of the tests that do not mind the agents and processes of others.
+var shared graphtest.Shared
+
+func sharedCluster(t testing.TB) *cluster {
+	t.Helper()
+	return &cluster{shared.World(t), t}
+}
+
+// unacknowledged counts the events of agents that are not acknowledged.
+func (h *cluster) unacknowledged(agents ...*graphtest.Agent) int64 {
+	h.t.Helper()
+	ids := make([]uuid.UUID, len(agents))
+	for i, agent := range agents {
+		ids[i] = agent.ID
+	}
+	return h.Count("SELECT count(*) FROM events WHERE recipient_id = ANY ($1)", db.IDs(ids))
+}
+
+// process stands for a server process: a graph, a hub and a public listener of its own over the cluster's database.
 type process struct {
 	*graph.Graph
 	hub *socket.Hub
@@ -51,7 +69,7 @@ type process struct {
 }
 
 // process starts one. The first is the one that acts of the world happen on.
-func (h *house) process(settings ...func(*socket.Config)) *process {
+func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	h.t.Helper()
 	var hub *socket.Hub
 	g := graph.New(graph.Config{

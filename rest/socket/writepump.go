@@ -15,14 +15,14 @@ const (
 	// chunk is how many new events are read and sent in one go: few enough that what is sent was just read, and that the messages
 	// held in memory are bounded.
 	chunk = 16
-	// slowClient is how long a client may take for a chunk before the chunk is given up, so that others may read theirs.
+	// slowClient is how long a client may take for a chunk before the rest is dropped, so that other sessions may read theirs.
 	slowClient = 250 * time.Millisecond
 	// Waits between attempts while the database is away.
 	firstWait = 50 * time.Millisecond
 	longWait  = 2 * time.Second
 )
 
-// pending is the work that waits for a session's write pump.
+// pending is the work of a session's write pump.
 type pending struct {
 	// fetch: there may be events that were not there before.
 	fetch bool
@@ -44,17 +44,16 @@ func (p *pending) add(more pending) {
 
 func (p *pending) reads() bool { return p.fetch || p.more || p.recheck }
 
-// waits tells that there is nothing to do but to read what lies behind a full window.
+// waits tells whether reading events is all there is to do, which has to wait while the window is full.
 func (p *pending) waits() bool { return p.reads() && !p.recheck && !p.ping && len(p.acks) == 0 }
 
 func (p *pending) empty() bool { return !p.reads() && !p.ping && len(p.acks) == 0 }
 
-// schedule gives the write pump work and starts it if it is not running and can do any of it: events that have to wait for a
-// place in the window need no pump.
+// schedule adds work and starts the write pump if it is not running, unless all of the work has to wait for room in the window.
 func (s *session) schedule(work pending) {
 	s.mu.Lock()
 	s.pending.add(work)
-	start := !s.pumping && s.closing == nil && !(s.held && s.pending.waits())
+	start := !s.pumping && s.closing == nil && !(s.blocked && s.pending.waits())
 	if start {
 		s.pumping = true
 	}
@@ -64,11 +63,11 @@ func (s *session) schedule(work pending) {
 	}
 }
 
-// next takes the work, or tells that the write pump is to end.
-func (s *session) next() (pending, bool) {
+// next takes the work; ok is false where the write pump has to end.
+func (s *session) next() (work pending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	work := s.pending
+	work = s.pending
 	if s.pending = (pending{}); work.empty() || s.closing != nil {
 		s.pumping = false
 		return pending{}, false
@@ -103,7 +102,7 @@ func (s *session) writePump() {
 	}
 }
 
-// do does one piece of every kind of work and removes what is done. An error is the database's; a client that cannot be written
+// do does the work, of events one chunk, and removes from it what is done. An error is the database's; a client that cannot be written
 // to ends the session.
 func (s *session) do(work *pending) error {
 	if len(work.acks) > 0 {
@@ -152,19 +151,19 @@ func (s *session) acknowledge(ids []uuid.UUID) error {
 	return nil
 }
 
-// settleAll settles events that were acknowledged, here or on another connection of the agent.
+// settleAll settles events that were acknowledged on any connection of the agent.
 func (s *session) settleAll(ids []uuid.UUID) {
 	s.mu.Lock()
 	for _, id := range ids {
 		s.inflight.settle(id)
 	}
 	if s.loading {
-		s.settledMeanwhile = append(s.settledMeanwhile, ids...)
+		s.settledWhileLoading = append(s.settledWhileLoading, ids...)
 	}
-	held := s.held
-	s.held = false
+	blocked := s.blocked
+	s.blocked = false
 	s.mu.Unlock()
-	if held {
+	if blocked {
 		s.schedule(pending{more: true})
 	}
 }
@@ -181,18 +180,18 @@ func (s *session) deliver(work pending) error {
 	}
 	s.mu.Lock()
 	if !p.passing || s.inflight.full() && !work.recheck {
-		s.held = p.passing
+		s.blocked = p.passing
 		s.mu.Unlock()
 		return nil
 	}
 	cursor := events.Cursor{
 		Recipient: s.slot.BotID, Version: s.version, After: p.at, Known: p.known, Size: s.inflight.behind(p.at) + chunk,
 	}
-	s.loading, s.settledMeanwhile = true, nil
+	s.loading, s.settledWhileLoading = true, nil
 	s.mu.Unlock()
 
-	place := s.hub.takePlace()
-	defer place.release()
+	permit := s.hub.acquireChunk()
+	defer permit.release()
 	s.hub.counts.fetched.Add(1)
 	batch, err := s.hub.fetches.do(s.hub.ctx, cursor)
 
@@ -202,14 +201,14 @@ func (s *session) deliver(work pending) error {
 	}
 	s.unsent, s.dropped = batch.Events, false
 	s.mu.Unlock()
-	slow := time.AfterFunc(slowClient, func() { s.giveUp(place) })
+	slow := time.AfterFunc(slowClient, func() { s.dropUnsent(permit) })
 	done := s.sendAll()
 	slow.Stop()
 
 	s.mu.Lock()
-	s.loading, s.settledMeanwhile, s.unsent = false, nil, nil
-	s.held = !done && s.inflight.full()
-	resume := !done && !s.held && s.closing == nil
+	s.loading, s.settledWhileLoading, s.unsent = false, nil, nil
+	s.blocked = !done && s.inflight.full()
+	resume := !done && !s.blocked && s.closing == nil
 	s.mu.Unlock()
 	switch {
 	case err != nil:
@@ -229,8 +228,8 @@ func (s *session) deliver(work pending) error {
 	return nil
 }
 
-// sendAll sends the batch in hand in order and tells whether it went through all of it; the position is behind the last event
-// that it went through.
+// sendAll sends the batch in order and tells whether it went through all of it; the position is then behind the last event that it
+// went through.
 func (s *session) sendAll() bool {
 	p := &s.position
 	for {
@@ -238,7 +237,7 @@ func (s *session) sendAll() bool {
 		switch do {
 		case stop:
 			return false
-		case late:
+		case readAgain:
 			p.known = e.Sequence - 1
 			return false
 		case finished:
@@ -248,7 +247,7 @@ func (s *session) sendAll() bool {
 				return false
 			}
 			s.hub.counts.delivered.Add(1)
-		case pass:
+		case skip:
 		}
 		p.at = e.Sequence
 		p.known = max(p.known, e.Sequence)
@@ -263,14 +262,14 @@ const (
 	finished step = iota
 	// stop: it must be read again later, because the window is full or the client slow.
 	stop
-	// late: it became visible after events behind it and was read without its frame; it must be read again with it.
-	late
-	// pass: the connection has received it, or must not any more.
-	pass
+	// readAgain: it was read without its frame, because it became visible after events behind it; it must be read again with it.
+	readAgain
+	// skip: the connection has received it, or must not receive it any more.
+	skip
 	send
 )
 
-// nextUnsent takes the next event of the batch in hand; one that is to be sent is in flight from now on.
+// nextUnsent takes the next event of the batch; one that is to be sent is in flight from now on.
 func (s *session) nextUnsent() (events.Queued, step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,11 +281,11 @@ func (s *session) nextUnsent() (events.Queued, step) {
 	}
 	e := s.unsent[0]
 	switch {
-	case s.inflight.received(e.ID) || slices.Contains(s.settledMeanwhile, e.ID):
+	case s.inflight.received(e.ID) || slices.Contains(s.settledWhileLoading, e.ID):
 		s.unsent = s.unsent[1:]
-		return e, pass
+		return e, skip
 	case e.Frame == nil:
-		return e, late
+		return e, readAgain
 	case s.inflight.full():
 		return e, stop
 	}
@@ -295,8 +294,8 @@ func (s *session) nextUnsent() (events.Queued, step) {
 	return e, send
 }
 
-// giveUp drops what has not been sent of a chunk, and gives its place to others.
-func (s *session) giveUp(p *place) {
+// dropUnsent drops what has not been sent of a chunk, and lets another session read.
+func (s *session) dropUnsent(p *chunkPermit) {
 	s.mu.Lock()
 	s.dropped = s.dropped || len(s.unsent) > 0
 	s.unsent = nil
@@ -304,7 +303,7 @@ func (s *session) giveUp(p *place) {
 	p.release()
 }
 
-// write sends a text frame. A client that does not take it in time is cut off; it is sent what it missed on its next connection.
+// write sends a text frame. A client that does not take it in time is disconnected; its next connection gets what it missed.
 func (s *session) write(frame []byte) bool {
 	_ = s.conn.SetWriteDeadline(s.writeDeadline()) // it returns no error
 	if s.conn.WriteMessage(websocket.TextMessage, frame) != nil {
@@ -314,16 +313,16 @@ func (s *session) write(frame []byte) bool {
 	return true
 }
 
-// place is the permission to hold a chunk of events in memory.
-type place struct {
-	places chan struct{}
+// chunkPermit is the permission to hold a chunk of events in memory.
+type chunkPermit struct {
+	chunks chan struct{}
 	once   sync.Once
 }
 
-// takePlace waits for a place. It is held while the chunk is read and for slowClient at most while it is sent.
-func (h *Hub) takePlace() *place {
-	h.places <- struct{}{}
-	return &place{places: h.places}
+// acquireChunk waits for a permit. It is held while the chunk is read and for at most slowClient while it is sent.
+func (h *Hub) acquireChunk() *chunkPermit {
+	h.chunks <- struct{}{}
+	return &chunkPermit{chunks: h.chunks}
 }
 
-func (p *place) release() { p.once.Do(func() { <-p.places }) }
+func (p *chunkPermit) release() { p.once.Do(func() { <-p.chunks }) }

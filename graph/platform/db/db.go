@@ -1,14 +1,14 @@
-// Package db is one PostgreSQL database and the one way to write to it.
+// Package db is the access to one PostgreSQL database.
 //
-// Reads go through DB.Ent or DB.SQL; every mutation is one call of DB.Tx, or one statement of DB.SQL, which holds state, money,
-// stored result, outbox rows and jobs together. Inside a transaction nothing slow happens: no network, no files, no decoding.
+// Reads go through DB.Ent or DB.SQL; every change is one call of DB.Tx, or one statement of DB.SQL, with state, money, stored result,
+// outbox rows and jobs together. Nothing slow happens inside a transaction: no network, no files, no decoding.
 //
-// Locks are taken in the orders contact → order → accounts by ascending id, and post → author → files. Serialisation failures,
-// deadlocks and stale prepared statements that come before COMMIT are retried here; once COMMIT was sent nothing is, because its
-// outcome is unknown: the caller gets service_unavailable and its own idempotency settles the matter.
+// Locks are taken in the orders contact → order → accounts by ascending id, and post → author → files. Serialisation failures, deadlocks
+// and stale prepared statements before COMMIT are retried here. Once COMMIT was sent nothing is retried, because its outcome is unknown:
+// the caller gets service_unavailable and may repeat the request under the same idempotency id.
 //
-// Connections keep prepared statements (package prepared), which neither ent nor River notice. The time that decides
-// deadlines, expiries and windows is the database's, stoa_now() in SQL and Tx.Now in Go; tests move it with Options.Clock.
+// Connections keep prepared statements (package prepared); ent and River need not know. Deadlines, expiries and windows go by the time of
+// the database, stoa_now() in SQL and Tx.Now in Go; tests move it with Options.Clock.
 package db
 
 import (
@@ -35,20 +35,20 @@ type DB struct {
 
 // Options of Open; the zero value is what the server uses.
 type Options struct {
-	// Clock moves the database clock of every connection; nil leaves it alone.
+	// Clock shifts the database clock of every connection; nil does not.
 	Clock *prepared.Clock
 	// Connections is the size of the pool; 0 means 24.
 	Connections int
-	// StatementTimeout bounds each statement, in place of what the URL or the session's settings say; 0 leaves them.
+	// StatementTimeout bounds each statement, instead of the URL or the settings of the session; 0 leaves those.
 	StatementTimeout time.Duration
-	// Traced makes statements spans of the traces that they are part of.
+	// Traced makes a span of each statement of a traced request.
 	Traced bool
 }
 
 const (
 	defaultConnections = 24
 	connectionIdleTime = 5 * time.Minute
-	// connectionLifetime bounds how long a kept statement can outlive a change of a column's type that PostgreSQL does not report.
+	// connectionLifetime bounds how long a cached statement can outlive a change of a column's type that PostgreSQL does not report.
 	connectionLifetime = time.Hour
 )
 

@@ -1,25 +1,27 @@
 package db
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lib/pq"
 )
 
-// session is what every connection is opened with. The timeouts, in milliseconds, bound what one stuck statement, lock or
-// transaction can hold up; each shows as service_unavailable, within RequestTimeout. Work that may take longer says so
-// (WithStatementTimeout).
+// session are the settings of every connection. The timeouts, in milliseconds, bound how long one stuck statement, lock or transaction can
+// block others; each shows as service_unavailable, within RequestTimeout. Work that may take longer uses WithStatementTimeout.
 var session = []struct{ name, value string }{
 	{"application_name", "stoa"},
 	{"timezone", "UTC"},
 	{"statement_timeout", "3500"},
 	{"lock_timeout", "3000"},
 	{"idle_in_transaction_session_timeout", "5000"},
-	// The server ends a statement whose connection was closed, which is how the driver gives one up.
+	// The server ends a statement whose connection was closed; the driver closes it to give a statement up.
 	{"client_connection_check_interval", "1000"},
 	{"connect_timeout", "4"}, // seconds
-	// No statement here runs long enough to earn back a compilation, but the guesses of a kept plan can promise so.
+	// No statement here runs long enough to make up for a compilation, but the estimates of a cached plan can claim so.
 	{"jit", "off"},
 }
 
@@ -61,4 +63,14 @@ func withStatementTimeout(dsn string, timeout time.Duration) (string, error) {
 	query.Set("statement_timeout", milliseconds)
 	parsed.RawQuery = query.Encode()
 	return parsed.String(), nil
+}
+
+// Listen opens a connection outside the pool, for LISTEN, NOTIFY and session locks. Notices arrive on the channel, which must be read all
+// the time and is closed when the connection is lost. A pooler in between must be in session mode.
+func Listen(url string, notices chan<- *pq.Notification) (*pq.ListenerConn, error) {
+	dsn, err := withSession(url)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	return pq.NewListenerConn(dsn, notices)
 }

@@ -26,8 +26,11 @@ type Statement struct {
 //	-- name: list_contacts(caller uuid, state text, max integer)
 //	SELECT … WHERE agent_id = :caller …
 //
-// A parameter is written :name, as psql does: after \set caller ”'0190…”' a statement can be pasted into psql as it is. Arguments are
-// passed in the order of the heading.
+// A parameter is written :name, as in psql, so that after
+//
+//	\set caller '''0190…'''
+//
+// a statement can be pasted into psql as it is. Arguments are passed in the order of the heading.
 type Statements map[string]*Statement
 
 // loaded are all statements of the program, for the test that prepares them.

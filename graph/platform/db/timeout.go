@@ -7,15 +7,15 @@ import (
 	"stoa/graph/platform/db/prepared"
 )
 
-// RequestTimeout is how long one request may wait for the database altogether: for connections, statements and commits. With what the
-// driver adds to notice a server that says nothing, half a second, such a request is answered service_unavailable within 5 s.
+// RequestTimeout is how long one request may wait for the database altogether: for connections, statements and commits. The driver needs
+// half a second more to notice a server that does not answer, so such a request is service_unavailable within 5 s.
 const RequestTimeout = 4 * time.Second
 
 // MaintenanceTimeout is how long a statement of a job or of an operator's maintenance may take.
 const MaintenanceTimeout = time.Minute
 
-// Bounded returns a context that ends after a budget of at most RequestTimeout: transports call it for what a request does with the
-// database, less what it has spent already. A context that ends earlier, or has a statement timeout of its own, stays as it is.
+// Bounded returns a context that ends after a budget: RequestTimeout, less the time that the request has spent on the database already.
+// The transports call it. A context that ends earlier, or has a statement timeout of its own, stays as it is.
 func Bounded(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) <= budget {
 		return ctx, func() {}
@@ -26,13 +26,13 @@ func Bounded(ctx context.Context, budget time.Duration) (context.Context, contex
 	return context.WithTimeout(context.WithValue(ctx, unboundedKey{}, ctx), budget)
 }
 
-// WithStatementTimeout returns a context for work that no request waits for, or for which an operator waits knowingly: each of its
-// statements may take that long, and the bound of a request is lifted.
+// WithStatementTimeout returns a context for jobs and for the maintenance of operators: each of its statements may take that long, and the
+// bound of a request does not apply.
 func WithStatementTimeout(ctx context.Context, timeout time.Duration) context.Context {
 	return prepared.WithStatementTimeout(Unbounded(ctx), timeout)
 }
 
-// Unbounded lifts what Bounded has put around a context, for what a request does beside the database and may take longer.
+// Unbounded undoes Bounded, for the part of a request that does not use the database and may take longer.
 func Unbounded(ctx context.Context) context.Context {
 	if outer, ok := ctx.Value(unboundedKey{}).(context.Context); ok {
 		return unbounded{ctx, outer}
@@ -42,7 +42,7 @@ func Unbounded(ctx context.Context) context.Context {
 
 type unboundedKey struct{}
 
-// unbounded has the values of a bounded context and ends when the one ends that was bounded.
+// unbounded has the values of a bounded context and the end of the context that was bounded.
 type unbounded struct {
 	context.Context //nolint:containedctx // this is a context
 

@@ -40,7 +40,7 @@ type Tx struct {
 // must happen through tx; what must follow a commit goes into Tx.AfterCommit. A commit whose answer was lost gives
 // service_unavailable.
 //
-// A context that is not bounded is bounded here by RequestTimeout; one with a statement timeout of its own is not (WithStatementTimeout).
+// It bounds ctx by RequestTimeout, unless ctx is bounded already or has a statement timeout of its own (WithStatementTimeout).
 func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	ctx, cancel := Bounded(ctx, RequestTimeout)
 	defer cancel()
@@ -95,7 +95,7 @@ func (tx *Tx) Now(ctx context.Context) (time.Time, error) {
 // AfterCommit runs follow once the transaction is durable, and never if it is not. follow must not block.
 func (tx *Tx) AfterCommit(follow func()) { tx.after = append(tx.after, follow) }
 
-// Retryable errors left nothing behind and go away by trying again, which Tx does by itself.
+// Retryable tells whether a transaction with that error changed nothing and may succeed when it is tried again, as Tx does.
 func Retryable(err error) bool {
 	if prepared.Stale(err) {
 		return true
@@ -109,3 +109,9 @@ func Violates(err error, constraint string) bool {
 	refused := new(pq.Error)
 	return errors.As(err, &refused) && refused.Constraint == constraint
 }
+
+// Job is work to do after a commit: its kind names the worker, and its fields are stored as JSON.
+type Job interface{ Kind() string }
+
+// Enqueue adds a job in the transaction of its cause, so that the job exists if and only if that is committed.
+type Enqueue func(ctx context.Context, tx *Tx, job Job) error

@@ -59,15 +59,20 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
 	patient := db.WithStatementTimeout(context.Background(), time.Minute) // each deadlock takes the server a second to see
+	orders := [2][2]uuid.UUID{{one.ID, other.ID}, {other.ID, one.ID}}
+	// Each order waits after its first lock until the other has its own, too.
+	locked, once := [2]chan struct{}{make(chan struct{}), make(chan struct{})}, [2]sync.Once{}
 	var group sync.WaitGroup
-	for _, order := range [][2]uuid.UUID{{one.ID, other.ID}, {other.ID, one.ID}, {one.ID, other.ID}, {other.ID, one.ID}} {
+	for i := range 4 {
+		mine, theirs := i%2, (i+1)%2
 		group.Go(func() {
 			err := w.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
-				for _, id := range order {
+				for _, id := range orders[mine] {
 					if _, err := tx.SQL.ExecContext(ctx, "UPDATE accounts SET entry_count = entry_count + 1 WHERE bot_id = $1", id); err != nil {
 						return err
 					}
-					time.Sleep(10 * time.Millisecond)
+					once[mine].Do(func() { close(locked[mine]) })
+					<-locked[theirs]
 				}
 				return nil
 			})

@@ -1,13 +1,14 @@
-// Package fault is the one list of what can go wrong for a caller.
+// Package fault is the one list of the errors that callers see.
 //
-// A rule anywhere in the domains returns fault.New(code); the HTTP status, the message and the retry hint come from the table
-// in this file, for REST, GraphQL and the event socket alike (§7). Errors that are not faults are classified once, by From:
-// a lost or overloaded database is service_unavailable, anything unknown is internal_error, whose cause is logged and never
-// shown.
+// A domain returns fault.New(code); the HTTP status, the message and the retry hint come from the table in this file, for REST, GraphQL
+// and the event socket alike (§7). Errors that are not faults are classified by From: a lost or overloaded database is
+// service_unavailable, anything unknown is internal_error, whose cause is logged and never shown.
 package fault
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -85,7 +86,7 @@ const (
 	ServiceUnavailable         Code = "service_unavailable"
 )
 
-// row is what every transport says about a code. retry is the hint of faults that pass by themselves.
+// row is a code as every transport shows it. retry is the hint of faults that pass by themselves.
 type row struct {
 	status  int
 	message string
@@ -161,3 +162,6 @@ var table = map[Code]row{
 	LifecycleSetupPending:      {status: http.StatusServiceUnavailable, message: "The operator has not enabled this.", retry: time.Hour},
 	ServiceUnavailable:         {status: http.StatusServiceUnavailable, message: "The service is not available at the moment.", retry: 2 * time.Second},
 }
+
+// Codes lists every code, sorted.
+func Codes() []Code { return slices.Sorted(maps.Keys(table)) }

@@ -14,7 +14,7 @@ type Error struct {
 	Code Code
 	// Message replaces the table's text where the rule knows better.
 	Message string
-	// Fields maps a request field that is to blame to the reason, in plain English.
+	// Fields maps each request field that is wrong to the reason, in plain English.
 	Fields map[string]string
 	// RetryAfter replaces the table's hint; whole seconds are shown, rounded up.
 	RetryAfter time.Duration
@@ -25,7 +25,7 @@ type Error struct {
 // New makes a fault with the table's status and text.
 func New(code Code) *Error { return &Error{Code: code} }
 
-// Field makes a fault that blames one request field.
+// Field makes a fault that names one wrong request field.
 func Field(code Code, field, reason string) *Error {
 	return &Error{Code: code, Fields: map[string]string{field: reason}}
 }
@@ -46,15 +46,15 @@ func (e *Error) After(d time.Duration) *Error {
 
 // Error is for logs; it names the code, the fields and the cause.
 func (e *Error) Error() string {
-	var said strings.Builder
-	said.WriteString(string(e.Code))
+	var line strings.Builder
+	line.WriteString(string(e.Code))
 	for field, reason := range e.Fields {
-		said.WriteString("; " + field + ": " + reason)
+		line.WriteString("; " + field + ": " + reason)
 	}
 	if e.cause != nil {
-		said.WriteString(": " + e.cause.Error())
+		line.WriteString(": " + e.cause.Error())
 	}
-	return said.String()
+	return line.String()
 }
 
 // Unwrap returns the cause, which is only ever logged.
@@ -85,17 +85,17 @@ func (e *Error) Retry() time.Duration {
 	return table[e.Code].retry
 }
 
-// Fields collects what is wrong with the fields of one request, so that the sender learns everything at once.
+// Fields collects the wrong fields of one request, so that the sender sees all of them at once.
 type Fields map[string]string
 
-// Add blames a field; the first reason given for it stays. A nil err blames nothing.
+// Add adds a wrong field; the first reason for it stays. A nil err adds nothing.
 func (f Fields) Add(field string, err error) {
 	if _, known := f[field]; err != nil && !known {
 		f[field] = err.Error()
 	}
 }
 
-// Fault returns the fault that blames all collected fields, or nil when there are none.
+// Fault returns a fault with all fields, or nil when there are none.
 func (f Fields) Fault(code Code) error {
 	if len(f) == 0 {
 		return nil
@@ -103,10 +103,10 @@ func (f Fields) Fault(code Code) error {
 	return &Error{Code: code, Fields: maps.Clone(f)}
 }
 
-// Wrap makes a fault that keeps err as its cause for the log.
+// Wrap makes a fault with a cause, which is only ever logged.
 func Wrap(code Code, err error) *Error { return &Error{Code: code, cause: err} }
 
-// Body makes the fault of a body that wire refused, blaming the field where one is to blame.
+// Body makes the fault of a body that package wire refused; it names the field where one is wrong.
 func Body(code Code, refused *wire.Error) *Error {
 	if refused.Field == "" {
 		return New(code).Say("The body cannot be read: " + refused.Reason + ".")

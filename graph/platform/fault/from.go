@@ -13,8 +13,8 @@ import (
 	"stoa/ent"
 )
 
-// unavailableStates are the SQLSTATE classes and codes of a database that is away, starting, stopping or overloaded, and of
-// work that was cut off; trying again later is right for each. So it is for every FATAL error, which refuses or ends a session.
+// unavailableStates are the SQLSTATE classes and codes of a database that is away, starting, stopping or overloaded, and of statements
+// that were cancelled; trying again later is right for each, and for every FATAL error, which refuses or ends a session.
 var unavailableStates = map[string]bool{
 	"08": true, "53": true, "57": true, "58": true,
 	"40001": true, "40P01": true, "55P03": true, "25006": true,

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// acceptor is the listener of a server: it lets in what the limits allow.
+// acceptor is the listener of a server: it accepts connections within the limits.
 type acceptor struct{ server *Server }
 
 // Addr implements net.Listener.
@@ -26,7 +26,7 @@ func (a acceptor) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, limit := a.server.admit(tcp)
+		c, limit := a.server.acquire(tcp)
 		if limit == "" {
 			return c, nil
 		}
@@ -40,8 +40,8 @@ func (a acceptor) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection, or returns the limit that it is above.
-func (s *Server) admit(tcp *net.TCPConn) (c *conn, limit string) {
+// acquire counts a connection, or returns the limit that it is above.
+func (s *Server) acquire(tcp *net.TCPConn) (c *conn, limit string) {
 	c = &conn{TCPConn: tcp, server: s, client: s.clientOf(tcp)}
 	c.fresh.Store(true)
 	s.mu.Lock()
@@ -59,7 +59,7 @@ func (s *Server) admit(tcp *net.TCPConn) (c *conn, limit string) {
 	return c, ""
 }
 
-// release gives back the place of a connection; once, however often it is closed.
+// release stops counting a connection, once, however often it is closed.
 func (s *Server) release(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *Server) release(c *conn) {
 	}
 }
 
-// clientOf is what a connection counts for; empty for a trusted proxy.
+// clientOf is the client that a connection counts for; empty for a trusted proxy.
 func (s *Server) clientOf(tcp *net.TCPConn) string {
 	remote, ok := tcp.RemoteAddr().(*net.TCPAddr)
 	if !ok {

@@ -23,7 +23,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_ = c.SetReadDeadline(time.Time{}) // from here on net/http waits for the client to leave
 	} else {
 		a.body = &body{ReadCloser: r.Body, conn: c, pace: progress{Pace: s.timeouts.Body}, since: a.since}
-		a.asked = r.Header.Get("Expect") != ""
+		a.expectsContinue = r.Header.Get("Expect") != ""
 		inner := *r // net/http looks at the body of its own request
 		inner.Body = a.body
 		r = &inner
@@ -31,7 +31,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if s.Draining != nil && s.Draining.Load() {
 		w.Header().Set("Connection", "close")
 	}
-	defer a.leave()
+	defer a.abandonBody()
 	(*s.handler.Load()).ServeHTTP(a, r)
 	a.finish()
 }
@@ -48,9 +48,9 @@ type answer struct {
 	status int
 	// body is that of the request; nil where it has none.
 	body *body
-	// asked says that the client waits to be told to send the body (100-continue).
-	asked    bool
-	hijacked bool
+	// expectsContinue says that the client waits to be told to send the body (100-continue).
+	expectsContinue bool
+	hijacked        bool
 	// early says that the answer is given before the request has arrived.
 	early bool
 }
@@ -59,17 +59,17 @@ type answer struct {
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK {
 		a.status = status
-		a.settle()
+		a.decideConnection()
 	}
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// settle decides what becomes of a body that the handler has not read to its end. net/http would wait for the rest of it.
-func (a *answer) settle() {
+// decideConnection decides what becomes of a body that the handler has not read to its end. net/http would wait for the rest of it.
+func (a *answer) decideConnection() {
 	if a.body == nil || a.body.ended {
 		return
 	}
-	unsent := a.asked && !a.body.begun
+	unsent := a.expectsContinue && !a.body.begun
 	if !unsent && a.body.failed == nil && a.body.drain() {
 		return
 	}
@@ -107,7 +107,7 @@ func (a *answer) Flush() { _ = a.FlushError() } // the next write fails too
 // timed runs one write to the client under its deadline.
 func (a *answer) timed(write func() (int, error)) (int, error) {
 	begun := time.Now()
-	if !a.pace.standing(a.since, begun) {
+	if !a.pace.netHTTPDeadlineSuffices(a.since, begun) {
 		if err := a.conn.SetWriteDeadline(a.pace.deadline(begun)); err != nil {
 			return 0, err
 		}
@@ -145,12 +145,12 @@ func (a *answer) finish() {
 // lingers tells whether the client is likely to be sending still. One that was too slow is not waited for again, nor one that has
 // asked first and not sent anything; and an answer whose length is not told is not complete before net/http has ended it.
 func (a *answer) lingers() bool {
-	slow := a.body != nil && (errors.Is(a.body.failed, fault.New(fault.RequestTimeout)) || a.conn.server.hurried.Load())
-	return a.early && !slow && (!a.asked || a.body.begun) && (a.Header().Get("Content-Length") != "" || a.method == http.MethodHead)
+	slow := a.body != nil && (errors.Is(a.body.failed, fault.New(fault.RequestTimeout)) || a.conn.server.bodiesEnded.Load())
+	return a.early && !slow && (!a.expectsContinue || a.body.begun) && (a.Header().Get("Content-Length") != "" || a.method == http.MethodHead)
 }
 
-// leave keeps net/http from waiting for the rest of the request, also after a panic.
-func (a *answer) leave() {
+// abandonBody keeps net/http from waiting for the rest of the request body, also after a panic.
+func (a *answer) abandonBody() {
 	if !a.hijacked && a.body != nil && !a.body.ended {
 		_ = a.conn.SetReadDeadline(past) // a connection that is closed waits for nothing
 	}

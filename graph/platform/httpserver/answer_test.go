@@ -45,7 +45,7 @@ func TestSlowReader(t *testing.T) {
 func TestSlowHandler(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
-	timeouts.Answer = httpserver.Pace{Time: 500 * time.Millisecond, Bytes: 64 << 10}
+	timeouts.Answer = httpserver.Pace{Time: 200 * time.Millisecond, Bytes: 64 << 10}
 	s := start(t, func(w http.ResponseWriter, _ *http.Request) {
 		for range 3 {
 			<-time.After(2 * timeouts.Answer.Time)

@@ -36,7 +36,7 @@ func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case err == nil, b.ended:
 		return n, err
-	case b.conn.server.hurried.Load():
+	case b.conn.server.bodiesEnded.Load():
 		b.failed = fault.Wrap(fault.ServiceUnavailable, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		b.failed = fault.New(fault.RequestTimeout)
@@ -53,12 +53,12 @@ func (b *body) read(p []byte) (int, error) {
 	b.conn.reading.Store(true)
 	defer b.conn.reading.Store(false)
 	begun := time.Now()
-	if !b.pace.standing(b.since, begun) {
+	if !b.pace.netHTTPDeadlineSuffices(b.since, begun) {
 		if err := b.conn.SetReadDeadline(b.pace.deadline(begun)); err != nil {
 			return 0, err
 		}
 	}
-	if b.conn.server.hurried.Load() { // looked at after the deadline was set, which Hurry may have done before
+	if b.conn.server.bodiesEnded.Load() { // looked at after the deadline was set, which Hurry may have done before
 		return 0, os.ErrDeadlineExceeded
 	}
 	n, err := b.ReadCloser.Read(p)

@@ -77,7 +77,7 @@ func (c *conn) linger() {
 	_ = c.CloseWrite() // the client may have gone
 	pace, end := progress{Pace: t.LingerPace}, time.Now().Add(t.Linger)
 	scratch := make([]byte, 8<<10)
-	for now := time.Now(); now.Before(end) && !c.server.hurried.Load(); {
+	for now := time.Now(); now.Before(end) && !c.server.bodiesEnded.Load(); {
 		deadline := pace.deadline(now)
 		if end.Before(deadline) {
 			deadline = end

@@ -29,8 +29,8 @@ func (p *progress) add(n int, waited time.Duration) {
 	}
 }
 
-// standing tells whether the deadline that net/http has set when it read the request, which began then, will do for the first read or
-// write: each deadline costs a timer, and most requests need no other. From half of it on a new one is set.
-func (p *progress) standing(began, now time.Time) bool {
+// netHTTPDeadlineSuffices tells whether the first read or write needs no deadline beside the one that net/http set when it read the
+// request, at began: each deadline costs a timer, and most requests need no other. After half of that time a new one is set.
+func (p *progress) netHTTPDeadlineSuffices(began, now time.Time) bool {
 	return p.waited == 0 && p.moved == 0 && now.Sub(began) < p.Time/2
 }

@@ -1,4 +1,4 @@
-// Package httpserver is the HTTP server of both listeners. It bounds what a client can hold: connections, by client address and
+// Package httpserver is the HTTP server of both listeners. It bounds what a client can occupy: connections, by client address and
 // altogether; the time in which a header arrives; the rate at which a body arrives and an answer is taken. A request whose body is not
 // read is answered at once and its connection closed. What net/http refuses by itself gets the error body of §7.
 //
@@ -78,8 +78,8 @@ type Server struct {
 	failed   chan error
 
 	// stopListening closes the listener, once: net/http closes it too.
-	stopListening    func() error
-	closing, hurried atomic.Bool
+	stopListening        func() error
+	closing, bodiesEnded atomic.Bool
 	// mu guards what follows: the open connections and their number by client.
 	mu       sync.Mutex
 	open     map[*conn]struct{}
@@ -112,7 +112,7 @@ func Listen(ctx context.Context, address string, handler http.Handler, c Config)
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		ReadHeaderTimeout: s.timeouts.Header,
-		ReadTimeout:       s.timeouts.Body.Time, // these two stand when a handler begins: see standing
+		ReadTimeout:       s.timeouts.Body.Time, // these two stand when a handler begins: see netHTTPDeadlineSuffices
 		WriteTimeout:      s.timeouts.Answer.Time,
 		IdleTimeout:       s.timeouts.Idle,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -134,12 +134,12 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 // Handle replaces the handler for the requests to come.
 func (s *Server) Handle(handler http.Handler) { s.handler.Store(&handler) }
 
-// Failed tells why the server ended although nobody stopped it.
+// Failed receives the error of a server that ended without Shutdown.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Hurry makes every request body that has not arrived yet fail with service_unavailable, so that its sender still gets an answer.
 func (s *Server) Hurry() {
-	s.hurried.Store(true)
+	s.bodiesEnded.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.open {

@@ -1,8 +1,8 @@
-// Package limits counts what callers do against the figures of §8.
+// Package limits counts requests against the limits of §8.
 //
-// Counts are rows in PostgreSQL (stoa_take in migrate/functions), so a limit holds across processes; the table is unlogged, because
-// a crash that forgets them costs nothing but a fresh window. A span slides in sixtieths: whoever keeps to
-// the quota in every span is never refused, and waiting as Retry-After says always helps.
+// Counts are rows in PostgreSQL (function stoa_take), so a limit holds across processes; the table is unlogged, because losing the
+// counts in a crash only begins new windows. A window slides in sixtieths of its span: a caller within the quota in every span is never
+// refused, and waiting for Retry-After always helps.
 package limits
 
 import (
@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Quotas are the operator's figures; 0 switches one off.
+// Quotas are the operator's settings (§8); 0 switches a limit off.
 type Quotas struct {
 	MutationsPerMinute             int
 	ContactRequestsPerMinute       int
@@ -37,7 +37,7 @@ type Quotas struct {
 	FileRecordsPerAgent  int
 }
 
-// Defaults are the figures of §8.
+// Defaults are the numbers of §8.
 func Defaults() Quotas {
 	return Quotas{
 		MutationsPerMinute:             120,
@@ -61,19 +61,19 @@ func Defaults() Quotas {
 	}
 }
 
-// Limit is one row of the table of limits that count acts in a span of time.
+// Limit is one row of the table of limits that count requests in a span of time.
 type Limit struct {
 	// Name is the policy name in the RateLimit headers.
 	Name string
 	// Span is the length of the window.
 	Span time.Duration
-	// Code is the fault of an act over the quota.
+	// Code is the fault of a request over the quota.
 	Code fault.Code
-	// Quota picks the operator's figure.
+	// Quota picks the operator's setting.
 	Quota func(Quotas) int
 }
 
-// The limits that count acts (§8). The subject is an agent's id, an address, or empty for the whole server.
+// The limits that count requests (§8). The subject is an agent's id, an address, or empty for the whole server.
 var (
 	Mutations = Limit{"mutations", time.Minute, fault.WriteLimited,
 		func(q Quotas) int { return q.MutationsPerMinute }}

@@ -2,11 +2,15 @@ package limits
 
 import (
 	"context"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"time"
 )
 
-// Record holds which limits one request has met, for its headers and for TakeOnce.
+// Record holds the limits that one request has met, for its headers and for TakeOnce.
 type Record struct {
 	mu    sync.Mutex
 	taken []Taken
@@ -26,7 +30,7 @@ func recordOf(ctx context.Context) *Record {
 	return record
 }
 
-// Add notes a limit that was taken, in place of what was known of it; a nil record forgets it.
+// Add notes the state of a limit, in place of an earlier one; a nil record notes nothing.
 func (r *Record) Add(t Taken) {
 	if r == nil {
 		return
@@ -47,9 +51,36 @@ func (r *Record) Taken() []Taken {
 	return slices.Clone(r.taken)
 }
 
+// Refused names the limits that refused the request.
+func (r *Record) Refused() (names []string) {
+	for _, t := range r.Taken() {
+		if !t.Allowed {
+			names = append(names, t.Limit.Name)
+		}
+	}
+	return names
+}
+
 func (r *Record) has(name string) bool {
 	return slices.ContainsFunc(r.Taken(), func(t Taken) bool { return t.Limit.Name == name })
 }
 
-// Note remembers a limit that was taken in a statement of its own, for the request's headers.
+// Note adds a limit that a statement of the caller's own has counted to the record of the request.
 func Note(ctx context.Context, t Taken) { recordOf(ctx).Add(t) }
+
+// Headers sets RateLimit and RateLimit-Policy (IETF draft) to what is left of the limits met so far, in their order; without any it
+// sets nothing (§1.8).
+func (r *Record) Headers(h http.Header) {
+	var policies, states []string
+	for _, t := range r.Taken() {
+		name := strconv.Quote(t.Limit.Name)
+		policies = append(policies, name+";q="+strconv.Itoa(t.Quota)+";w="+seconds(t.Limit.Span))
+		states = append(states, name+";r="+strconv.Itoa(t.Remaining)+";t="+seconds(t.Reset))
+	}
+	if len(policies) > 0 {
+		h.Set("RateLimit-Policy", strings.Join(policies, ", "))
+		h.Set("RateLimit", strings.Join(states, ", "))
+	}
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }

@@ -82,7 +82,7 @@ func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject stri
 	return nil
 }
 
-// untaken is a limit before the act; without a quota where it is switched off or was taken in this request.
+// untaken is a limit before it is counted; without a quota where it is switched off or this request was counted already.
 func (q Quotas) untaken(record *Record, limit Limit) Taken {
 	if record.has(limit.Name) {
 		return Taken{Limit: limit}
@@ -90,7 +90,20 @@ func (q Quotas) untaken(record *Record, limit Limit) Taken {
 	return Taken{Limit: limit, Quota: limit.Quota(q)}
 }
 
-// Seconds turns the database's seconds into a duration of whole seconds, rounded up, at least one.
+// Seconds turns seconds of the database into a duration of whole seconds, rounded up, at least one.
 func Seconds(s float64) time.Duration {
 	return time.Duration(max(math.Ceil(s), 1)) * time.Second
+}
+
+// staleBatch is how many windows one statement deletes.
+const staleBatch = 5000
+
+// deleteStale skips windows in which a request is counting at this moment. No span is longer than an hour.
+const deleteStale = `
+DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - interval '2 hours' LIMIT $1 FOR UPDATE SKIP LOCKED))`
+
+// DeleteStale deletes counts that no longer matter, in batches, and returns how many there were. A job calls it.
+func DeleteStale(ctx context.Context, on *db.DB) (int64, error) {
+	return on.ExecBatches(ctx, deleteStale, staleBatch)
 }

@@ -14,7 +14,7 @@ import (
 
 var rewrite = flag.Bool("write", false, "write docs/metrics.md anew instead of comparing it")
 
-const document = "../../docs/metrics.md"
+const document = "../../../docs/metrics.md"
 
 // page is the document.
 func page() string {

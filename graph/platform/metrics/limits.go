@@ -41,9 +41,12 @@ func (l *Limits) Expect(names ...string) {
 	}
 }
 
-// Refused counts a request that a limit refused. The name is one of the table of limits.
-func (l *Limits) Refused(name string) {
-	if l != nil {
+// Refused counts a request that limits refused, by their names in the table of limits.
+func (l *Limits) Refused(names ...string) {
+	if l == nil {
+		return
+	}
+	for _, name := range names {
 		l.refusals.WithLabelValues(name).Inc()
 	}
 }

@@ -54,10 +54,10 @@ func newProbe(readers []Reader) *probe {
 	return &probe{rows: rows, readers: readers}
 }
 
-// Describe is Prometheus's to call.
+// Describe implements prometheus.Collector.
 func (p *probe) Describe(to chan<- *prometheus.Desc) { describe(to, p.rows) }
 
-// Collect is Prometheus's to call.
+// Collect implements prometheus.Collector.
 func (p *probe) Collect(to chan<- prometheus.Metric) {
 	seen := p.look()
 	send(to, append(seen.values, Value{Row: probeFailed, Value: flag(seen.failed)}, Value{Row: probeSeconds, Value: seen.took.Seconds()}))
@@ -104,4 +104,31 @@ func (p *probe) read(over chan struct{}) {
 	defer p.turn.Unlock()
 	p.latest, p.running = found, nil
 	close(over)
+}
+
+// Check tells why something is not as it should be.
+type Check func(context.Context) error
+
+// checks shows what /readyz would say.
+type checks map[string]*probe
+
+// Checks adds the findings of checks, by name. One that takes longer than 2 s has failed.
+func (m *Metrics) Checks(byName map[string]Check) {
+	all := make(checks, len(byName))
+	for name, check := range byName {
+		all[name] = newProbe([]Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }})
+	}
+	m.registry.MustRegister(all)
+}
+
+// Describe implements prometheus.Collector.
+func (c checks) Describe(to chan<- *prometheus.Desc) { describe(to, []Row{checkPassing}) }
+
+// Collect implements prometheus.Collector.
+func (c checks) Collect(to chan<- prometheus.Metric) {
+	var all sync.WaitGroup
+	for name, check := range c {
+		all.Go(func() { send(to, []Value{{checkPassing, flag(!check.look().failed), []string{name}}}) })
+	}
+	all.Wait()
 }

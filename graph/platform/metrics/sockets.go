@@ -81,10 +81,10 @@ func (s Sockets) values() []Value {
 // socketCollector reads the figures when they are asked for.
 type socketCollector struct{ read func() Sockets }
 
-// Describe is Prometheus's to call.
+// Describe implements prometheus.Collector.
 func (c socketCollector) Describe(to chan<- *prometheus.Desc) { describe(to, socketDomain.Rows) }
 
-// Collect is Prometheus's to call.
+// Collect implements prometheus.Collector.
 func (c socketCollector) Collect(to chan<- prometheus.Metric) { send(to, c.read().values()) }
 
 // Sockets adds the event sockets; read must not block.

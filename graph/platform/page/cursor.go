@@ -1,28 +1,32 @@
 package page
 
-import "math"
+import (
+	"math"
 
-// Sizes of a cursor list, in rows (§4).
+	"stoa/graph/platform/fault"
+)
+
+// Sizes of a cursor list, in rows (§1.5, §4).
 const (
 	CursorSize          = 100 // contacts, messages, feedback, responses
 	HistoryDefaultLimit = 50  // wallet history, unless `limit` is sent
 	HistoryMaxLimit     = 100
 )
 
-// History is a valid stretch of the wallet's history (§4.6).
+// History is a checked part of the wallet's history (§4.6).
 type History struct {
 	Before int64 // entries with a smaller id; math.MaxInt64, above every id, where none was sent
 	Limit  int   // entries to show; read one more and give it to Older
 }
 
-// Cursor reads the query parameters of the wallet's history, each given as all values the query holds for it: `before`
-// (1 to 9223372036854775807) and `limit` (1 to HistoryMaxLimit, HistoryDefaultLimit unless sent).
+// Cursor reads the query parameters of the wallet's history, each given as all its values in the query: `before` (1 to
+// 9223372036854775807) and `limit` (1 to HistoryMaxLimit, HistoryDefaultLimit unless sent). Its fault is invalid_input.
 func Cursor(before, limit []string) (History, error) {
-	b, err := integer("before", before, math.MaxInt64, math.MaxInt64)
+	b, err := integer(fault.InvalidInput, "before", before, math.MaxInt64, math.MaxInt64)
 	if err != nil {
 		return History{}, err
 	}
-	l, err := integer("limit", limit, HistoryDefaultLimit, HistoryMaxLimit)
+	l, err := integer(fault.InvalidInput, "limit", limit, HistoryDefaultLimit, HistoryMaxLimit)
 	if err != nil {
 		return History{}, err
 	}

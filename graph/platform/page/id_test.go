@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 )
 
@@ -22,8 +23,8 @@ func TestID(t *testing.T) {
 	require.Nil(t, read)
 	for _, s := range []string{"", "x", "{" + id.String() + "}", "urn:uuid:" + id.String(), "0190a5d47c1e700080000123456789ab"} {
 		_, refused := page.ID("peer", []string{s})
-		requireError(t, refused, "peer", "must be a UUID of 8-4-4-4-12 hexadecimal digits")
+		requireFault(t, refused, fault.InvalidID, "peer", "must be a UUID of 8-4-4-4-12 hexadecimal digits")
 	}
 	_, refused = page.ID("before", []string{id.String(), id.String()})
-	requireError(t, refused, "before", "must be sent once")
+	requireFault(t, refused, fault.InvalidID, "before", "must be sent once")
 }

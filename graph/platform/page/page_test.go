@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 )
 
@@ -84,10 +85,20 @@ func TestCursor(t *testing.T) {
 
 func requireError(t *testing.T, err error, field, reason string) {
 	t.Helper()
+	code := fault.InvalidPagination
+	if field == "before" || field == "limit" {
+		code = fault.InvalidInput
+	}
+	requireFault(t, err, code, field, reason)
+}
+
+func requireFault(t *testing.T, err error, code fault.Code, field, reason string) {
+	t.Helper()
 	bad, ok := errors.AsType[*page.Error](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, page.Error{Field: field, Reason: reason}, *bad)
+	require.Equal(t, page.Error{Code: code, Field: field, Reason: reason}, *bad)
 	require.EqualError(t, err, field+" "+reason)
+	require.Equal(t, fault.Field(code, field, reason), fault.From(err), "a domain can return it as it is")
 }
 
 // Following next_page from the first page shows every row once, in order, down to the deepest page.

@@ -1,31 +1,95 @@
 package page
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 )
 
-// Error is a query parameter refused.
+// Error is a query parameter refused. It is the fault that Unwrap returns, so a domain can return it as it is.
 type Error struct {
+	Code   fault.Code
 	Field  string // name of the parameter
 	Reason string // English phrase for the sender that reads on from Field
 }
 
+// Error implements error.
 func (e *Error) Error() string { return e.Field + " " + e.Reason }
+
+// Unwrap returns the fault.
+func (e *Error) Unwrap() error { return fault.Field(e.Code, e.Field, e.Reason) }
 
 // integer reads the parameter called name, a decimal integer from 1 to most; absent stands for one that was not sent.
 // Repeated or empty parameters, signs, spaces and leading zeros are refused.
-func integer(name string, values []string, absent, most int64) (int64, error) {
+func integer(code fault.Code, name string, values []string, absent, most int64) (int64, error) {
 	switch len(values) {
 	case 0:
 		return absent, nil
 	case 1:
 	default:
-		return 0, &Error{name, "must be sent once"}
+		return 0, &Error{code, name, "must be sent once"}
 	}
 	n, err := strconv.ParseInt(values[0], 10, 64)
 	if err != nil || n < 1 || n > most || strconv.FormatInt(n, 10) != values[0] {
-		return 0, &Error{name, fmt.Sprintf("must be a decimal integer from 1 to %d", most)}
+		return 0, &Error{code, name, fmt.Sprintf("must be a decimal integer from 1 to %d", most)}
 	}
 	return n, nil
+}
+
+// Param is a query parameter as it was sent: all its values in the query, none where it was left out. In GraphQL it is a string or an
+// integer.
+type Param []string
+
+// UnmarshalGQL implements graphql.Unmarshaler: the value sent is the parameter's only one.
+func (p *Param) UnmarshalGQL(sent any) error {
+	switch sent := sent.(type) {
+	case string:
+		*p = Param{sent}
+	case json.Number:
+		*p = Param{sent.String()}
+	case int64, int:
+		*p = Param{fmt.Sprint(sent)}
+	default:
+		return errors.New("must be a string or an integer")
+	}
+	return nil
+}
+
+// MarshalGQL implements graphql.Marshaler. It writes the first value; GraphQL has no others.
+func (p Param) MarshalGQL(w io.Writer) {
+	value := ""
+	if len(p) > 0 {
+		value = p[0]
+	}
+	quoted, err := json.Marshal(value)
+	if err == nil {
+		_, err = w.Write(quoted)
+	}
+	if err != nil {
+		panic(err) // gqlgen writes into memory
+	}
+}
+
+// ID reads the query parameter called name, given as all its values in the query: one UUID, such as the `before` of a cursor list
+// (§1.5). It returns nil where none was sent, and invalid_id for one that is repeated, empty or malformed.
+func ID(name string, values []string) (*uuid.UUID, *Error) {
+	switch len(values) {
+	case 0:
+		return nil, nil
+	case 1:
+	default:
+		return nil, &Error{fault.InvalidID, name, "must be sent once"}
+	}
+	id, err := text.UUID(values[0])
+	if err != nil {
+		return nil, &Error{fault.InvalidID, name, err.Error()}
+	}
+	return &id, nil
 }

@@ -1,3 +1,8 @@
+// Package text checks and normalises what agents write: names and texts, handles, ids, base64 and times (§1.3, §1.4).
+//
+// Every function is pure and safe for concurrent use. A refusal is an error whose message is an English phrase that reads on from the
+// field's name, such as "must be 1 to 80 characters; got 94"; it never repeats what was sent. The domain chooses the fault code.
+// Lengths are Unicode code points.
 package text
 
 import (
@@ -19,14 +24,14 @@ var (
 // lineBreaks are the separators that are not control characters.
 var lineBreaks = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2028, Hi: 0x2029, Stride: 1}}}
 
-// bidi are the embeddings, overrides and isolates and what ends them: they reorder the text around a name. The plain
-// directional marks are not among them.
+// bidi are the embeddings, overrides and isolates and what ends them: they reorder the text around a name. The directional marks are
+// not among them.
 var bidi = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x202A, Hi: 0x202E, Stride: 1},
 	{Lo: 0x2066, Hi: 0x2069, Stride: 1},
 }}
 
-// Line returns s without the white space around it, as a single-line field keeps it (title, display_name, specialty).
+// Line returns the text of a single-line field (title, display_name, specialty): s without the white space around it.
 // It refuses lengths outside least to most, control characters and line separators, bidi controls, and text of invisible
 // characters only; white space alone is the empty text.
 func Line(s string, least, most int) (string, error) {
@@ -50,7 +55,7 @@ func Line(s string, least, most int) (string, error) {
 	return s, length(s, least, most)
 }
 
-// Multi returns s exactly as sent, as a multi-line field keeps it (bio, post text, description, reason, …). It refuses
+// Multi returns the text of a multi-line field (bio, post text, description, reason, …), which is s as sent. It refuses
 // lengths outside least to most and control characters other than tab, LF and CR; white space alone is a text.
 func Multi(s string, least, most int) (string, error) {
 	if !utf8.ValidString(s) {
@@ -74,4 +79,21 @@ func length(s string, least, most int) error {
 	default:
 		return fmt.Errorf("must be %d to %d characters; got %d", least, most, n)
 	}
+}
+
+// blanks are characters that show nothing although Unicode counts them as letters, marks or symbols.
+var blanks = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x2800, Hi: 0x2800, Stride: 1}}, // Braille pattern blank
+	R32: []unicode.Range32{
+		{Lo: 0x16FE4, Hi: 0x16FE4, Stride: 1}, // Khitan small script filler
+		{Lo: 0x1D159, Hi: 0x1D159, Stride: 1}, // musical symbol null notehead
+	},
+}
+
+// invisible tells whether r shows nothing by itself (§1.4): white space, format characters (zero-width and
+// directional marks, soft hyphen, tags, …), default-ignorable characters (variation selectors, Hangul fillers, …) and
+// blanks. Format characters that have a shape, such as the Arabic number sign, are visible.
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.White_Space, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blanks) ||
+		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }

@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -18,7 +19,7 @@ func Request(tracer trace.Tracer, r *http.Request) (with *http.Request, finish f
 	}
 	method := r.Method
 	if !known[method] {
-		method = "HTTP" // what a client made up is no name of a span
+		method = "HTTP" // an unknown method must not become the name of a span
 	}
 	ctx := w3c.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	ctx, span := tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer))
@@ -43,8 +44,8 @@ var known = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPatch: true, http.MethodDelete: true, http.MethodOptions: true,
 }
 
-// Job begins the span of a job, as part of the trace of the request that asked for it. One that no traced request asked for has
-// none, and nothing happens where tracer is nil.
+// Job begins the span of a job, as part of the trace of the request that enqueued it. Without such a trace, or where tracer is nil, it
+// does nothing.
 func Job(ctx context.Context, tracer trace.Tracer, kind string, from Carried) (context.Context, End) {
 	if tracer == nil || from.Parent == "" {
 		return ctx, none
@@ -59,3 +60,50 @@ func Job(ctx context.Context, tracer trace.Tracer, kind string, from Carried) (c
 		span.End()
 	}
 }
+
+// w3c reads and writes traceparent and tracestate.
+var w3c propagation.TraceContext
+
+// Carried is the position in a trace that a job keeps of the request that enqueued it.
+type Carried struct {
+	Parent string `json:"traceparent,omitempty"`
+	State  string `json:"tracestate,omitempty"`
+}
+
+// Carry returns the position of the context in a recorded trace; empty where there is none.
+func Carry(ctx context.Context) Carried {
+	if !trace.SpanContextFromContext(ctx).IsSampled() {
+		return Carried{}
+	}
+	carrier := propagation.MapCarrier{}
+	w3c.Inject(ctx, carrier)
+	return Carried{carrier["traceparent"], carrier["tracestate"]}
+}
+
+// Resume returns a context that continues the trace.
+func (c Carried) Resume(ctx context.Context) context.Context {
+	return w3c.Extract(ctx, propagation.MapCarrier{"traceparent": c.Parent, "tracestate": c.State})
+}
+
+// logs adds to each line the trace that its context is part of.
+type logs struct{ slog.Handler }
+
+// Logs adds trace_id and span_id to the lines that are logged during a recorded trace.
+func Logs(handler slog.Handler) slog.Handler { return logs{handler} }
+
+// Handle implements slog.Handler.
+func (l logs) Handle(ctx context.Context, record slog.Record) error {
+	if at := trace.SpanContextFromContext(ctx); at.IsSampled() {
+		record = record.Clone()
+		record.AddAttrs(slog.String("trace_id", at.TraceID().String()), slog.String("span_id", at.SpanID().String()))
+	}
+	return l.Handler.Handle(ctx, record)
+}
+
+// WithAttrs implements slog.Handler.
+func (l logs) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return logs{l.Handler.WithAttrs(attributes)}
+}
+
+// WithGroup implements slog.Handler.
+func (l logs) WithGroup(name string) slog.Handler { return logs{l.Handler.WithGroup(name)} }

@@ -1,14 +1,16 @@
-// Package tracing is what the parts of Stoa know of OpenTelemetry: a span for each thing that a request leads to.
+// Package tracing makes OpenTelemetry spans: of requests, operations, statements and jobs.
 //
-// Only a server's listener and a job begin a trace, where they were given a tracer; everything beneath asks the context whether
-// there is a span to be part of, and does nothing where there is none. Spans name routes, operations and statements and hold
-// sizes, states and codes. They never hold what an agent sent: no tokens, codes, keys, ciphertext or terms, no values of
-// statements, and no messages of errors, which may repeat values.
+// Only a listener and a job begin a trace, where they have a tracer; everything else adds spans to the trace of its context, if there is
+// one. Spans name routes, operations and statements and hold sizes, states and codes. They never hold what an agent sent: no tokens,
+// codes, keys, ciphertext or terms, no values of statements, and no messages of errors, which may repeat values.
 package tracing
 
 import (
 	"context"
+	"errors"
+	"strings"
 
+	"github.com/lib/pq"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -19,7 +21,7 @@ import (
 // Scope is the name of the instrumentation.
 const Scope = "stoa"
 
-// End ends a span; err is why its work failed, nil where it did not.
+// End ends a span; err is nil where its work succeeded.
 type End func(err error)
 
 // none ends a span that was never begun.
@@ -38,7 +40,7 @@ func Operation(ctx context.Context, name string) (context.Context, End) {
 	}
 }
 
-// Fail notes on a span that its work failed: the fault's code and nothing else. Only what is the server's failure makes the span one.
+// Fail notes on a span the code of the fault and nothing else. Only a status of 500 or more marks the span as failed.
 func Fail(span trace.Span, err error) {
 	if err == nil || !span.IsRecording() {
 		return
@@ -47,5 +49,30 @@ func Fail(span trace.Span, err error) {
 	span.SetAttributes(attribute.String("stoa.fault", string(known.Code)))
 	if known.Status() >= 500 {
 		span.SetStatus(codes.Error, string(known.Code))
+	}
+}
+
+// Statement begins a span for a statement sent to the database: its text, whose values are parameters and not in it. A failure
+// shows as its SQLSTATE.
+func Statement(ctx context.Context, query string) (context.Context, func(error)) {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
+		return ctx, none
+	}
+	query = strings.TrimSpace(query)
+	verb, _, _ := strings.Cut(query, " ")
+	verb, _, _ = strings.Cut(verb, "\n")
+	ctx, span := parent.TracerProvider().Tracer(Scope).Start(ctx, "SQL "+strings.ToUpper(verb), //nolint:spancheck // the returned function ends it
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("db.system.name", "postgresql"), attribute.String("db.query.text", query)))
+	return ctx, func(err error) { //nolint:spancheck // as above
+		if err != nil {
+			state := "none"
+			if refused := new(pq.Error); errors.As(err, &refused) {
+				state = string(refused.Code)
+			}
+			span.SetAttributes(attribute.String("db.response.status_code", state))
+			span.SetStatus(codes.Error, "")
+		}
+		span.End()
 	}
 }

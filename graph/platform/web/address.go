@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// ClientAddress returns what stands for one client in the limits per address, as Subscriber does it. It walks X-Forwarded-For from the right for as
-// long as the speaker is trusted. Where the connection has no IP address, such as one of a test, its name stands for it.
+// ClientAddress returns the address that the limits per address count a request for, in the form of Subscriber. It follows
+// X-Forwarded-For from the right for as long as each hop is a trusted proxy. Where the connection has no IP address, as in a test, its
+// name stands for it.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	peer, ok := peerOf(r)
 	if !ok {
@@ -29,7 +30,7 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	return Subscriber(peer)
 }
 
-// Subscriber is what counts as one client: an IPv4 address, or of IPv6 the /64 around it, which is what one subscriber holds.
+// Subscriber is what counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber has.
 func Subscriber(address netip.Addr) string {
 	address = address.Unmap().WithZone("")
 	if address.Is6() {
@@ -39,7 +40,7 @@ func Subscriber(address netip.Addr) string {
 }
 
 // Secure tells whether the client sent the request over https: to this server, or to a trusted proxy that says so in
-// X-Forwarded-Proto. Behind a chain of proxies the first one's word counts.
+// X-Forwarded-Proto. In a chain of proxies the first value counts.
 func Secure(r *http.Request, trusted []netip.Prefix) bool {
 	if r.TLS != nil {
 		return true

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -36,6 +38,20 @@ func ErrorHeaders(h http.Header, known *fault.Error) {
 	}
 	if known.Code == fault.Unauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
+	}
+}
+
+// LogFault logs a fault that an operator must know of: as an error what is unknown or must never happen, as a warning what is
+// unavailable, unless the caller has gone. err is the error behind it.
+func LogFault(ctx context.Context, log *slog.Logger, known *fault.Error, err error, attributes ...any) {
+	attributes = append(attributes, "error", err)
+	switch known.Code {
+	case fault.InternalError, fault.LedgerConflict:
+		log.ErrorContext(ctx, "request failed", attributes...)
+	case fault.ServiceUnavailable, fault.RegistrationUnavailable:
+		if ctx.Err() == nil {
+			log.WarnContext(ctx, "request refused", attributes...)
+		}
 	}
 }
 

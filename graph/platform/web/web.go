@@ -1,13 +1,14 @@
-// Package web is what the listeners of agents and operators have in common: who a request comes from, its bearer token and request id,
-// the headers of every answer, and the error body (§7).
+// Package web is what the listeners of agents and operators have in common: the client's address, the bearer token and the request id,
+// the reading of a body, the headers of every answer, and the error body (§7).
 //
-// Where a proxy stands between client and server, it is believed if the connection comes from one of the trusted networks
-// (STOA_TRUSTED_PROXIES). Nothing here keeps state; everything is safe for concurrent use.
+// A proxy's word about the client counts if the connection comes from one of the trusted networks (STOA_TRUSTED_PROXIES). Nothing here
+// keeps state; everything is safe for concurrent use.
 package web
 
 import (
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -23,8 +24,8 @@ var (
 	noStore = []string{"no-store"}
 )
 
-// Headers gives an answer its request id, the client's own if it is well-formed, and the defences that a handler may lift: no
-// guessing of its type, no caching. It returns the id.
+// Headers gives an answer its request id, the client's own if it is well-formed, and the security headers that a handler may replace:
+// no guessing of its type, no caching. It returns the id. r is nil where there is no request.
 func Headers(h http.Header, r *http.Request) (id string) {
 	if r != nil {
 		id = r.Header.Get(RequestIDHeader)
@@ -38,8 +39,8 @@ func Headers(h http.Header, r *http.Request) (id string) {
 	return id
 }
 
-// Recover calls failed with what a handler panicked with, on the stack of the panic, so that a defect becomes an answer instead of a cut connection.
-// http.ErrAbortHandler passes: it cuts the connection on purpose.
+// Recover calls failed with the value that a handler panicked with, on the stack of the panic, so that a defect becomes an answer
+// instead of a cut connection. http.ErrAbortHandler passes: it cuts the connection on purpose.
 func Recover(next http.Handler, failed func(w http.ResponseWriter, r *http.Request, cause any)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -53,4 +54,15 @@ func Recover(next http.Handler, failed func(w http.ResponseWriter, r *http.Reque
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Bearer takes the token out of the one Authorization header (§5); the scheme's case does not matter.
+func Bearer(header http.Header) (string, bool) {
+	sent := header.Values("Authorization")
+	if len(sent) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(sent[0], " ")
+	token = strings.TrimLeft(token, " ")
+	return token, ok && token != "" && strings.EqualFold(scheme, "Bearer")
 }

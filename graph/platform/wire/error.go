@@ -1,6 +1,20 @@
 package wire
 
-// Kind says what is wrong with a body, so that an endpoint can choose its 400 code (contract §1).
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+)
+
+// Kind says what is wrong with a body, so that a route can choose its 400 code (§7).
 type Kind uint8
 
 const (
@@ -29,4 +43,113 @@ func (e *Error) Error() string {
 		return e.Reason
 	}
 	return e.Field + " " + e.Reason
+}
+
+// kinds names the JSON values.
+var kinds = map[jsontext.Kind]string{
+	'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
+}
+
+// syntaxes are the reasons for those syntax errors that the library can tell apart.
+var syntaxes = []struct {
+	err    error
+	reason string
+}{
+	{jsontext.ErrDuplicateName, "appears twice in one object"},
+	{jsontext.ErrNonStringName, "must have string names only"},
+	{io.ErrUnexpectedEOF, "ends before its JSON is complete"},
+}
+
+// formats names the form of the strings that some Go types are read from.
+var formats = map[reflect.Type]string{
+	reflect.TypeFor[time.Time](): "an RFC 3339 time",
+	reflect.TypeFor[uuid.UUID](): "a UUID of 8-4-4-4-12 hexadecimal digits",
+	reflect.TypeFor[[]byte]():    "padded standard base64",
+}
+
+// wants names the JSON that a Go type is read from, by reflect.Kind.
+var wants = [...]string{
+	reflect.Invalid: "another value",
+	reflect.Bool:    "true or false",
+	reflect.Int:     integer, reflect.Int8: integer, reflect.Int16: integer, reflect.Int32: integer, reflect.Int64: integer,
+	reflect.Uint: integer, reflect.Uint8: integer, reflect.Uint16: integer, reflect.Uint32: integer, reflect.Uint64: integer,
+	reflect.Float32: "a number", reflect.Float64: "a number",
+	reflect.String: "a string",
+	reflect.Slice:  "a list", reflect.Array: "a list",
+	reflect.Map: "an object", reflect.Struct: "an object",
+}
+
+const integer = "an integer without fraction or exponent"
+
+func syntactic(err error) *Error {
+	bad, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
+		bad = &jsontext.SyntacticError{Err: err}
+	}
+	e := &Error{Kind: Syntax, Field: field(bad.JSONPointer)}
+	for _, s := range syntaxes {
+		if errors.Is(bad.Err, s.err) {
+			e.Reason = s.reason
+		}
+	}
+	if e.Reason == "" {
+		e.Reason = strings.ToValidUTF8(fmt.Sprintf("is not valid JSON at byte %d: %v", bad.ByteOffset, bad.Err), "\ufffd")
+	}
+	if e.Field == "" {
+		e.Reason = "the body " + e.Reason
+	}
+	return e
+}
+
+func semantic(bad *json.SemanticError) *Error {
+	e := &Error{Kind: Type, Field: field(bad.JSONPointer)}
+	switch {
+	case errors.Is(bad.Err, json.ErrUnknownName):
+		e.Kind, e.Reason = Unknown, "is not a field of this request"
+	case errors.Is(bad.Err, strconv.ErrRange):
+		e.Reason = "is out of range"
+	default:
+		e.Reason = "must be " + wanted(bad.GoType)
+		if got := kinds[bad.JSONKind]; got != "" {
+			e.Reason += "; got " + got
+		}
+	}
+	return e
+}
+
+func wanted(t reflect.Type) string {
+	if f, ok := formats[t]; ok {
+		return f
+	}
+	var k reflect.Kind
+	if t != nil {
+		k = t.Kind()
+	}
+	if int(k) < len(wants) && wants[k] != "" {
+		return wants[k]
+	}
+	return wants[reflect.Invalid]
+}
+
+// field turns a JSON pointer into a path: /attachment_ids/2 into attachment_ids[2].
+func field(p jsontext.Pointer) string {
+	const limit = 100
+	var b strings.Builder
+	for tok := range p.Tokens() {
+		_, err := strconv.ParseUint(tok, 10, 64)
+		switch {
+		case tok == "":
+			tok = `""`
+		case b.Len() > 0 && err == nil:
+			tok = "[" + tok + "]"
+		}
+		if b.Len() > 0 && tok[0] != '[' {
+			b.WriteByte('.')
+		}
+		b.WriteString(tok)
+		if b.Len() > limit {
+			return strings.ToValidUTF8(b.String()[:limit], "") + "…"
+		}
+	}
+	return strings.ToValidUTF8(b.String(), "\ufffd")
 }

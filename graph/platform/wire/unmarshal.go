@@ -15,8 +15,8 @@ var (
 		json.RejectUnknownMembers(true),
 		json.WithUnmarshalers(json.UnmarshalFromFunc(readUUID)),
 	)
-	// incomingNull also refuses null where the input does not ask for it. Looking at every value costs time, so it is
-	// used only for bodies that hold the word.
+	// incomingNull also refuses null where the input has no Nullable. Looking at every value costs time, so it is used only for bodies
+	// that hold the word.
 	incomingNull = json.JoinOptions(
 		json.RejectUnknownMembers(true),
 		json.WithUnmarshalers(json.JoinUnmarshalers(
@@ -28,7 +28,7 @@ var (
 	bom      = []byte("\xef\xbb\xbf")
 )
 
-// Unmarshal reads one JSON object from data into the struct or map that into points to (contract §1, strictness).
+// Unmarshal reads one JSON object from data into the struct or map that into points to (§1.3).
 // Member names match case-sensitively; integers have neither fraction nor exponent; a UUID is in canonical form;
 // null is refused for all but Nullable, Raw and any. A pointer tells left out from sent, and takes no null either.
 //
@@ -73,8 +73,7 @@ func Check(data []byte) error {
 	return nil
 }
 
-// refuseNull stops at a null that would silently become a zero value. Types with a decoder of their own judge it
-// themselves.
+// refuseNull refuses a null that would silently become a zero value. Types with a decoder of their own decide themselves.
 func refuseNull(dec *jsontext.Decoder, into any) error {
 	if dec.PeekKind() != 'n' {
 		return errors.ErrUnsupported
@@ -113,4 +112,18 @@ func readUUID(dec *jsontext.Decoder, into *uuid.UUID) error {
 	}
 	*into = id
 	return nil
+}
+
+var canonical = json.JoinOptions(jsontext.CanonicalizeRawFloats(true), jsontext.ReorderRawObjects(true))
+
+// Canonical returns data in one form per JSON value (RFC 8785), so that its hash tells whether two bodies
+// are the same JSON (§1.7): order of members, white space and escapes do not matter, and 1e2 is 100.
+// Unlike RFC 8785, integers keep every digit, so that no two of them fall together beyond 2^53; numbers with a
+// fraction or an exponent become what binary64 makes of them. What Check refuses is refused here too, as *Error.
+func Canonical(data []byte) ([]byte, error) {
+	b, err := jsontext.AppendFormat(nil, data, canonical)
+	if err != nil {
+		return nil, syntactic(err)
+	}
+	return b, nil
 }

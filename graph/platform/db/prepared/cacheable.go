@@ -6,17 +6,17 @@ import (
 	"unicode"
 )
 
-// PlanPerValue as the first thing in a statement keeps it from being kept:
+// PlanPerValue at the beginning of a statement keeps it out of the cache:
 // PostgreSQL plans it anew for the values of every call. It is for statements
 // whose good plan depends on the value, such as a substring search.
 const PlanPerValue = "/* plan per value */"
 
-// planned are the statements that PostgreSQL plans. COPY must not be among
+// planned are the first words of the statements that PostgreSQL plans. COPY must not be among
 // them (lib/pq's Prepare would start it), nor CALL (a procedure may commit, so
 // a failed one must not be repeated).
 var planned = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "MERGE", "VALUES", "TABLE"}
 
-// cacheable reports whether a statement with so many arguments is prepared under a name and kept.
+// cacheable reports whether a statement with so many arguments is prepared under a name and cached.
 func cacheable(query string, args int) bool {
 	if args == 0 || strings.HasPrefix(strings.TrimLeft(query, whitespace), PlanPerValue) {
 		return false

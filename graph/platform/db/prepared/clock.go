@@ -20,7 +20,7 @@ type Clock struct {
 	shift atomic.Int64
 }
 
-// Set wants the clock d ahead (behind, when negative), to the microsecond.
+// Set puts the clock d ahead (behind, when negative), to the microsecond.
 // A connection follows the next time the pool hands it out, so a transaction
 // already begun keeps the time it had.
 func (c *Clock) Set(d time.Duration) {

@@ -27,20 +27,20 @@ type pqConn interface {
 
 var _ pqConn = (*conn)(nil)
 
-// conn is a lib/pq connection with its kept statements. CheckNamedValue is
+// conn is a lib/pq connection with its cached statements. CheckNamedValue is
 // lib/pq's own.
 type conn struct {
 	pqConn
 	connector *connector
 	socket    *timeoutConn
-	kept      *cache
+	cached    *cache
 	shift     time.Duration // of the clock, as the session has it
 	inTx      bool          // between BeginTx and the end of that transaction
 	busy      bool          // a result or a COPY is being read
 	tainted   bool          // a statement was cancelled here
 }
 
-// Ping asks the server for a sign of life.
+// Ping implements driver.Pinger.
 func (c *conn) Ping(ctx context.Context) error {
 	if c.busy {
 		return errBusy
@@ -57,7 +57,7 @@ func (c *conn) Close() error {
 	return c.pqConn.Close()
 }
 
-// ResetSession readies the connection for its next user. It answers
+// ResetSession prepares the connection for its next user. It returns
 // driver.ErrBadConn when the clock cannot be set, since database/sql ignores
 // every other error and would hand out a session with the wrong time.
 func (c *conn) ResetSession(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/lib/pq"
 )
 
-// connector opens connections that keep their statements.
+// connector opens connections that cache their statements.
 type connector struct {
 	plain *pq.Connector
 	size  int
@@ -21,7 +21,7 @@ type connector struct {
 	// timeout is the statement_timeout of the dsn, 0 for none in plain milliseconds.
 	timeout time.Duration
 
-	// epoch is raised when the schema has changed under a kept statement;
+	// epoch is raised when the schema has changed under a cached statement;
 	// statements of an earlier epoch are prepared anew.
 	epoch atomic.Uint64
 }
@@ -54,7 +54,7 @@ func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
 }
 
 // Connect opens a connection, runs the statements of [OnConnect] and sets the
-// clock. Only database/sql calls it.
+// clock. It implements driver.Connector.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	socket := new(dialed)
 	plain, err := c.plain.Connect(context.WithValue(ctx, dialedKey{}, socket))
@@ -75,11 +75,11 @@ func (c *connector) start(ctx context.Context, plain driver.Conn, socket *timeou
 	if err != nil {
 		return nil, err
 	}
-	kept, err := newCache(c.size)
+	cached, err := newCache(c.size)
 	if err != nil {
 		return nil, err
 	}
-	cn := &conn{pqConn: inner, connector: c, socket: socket, kept: kept}
+	cn := &conn{pqConn: inner, connector: c, socket: socket, cached: cached}
 	cn.socket.end, _ = ctx.Deadline()
 	for _, statement := range c.init {
 		if _, err := inner.ExecContext(ctx, statement, nil); err != nil {

@@ -1,12 +1,12 @@
-// Package prepared opens lib/pq connections that keep the statements they have
+// Package prepared opens lib/pq connections that cache the statements they have
 // prepared, so that PostgreSQL parses and plans a statement once a connection
 // and not once a call. Callers (ent, River, goose, hand-written SQL) use
 // database/sql as ever and see lib/pq's own values and errors.
 //
-// # Which statements are kept
+// # Which statements are cached
 //
 // A SELECT, INSERT, UPDATE, DELETE, MERGE, VALUES, TABLE or WITH that has
-// arguments is prepared under a name at its first use on a connection and kept
+// arguments is prepared under a name at its first use on a connection and cached
 // by its SQL text, at most [CacheSize] of them, the least recently used closed
 // first. Everything else goes straight to lib/pq: statements without arguments
 // (one round trip already), utility statements, and those that begin with
@@ -14,7 +14,7 @@
 //
 // # Invariants
 //
-//   - A kept statement never outlives its connection, and a connection never
+//   - A cached statement never outlives its connection, and a connection never
 //     holds more than the bound.
 //   - Nothing is sent while a result or a COPY is still being read: such a call
 //     fails, and the connection stays in step with the server.
@@ -28,7 +28,7 @@
 //
 // # Failure
 //
-// A migration can make a kept statement unfit: its result or the types of its
+// A migration can make a cached statement unfit: its result or the types of its
 // parameters changed. PostgreSQL says so before it runs anything. The statement
 // is then closed, and where the whole schema is in doubt the epoch is raised,
 // which makes every connection prepare anew at the next use. Outside a

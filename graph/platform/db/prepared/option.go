@@ -2,14 +2,14 @@ package prepared
 
 import "context"
 
-// DefaultCacheSize is how many statements a connection keeps unless
+// DefaultCacheSize is how many statements a connection caches unless
 // [CacheSize] says otherwise.
 const DefaultCacheSize = 256
 
 // Option changes how [NewConnector] opens connections.
 type Option func(*connector)
 
-// CacheSize sets how many statements each connection keeps, at least 1.
+// CacheSize sets how many statements each connection caches, at least 1.
 // The server holds one parsed statement and its plans for each.
 func CacheSize(n int) Option {
 	return func(c *connector) { c.size = n }

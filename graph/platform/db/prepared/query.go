@@ -8,7 +8,7 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// QueryContext runs query, kept or not, and returns its rows. The connection is
+// QueryContext runs query, cached or not, and returns its rows. The connection is
 // busy until they are closed.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Rows, err error) {
 	if c.busy {
@@ -32,7 +32,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return c.reading(ctx, rows, err)
 }
 
-// ExecContext runs query, kept or not, to its end.
+// ExecContext runs query, cached or not, to its end.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
 	if c.busy {
 		return nil, errBusy
@@ -56,8 +56,8 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 // attempts bounds how often a call is made while the schema changes under it.
 const attempts = 3
 
-// run does do with the kept statement for query. If that turns out to be stale
-// it is dropped, and outside a transaction do gets a new one.
+// run calls do with the cached statement for query. If that is stale it is
+// dropped, and outside a transaction do gets a new one.
 func run[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, error)) (T, error) {
 	var none T
 	var stale error
@@ -82,7 +82,7 @@ func run[T any](ctx context.Context, c *conn, query string, do func(pqStmt) (T, 
 		if sign.schema {
 			c.connector.epoch.Add(1)
 		}
-		if err := c.kept.drop(query); err != nil {
+		if err := c.cached.drop(query); err != nil {
 			return none, err
 		}
 		stale = &staleError{err}

@@ -8,7 +8,7 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// Stale reports whether err says that a kept statement no longer fitted the
+// Stale reports whether err says that a cached statement no longer fitted the
 // schema and that the transaction it ran in, if any, has failed for it. The
 // statement is gone and has done nothing: rolling back and running the
 // transaction (or the single statement) again prepares it anew. Bound the

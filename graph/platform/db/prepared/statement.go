@@ -28,8 +28,8 @@ type cache struct {
 }
 
 func newCache(size int) (*cache, error) {
-	// One more than the bound, so that it is for add to evict: the evicted
-	// statement must be closed, and closing can fail.
+	// One more than the bound, so that add evicts: the evicted statement must be
+	// closed, and closing can fail.
 	lru, err := simplelru.NewLRU[string, statement](size+1, nil)
 	if err != nil {
 		return nil, fmt.Errorf("prepared: %w", err)
@@ -64,15 +64,15 @@ func closeStatement(st statement) error {
 	return nil
 }
 
-// statement returns the kept statement for query, preparing it if need be.
+// statement returns the cached statement for query, preparing it if necessary.
 // reused is false for one prepared by this call.
 func (c *conn) statement(ctx context.Context, query string) (st statement, reused bool, err error) {
 	epoch := c.connector.epoch.Load()
-	st, ok := c.kept.lru.Get(query)
+	st, ok := c.cached.lru.Get(query)
 	if ok && st.epoch == epoch {
 		return st, true, nil
 	}
-	if err := c.kept.drop(query); err != nil {
+	if err := c.cached.drop(query); err != nil {
 		return statement{}, false, err
 	}
 	inner, err := c.pqConn.PrepareContext(ctx, query)
@@ -89,5 +89,5 @@ func (c *conn) statement(ctx context.Context, query string) (st statement, reuse
 		return statement{}, false, err
 	}
 	st = statement{pqStmt: stmt, epoch: epoch}
-	return st, false, c.kept.add(query, st)
+	return st, false, c.cached.add(query, st)
 }

@@ -1,0 +1,57 @@
+// Package page is the arithmetic of lists: numbered pages and cursors (§1.5).
+//
+// Both read one row more than they show: the extra row only tells that the list goes on, so nothing is ever counted.
+// Every function is pure and safe for concurrent use. A bad parameter comes back as an *Error, which is a fault.
+package page
+
+import "stoa/graph/platform/fault"
+
+// Sizes of a numbered page, in rows (§1.5).
+const (
+	DefaultSize = 20
+	MaxSize     = 50
+)
+
+// Number is a checked page of a numbered list.
+type Number struct {
+	page, size, last int
+}
+
+// Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless sent), each given
+// as all its values in the query. last is the deepest page of the list: 1,000, of the feed 100,000. Its fault is invalid_pagination.
+func Parse(page, pageSize []string, last int) (Number, error) {
+	p, err := integer(fault.InvalidPagination, "page", page, 1, int64(last))
+	if err != nil {
+		return Number{}, err
+	}
+	s, err := integer(fault.InvalidPagination, "page_size", pageSize, DefaultSize, MaxSize)
+	if err != nil {
+		return Number{}, err
+	}
+	return Number{page: int(p), size: int(s), last: last}, nil
+}
+
+// Offset is how many rows come before the page.
+func (n Number) Offset() int { return (n.page - 1) * n.size }
+
+// Limit is how many rows to read: the page and the one row that tells whether another page follows.
+func (n Number) Limit() int { return n.size + 1 }
+
+// Meta is what a list says beside its rows; embed it in the list's card.
+type Meta struct {
+	Page     int  `json:"page"`
+	PageSize int  `json:"page_size"`
+	NextPage *int `json:"next_page"` // null on the last page, and on the deepest one that may be asked for
+}
+
+// Cut drops the extra row of the up to Limit rows read at Offset, and tells what comes next.
+func Cut[T any](n Number, rows []T) ([]T, Meta) {
+	m := Meta{Page: n.page, PageSize: n.size}
+	if len(rows) <= n.size {
+		return rows, m
+	}
+	if next := n.page + 1; next <= n.last {
+		m.NextPage = &next
+	}
+	return rows[:n.size:n.size], m
+}

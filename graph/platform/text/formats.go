@@ -1,0 +1,131 @@
+package text
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+var errUUID = errors.New("must be a UUID of 8-4-4-4-12 hexadecimal digits")
+
+// UUID reads the canonical 8-4-4-4-12 form of any version, in either case; braces, URNs and bare digits, which
+// uuid.Parse takes too, are refused.
+func UUID(s string) (uuid.UUID, error) {
+	if len(s) != 36 {
+		return uuid.Nil, errUUID
+	}
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return uuid.Nil, errUUID
+	}
+	return id, nil
+}
+
+// CanonicalUUID writes an id as the server does, in lower case. Any other text, nil included, stays as it is.
+func CanonicalUUID(sent *string) *string {
+	if sent == nil {
+		return nil
+	}
+	id, err := UUID(*sent)
+	if err != nil {
+		return sent
+	}
+	canonical := id.String()
+	return &canonical
+}
+
+// CanonicalUUIDs is CanonicalUUID for a list; nil stays nil.
+func CanonicalUUIDs(sent []string) []string {
+	if sent == nil {
+		return nil
+	}
+	canonical := make([]string, len(sent))
+	for i := range sent {
+		canonical[i] = *CanonicalUUID(&sent[i])
+	}
+	return canonical
+}
+
+var (
+	errBase64 = errors.New("must be canonical padded standard base64")
+	strict    = base64.StdEncoding.Strict()
+)
+
+// Base64 decodes padded standard base64 of least to most bytes whose re-encoding is identical: no line breaks, no stray
+// bits in the last character. Text longer than most bytes can need is refused without being decoded.
+func Base64(s string, least, most int) ([]byte, error) {
+	if len(s) > strict.EncodedLen(most) {
+		return nil, sizes(least, most, "more")
+	}
+	b, err := strict.DecodeString(s)
+	if err != nil || strict.EncodedLen(len(b)) != len(s) { // the decoder passes over CR and LF
+		return nil, errBase64
+	}
+	if len(b) < least || len(b) > most {
+		return nil, sizes(least, most, strconv.Itoa(len(b)))
+	}
+	return b, nil
+}
+
+func sizes(least, most int, got string) error {
+	if least == most {
+		return fmt.Errorf("must be the base64 of exactly %d bytes; got %s", most, got)
+	}
+	return fmt.Errorf("must be the base64 of %d to %d bytes; got %s", least, most, got)
+}
+
+var (
+	// rfc3339 refuses what time.Parse accepts: single-digit hours, a comma before the fraction, offsets out of range.
+	rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
+	errTime = errors.New("must be an RFC 3339 time with an offset, such as 2026-11-21T02:03:04Z")
+	errYear = errors.New("must lie in the years 0000 to 9999 UTC")
+)
+
+// Time reads an RFC 3339 time with its offset (`Z` or ±hh:mm) and returns it in UTC, digits finer than microseconds
+// cut (§1.3). As in the RFC, `t` and `z` may be lower case; a space for the `T`, a leap second, a date that
+// no calendar has and a year beyond 9999 in UTC are refused.
+func Time(s string) (time.Time, error) {
+	s = strings.ToUpper(s)
+	if !rfc3339.MatchString(s) {
+		return time.Time{}, errTime
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, errTime
+	}
+	t = t.UTC().Truncate(time.Microsecond)
+	if y := t.Year(); y < 0 || y > 9999 {
+		return time.Time{}, errYear
+	}
+	return t, nil
+}
+
+var (
+	handlePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{2,31}$`)
+	errHandle     = errors.New("must be 3 to 32 characters: a lower-case letter, then lower-case letters, digits or _")
+)
+
+// reserved are the handles that nobody may take, because they look like the platform's or like a path (§2.1).
+var reserved = map[string]bool{
+	"admin": true, "operator": true, "system": true, "support": true, "stoa": true,
+	"root": true, "api": true, "me": true, "null": true, "undefined": true,
+}
+
+// Handle refuses all but 3 to 32 ASCII characters: a lower-case letter, then lower-case letters, digits or _ (§2.1).
+// Nothing is trimmed.
+func Handle(s string) error {
+	if !handlePattern.MatchString(s) {
+		return errHandle
+	}
+	return nil
+}
+
+// Reserved tells whether nobody may take a valid handle (`handle_unavailable`).
+func Reserved(handle string) bool { return reserved[handle] }

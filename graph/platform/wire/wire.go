@@ -1,0 +1,91 @@
+// Package wire turns Go values into JSON and JSON into Go values (§1.3).
+//
+// Outgoing JSON is deterministic: equal values give equal bytes. Incoming JSON is strict: one UTF-8 object, every member known, named
+// once and of the right type, nothing after it. Package text has the rules of texts; the domains, whose inputs have a pointer for each
+// field, say which fields are required.
+//
+// Every function is pure and safe for concurrent use. A sender's mistake comes back as *Error; any other error is a defect of this
+// program.
+package wire
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Raw is one JSON value as it was sent, of any type, null included; its syntax has been checked. A map of Raw reads a body whose
+// members are not known beforehand.
+type Raw = jsontext.Value
+
+// Nullable is an input field that is left out, null or a value: null unbinds an image (§2.1). Tag it omitzero where the input is also
+// marshalled.
+type Nullable[T any] struct {
+	Set   bool // present, as null or as a value
+	Null  bool // present as null
+	Value T    // the zero value where Null or not Set
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom, for a field that is present.
+func (n *Nullable[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*n = Nullable[T]{Set: true, Null: dec.PeekKind() == 'n'}
+	if n.Null {
+		return dec.SkipValue()
+	}
+	return json.UnmarshalDecode(dec, &n.Value)
+}
+
+// MarshalJSONTo implements json.MarshalerTo. A field that was not sent is null where it is not left out.
+func (n Nullable[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if !n.Set || n.Null {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return json.MarshalEncode(enc, &n.Value)
+}
+
+// Text returns the string in raw; ok is false where raw is a value of another type.
+func Text(raw Raw) (s string, ok bool) {
+	if raw.Kind() != '"' {
+		return "", false
+	}
+	b, err := jsontext.AppendUnquote(nil, raw)
+	return string(b), err == nil
+}
+
+// UnmarshalGQL implements graphql.Unmarshaler, for a field that is present. A value that is not a T is an *Error of Kind Type.
+func (n *Nullable[T]) UnmarshalGQL(sent any) error {
+	value, ok := sent.(T)
+	if sent != nil && !ok {
+		return &Error{Kind: Type, Reason: fmt.Sprintf("the value must be a %T or null", value)}
+	}
+	*n = Nullable[T]{Set: true, Null: sent == nil, Value: value}
+	return nil
+}
+
+// MarshalGQL implements graphql.Marshaler. A field that was not sent is null.
+func (n Nullable[T]) MarshalGQL(w io.Writer) {
+	if err := Write(w, n); err != nil {
+		panic(err) // gqlgen writes into memory, and recovers
+	}
+}
+
+// Action is one of the next requests that a card offers its reader: one that would be permitted at that moment (§2.1).
+type Action struct {
+	Name   string `json:"name"`
+	Method string `json:"method"`
+	// Path is absolute on the current origin, under /api/v1.
+	Path string `json:"path"`
+	// Body is a template of the fields the server already knows; null marks what the caller must supply.
+	Body map[string]any `json:"body"`
+}
+
+// Repeat is embedded in the result of an idempotent operation: Repeated tells whether it is the result of an earlier, identical
+// request, which REST answers with 200 instead of 201 (§1.7).
+type Repeat struct {
+	Repeated bool `json:"-"`
+}
+
+// IsRepeat is Repeated, for a transport that does not know the type of the result.
+func (r Repeat) IsRepeat() bool { return r.Repeated }

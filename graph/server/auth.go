@@ -1,0 +1,141 @@
+package server
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/httprate"
+
+	"stoa/graph/auth"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
+)
+
+// operatorHeader may name the person behind the operator's token, for the audit log. It is not checked: whoever holds the token is
+// trusted with it.
+const (
+	operatorHeader  = "X-Stoa-Operator"
+	defaultOperator = "operator"
+	maxOperatorName = 80
+)
+
+// credentials are those in the headers of a request.
+type credentials struct {
+	// operator is set for an operator: by bearer token or by session.
+	operator *viewer.Viewer
+	// agentToken has the form of an agent's token but is not looked up yet; empty for an operator.
+	agentToken string
+}
+
+// readCredentials reads the credentials of a request before anything else of it is read. Faults: unauthorized without any, for two at once
+// and for a token that is neither the operator's nor of an agent's form; forbidden for a session's request that another site made;
+// rate_limited after too many wrong tokens; invalid_input for an operator's name that is none.
+func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (credentials, error) {
+	if len(r.Header.Values("Authorization")) == 0 {
+		v, signedIn, err := s.signedIn(r)
+		if err == nil && !signedIn {
+			err = fault.New(fault.Unauthorized)
+		}
+		return credentials{operator: &v}, err
+	}
+	token, ok := web.Bearer(r.Header)
+	switch {
+	case !ok:
+		return credentials{}, fault.New(fault.Unauthorized)
+	case s.isOperator(token):
+		v, err := operatorOf(r.Header, "")
+		return credentials{operator: &v}, err
+	case auth.WellFormed(token):
+		return credentials{agentToken: token}, nil
+	default:
+		return credentials{}, s.throttle.wrongToken(w, r, s.clientAddress(r))
+	}
+}
+
+// authenticate returns the caller for the methods of the domains. It looks up an agent's token: unauthorized, or rate_limited after too many wrong ones,
+// for one that is not live; forbidden for a suspended agent; write_limited for an agent over its limit of changes.
+func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credentials, mutating bool) (viewer.Viewer, error) {
+	client := s.clientAddress(r)
+	if c.operator != nil {
+		v := *c.operator
+		v.Address = client
+		return v, nil
+	}
+	v, err := s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
+	if errors.Is(err, fault.New(fault.Unauthorized)) {
+		err = s.throttle.wrongToken(w, r, client)
+	}
+	v.Address = client
+	return v, err
+}
+
+// authenticateOperator returns the calling operator. Faults: those of readCredentials; an agent's token is a wrong one here.
+func (s *server) authenticateOperator(w http.ResponseWriter, r *http.Request) (viewer.Viewer, error) {
+	c, err := s.readCredentials(w, r)
+	if err == nil && c.operator == nil {
+		err = s.throttle.wrongToken(w, r, s.clientAddress(r))
+	}
+	if err != nil {
+		return viewer.Viewer{}, err
+	}
+	return *c.operator, nil
+}
+
+// clientAddress is the address of the client, also behind a trusted proxy.
+func (s *server) clientAddress(r *http.Request) string { return web.ClientAddress(r, s.TrustedProxies) }
+
+// isOperator compares in a time that reveals nothing of the token, its length included.
+func (s *server) isOperator(token string) bool {
+	sent, held := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.OperatorToken))
+	return subtle.ConstantTimeCompare(sent[:], held[:]) == 1 && s.OperatorToken != ""
+}
+
+// operatorOf returns an operator with the name in the header, or else with the one given at the sign-in.
+func operatorOf(header http.Header, name string) (viewer.Viewer, error) {
+	v := viewer.Viewer{Kind: viewer.Operator, Name: cmp.Or(name, defaultOperator)}
+	if sent := header.Get(operatorHeader); sent != "" {
+		name, err := text.Line(sent, 1, maxOperatorName)
+		if err != nil {
+			return v, fault.Field(fault.InvalidInput, operatorHeader, err.Error())
+		}
+		v.Name = name
+	}
+	return v, nil
+}
+
+// maxGuesses is how many wrong tokens a client address may send within guessWindow and still get unauthorized instead of rate_limited.
+const (
+	maxGuesses  = 30
+	guessWindow = time.Minute
+)
+
+// loginThrottle counts wrong tokens per client address (an IPv6 client is its /64), each process for itself. Only tokens known to be
+// wrong are counted: a right one always passes, so nobody can lock out an operator or an agent. Guessing is hopeless because tokens are
+// long: the operator's has at least 32 characters.
+type loginThrottle struct {
+	wrong *httprate.RateLimiter
+	log   *slog.Logger
+}
+
+func newLoginThrottle(log *slog.Logger) loginThrottle {
+	return loginThrottle{httprate.NewRateLimiter(maxGuesses, guessWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{})), log}
+}
+
+// wrongToken counts a wrong token and returns its fault: unauthorized, or rate_limited after maxGuesses. It logs the address when that
+// number is reached.
+func (t loginThrottle) wrongToken(w http.ResponseWriter, r *http.Request, client string) error {
+	if t.wrong.OnLimit(w, r, client) {
+		return fault.New(fault.RateLimited).Say("Too many wrong tokens came from this address.").After(guessWindow)
+	}
+	if _, rate, err := t.wrong.Status(client); err == nil && rate >= maxGuesses {
+		t.log.WarnContext(r.Context(), "too many wrong tokens on the operator listener", "address", client, "within", guessWindow)
+	}
+	return fault.New(fault.Unauthorized)
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/web"
+	"stoa/graph/platform/wire"
+)
+
+// fail answers a request before anything of it was run.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	known := faultOf(r.Context(), err)
+	web.ErrorHeaders(w.Header(), known)
+	writeJSON(w, known.Status(), s.errorAnswer(r.Context(), err))
+}
+
+// errorAnswer is the answer to a GraphQL request where nothing was run; it has no data.
+type errorAnswer struct {
+	Errors gqlerror.List `json:"errors"`
+}
+
+func (s *server) errorAnswer(ctx context.Context, err error) errorAnswer {
+	return errorAnswer{Errors: gqlerror.List{s.presentError(ctx, err)}}
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) {
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		panic(err) // gqlgen has marshalled the data already, and errors hold nothing that cannot be
+	}
+	web.WriteJSON(w, status, raw)
+}
+
+// presentError turns any error into the one that the caller sees, and logs it where an operator must know of it.
+func (s *server) presentError(ctx context.Context, err error) *gqlerror.Error {
+	known := faultOf(ctx, err)
+	web.LogFault(ctx, s.Logger, known, err, "request_id", requestID(ctx), "path", graphql.GetPath(ctx).String())
+	shown := &gqlerror.Error{Message: known.Text(), Path: graphql.GetPath(ctx), Extensions: map[string]any{"code": known.Code}}
+	if placed := new(gqlerror.Error); errors.As(err, &placed) {
+		shown.Locations = placed.Locations
+		if placed.Path != nil {
+			shown.Path = placed.Path
+		}
+	}
+	if len(known.Fields) > 0 {
+		shown.Extensions["fields"] = known.Fields
+	}
+	if wait := known.Retry(); wait > 0 {
+		shown.Extensions["retryAfter"] = int(math.Ceil(wait.Seconds()))
+	}
+	return shown
+}
+
+// faultOf classifies an error.
+func faultOf(ctx context.Context, err error) *fault.Error {
+	var (
+		known   *fault.Error
+		paging  *page.Error
+		refused *wire.Error
+		sent    *gqlerror.Error
+	)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &paging):
+		return fault.Field(fault.InvalidPagination, paging.Field, paging.Reason)
+	case errors.As(err, &refused):
+		return fault.Body(fault.InvalidInput, refused)
+	case errors.As(err, &sent) && blamesCaller(ctx, sent):
+		return fault.New(fault.InvalidInput).Say(sent.Message)
+	default:
+		return fault.From(err)
+	}
+}
+
+// blamesCaller tells whether an error of the executor is about the request and not about running it: a document that does not fit the
+// schema has no cause, and a value that does not fit its type has a longer path than the field.
+func blamesCaller(ctx context.Context, e *gqlerror.Error) bool {
+	field := graphql.GetFieldContext(ctx)
+	return e.Err == nil || (field != nil && len(e.Path) > len(field.Path()))
+}
+
+// recoverPanic logs a panic and returns internal_error.
+func (s *server) recoverPanic(ctx context.Context, cause any) error {
+	s.Logger.Log(ctx, slog.LevelError, "panic", "request_id", requestID(ctx), "cause", cause, "stack", string(debug.Stack()))
+	return fault.New(fault.InternalError)
+}

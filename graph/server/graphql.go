@@ -1,0 +1,203 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
+	"stoa/graph/platform/wire"
+)
+
+// Path of the GraphQL endpoint.
+const Path = "/graphql"
+
+// serve answers one GraphQL request; record takes the limits that it meets. Without a token nothing of the request is read.
+func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Record) outcome {
+	operation := metrics.NoOperation
+	failed := func(err error) outcome {
+		record.Headers(w.Header())
+		s.fail(w, r, err)
+		known := faultOf(r.Context(), err)
+		return outcome{operation, known.Status(), known.Code}
+	}
+	who, err := s.readCredentials(w, r)
+	if err != nil {
+		w.Header().Set("Connection", "close") // else net/http waits for the body before it answers
+		return failed(err)
+	}
+	params, err := readRequest(w, r)
+	if err != nil {
+		return failed(err)
+	}
+	doc, refused := examineDocument(params.Query, params.OperationName)
+	operation = operationOf(doc.mutating)
+	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+	defer cancel()
+	r = r.WithContext(ctx)
+	v, err := s.authenticate(w, r, who, doc.mutating)
+	if err == nil {
+		err = refused
+	}
+	if err == nil && doc.introspects && v.Kind != viewer.Operator {
+		err = fault.New(fault.Unauthorized).Say("Introspection needs the operator's token.")
+	}
+	if err != nil {
+		return failed(err)
+	}
+	status, answer := s.run(viewer.With(r.Context(), v), v, params)
+	record.Headers(w.Header())
+	writeJSON(w, status, answer)
+	return outcome{operation, status, codeOf(answer)}
+}
+
+// run executes a document.
+func (s *server) run(ctx context.Context, v viewer.Viewer, params *graphql.RawParams) (int, any) {
+	executor := s.forOthers
+	if v.Kind == viewer.Operator {
+		executor = s.forOperators
+	}
+	ctx = graphql.StartOperationTrace(ctx)
+	operation, refused := executor.CreateOperationContext(ctx, params)
+	if len(refused) > 0 {
+		refused = refused[:min(len(refused), maxErrors)]
+		answer := executor.DispatchError(graphql.WithOperationContext(ctx, operation), refused)
+		return http.StatusBadRequest, errorAnswer{Errors: answer.Errors}
+	}
+	next, ctx := executor.DispatchOperation(ctx, operation)
+	answer := next(ctx)
+	if answer == nil { // the client has gone
+		return http.StatusServiceUnavailable, s.errorAnswer(ctx, fault.New(fault.ServiceUnavailable))
+	}
+	return http.StatusOK, answer
+}
+
+// requestBody is a GraphQL request. Extensions are ignored.
+type requestBody struct {
+	Query         string                `json:"query"`
+	OperationName wire.Nullable[string] `json:"operationName"`
+	Variables     wire.Raw              `json:"variables"`
+	Extensions    wire.Raw              `json:"extensions"`
+}
+
+// readRequest reads a request strictly. Faults: unsupported_media_type, payload_too_large, request_timeout, invalid_input; a *wire.Error
+// is invalid_input, too (faultOf).
+func readRequest(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, error) {
+	if err := web.RequireJSON(r.Header); err != nil {
+		return nil, err
+	}
+	raw, err := web.ReadBody(w, r, maxBody)
+	if err != nil {
+		return nil, err
+	}
+	var sent requestBody
+	if err := wire.Unmarshal(raw, &sent); err != nil {
+		return nil, err
+	}
+	if sent.Query == "" {
+		return nil, fault.Field(fault.InvalidInput, "query", "is required")
+	}
+	variables, err := readVariables(sent.Variables)
+	if err != nil {
+		return nil, err
+	}
+	return &graphql.RawParams{Query: sent.Query, OperationName: sent.OperationName.Value, Variables: variables, Headers: r.Header}, nil
+}
+
+// readVariables keeps numbers as text, so that no digit of a 64-bit integer is lost.
+func readVariables(raw wire.Raw) (map[string]any, error) {
+	variables := make(map[string]any)
+	if len(raw) == 0 || raw.Kind() == 'n' {
+		return variables, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&variables); err != nil {
+		return nil, fault.Field(fault.InvalidInput, "variables", "must be an object")
+	}
+	if countValues(variables) > maxValues {
+		return nil, fault.Field(fault.InvalidInput, "variables", "must hold at most "+strconv.Itoa(maxValues)+" values")
+	}
+	return variables, nil
+}
+
+// countValues counts a value with everything in it.
+func countValues(v any) int {
+	sum := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			sum += countValues(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			sum += countValues(inner)
+		}
+	}
+	return sum
+}
+
+// outcome is what metrics and traces say of an answered request.
+type outcome struct {
+	operation metrics.Operation
+	status    int
+	// code of the first error; empty for none.
+	code fault.Code
+}
+
+// instrument counts, times and traces GraphQL requests.
+func (s *server) instrument(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	r, finish := tracing.Request(s.Tracer, r)
+	ctx, record := limits.WithRecord(r.Context())
+	done := outcome{metrics.NoOperation, http.StatusInternalServerError, fault.InternalError} // what a panic comes to
+	defer func() {
+		finish(Path, done.status, requestID(ctx))
+		s.Metrics.GraphQL.Done(done.operation, done.code, time.Since(began))
+		s.Metrics.Limits.Refused(record.Refused()...)
+	}()
+	done = s.serve(w, r.WithContext(ctx), record)
+}
+
+func operationOf(mutating bool) metrics.Operation {
+	if mutating {
+		return metrics.Mutation
+	}
+	return metrics.Query
+}
+
+// codeOf is the code of the first error of an answer.
+func codeOf(answer any) fault.Code {
+	var errors gqlerror.List
+	switch answer := answer.(type) {
+	case *graphql.Response:
+		errors = answer.Errors
+	case errorAnswer:
+		errors = answer.Errors
+	}
+	if len(errors) == 0 {
+		return ""
+	}
+	code, _ := errors[0].Extensions["code"].(fault.Code)
+	return code
+}
+
+// traceRootField makes a span of each root field that is resolved.
+func traceRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	name := string(graphql.GetOperationContext(ctx).Operation.Operation) + " " + graphql.GetRootFieldContext(ctx).Field.Name
+	ctx, end := tracing.Operation(ctx, name)
+	defer end(nil)
+	return next(ctx)
+}

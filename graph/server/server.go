@@ -1,0 +1,205 @@
+// Package server is the operator listener (§10): GraphQL over HTTP, the pages by which a browser signs in, and the handlers that others
+// mount beside them.
+//
+// Everything but health, the sign-in and open mounts needs the operator's token, as a bearer token or as the session that a browser
+// got for it (signin.go). A request with a session changes something only if one of this listener's own pages made it. A caller who is
+// refused sees the sign-in page in a browser, and a fault otherwise.
+//
+// The package decides nothing about the domains: their methods decide who may call a field, so REST and GraphQL answer alike. The
+// operator's token makes an operator, an agent's token that agent. A GraphQL request without any token is 401, registration and
+// introspection included, before anything of it is read. A right token always passes; wrong ones are counted per client address
+// (loginThrottle).
+//
+// A GraphQL request is one JSON object {query, variables, operationName} by POST; batches are refused. A mutation has exactly one root
+// field, so that every change is authenticated, counted and audited by itself. Documents over the limits of limits.go are refused before
+// they are validated, and connections cost what they may return. Introspection and suggestions of field names are the operator's.
+//
+// Failures come as {"errors": [{message, path, extensions: {code, fields, retryAfter}}]} with the code, the text and the fields of
+// graph/platform/fault; unknown errors are logged under the request id and shown as internal_error. The status is the fault's where
+// nothing was run, and 200 where something was. RateLimit headers tell what is left of the limits that a request met, as REST's do.
+package server
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"go.opentelemetry.io/otel/trace"
+
+	"stoa/graph"
+	"stoa/graph/exec"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
+)
+
+// Config is what the listener serves.
+type Config struct {
+	Graph  *graph.Graph
+	Logger *slog.Logger
+	// Metrics counts GraphQL requests; nil counts nothing.
+	Metrics *metrics.Metrics
+	// Tracer makes a trace of each GraphQL request; nil for none.
+	Tracer trace.Tracer
+	// OperatorToken is the bearer token of the operators; while it is empty nobody is one.
+	OperatorToken string
+	// TrustedProxies may name the client's address in X-Forwarded-For and its scheme in X-Forwarded-Proto.
+	TrustedProxies []netip.Prefix
+	// Mounts are the other handlers of the listener.
+	Mounts []Mount
+}
+
+type server struct {
+	Config
+	byPath   map[string]methods
+	sessions sessions
+	throttle loginThrottle
+	// forOperators runs documents with introspection and suggestions, forOthers without.
+	forOperators, forOthers *executor.Executor
+}
+
+// New builds the handler of the operator listener. It is safe for concurrent use.
+func New(c Config) http.Handler {
+	if c.Metrics == nil {
+		c.Metrics = new(metrics.Metrics)
+	}
+	s := &server{Config: c, sessions: newSessions(c.OperatorToken), throttle: newLoginThrottle(c.Logger)}
+	s.byPath = s.paths()
+	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
+	s.forOperators.Use(extension.Introspection{})
+	s.forOperators.SetDefaultRulesFn(withSuggestions)
+	s.forOthers.SetDisableSuggestion(true)
+	s.forOthers.SetDefaultRulesFn(withoutSuggestions)
+	return s.headers(s.recover(http.HandlerFunc(s.dispatch)))
+}
+
+func (s *server) newExecutor() *executor.Executor {
+	e := executor.New(exec.NewExecutableSchema(exec.Config{Resolvers: s.Graph, Complexity: costs()}))
+	e.SetParserTokenLimit(maxTokens)
+	e.SetErrorPresenter(s.presentError)
+	e.SetRecoverFunc(s.recoverPanic)
+	e.Use(extension.FixedComplexityLimit(maxComplexity))
+	if s.Tracer != nil {
+		e.AroundRootFields(traceRootField)
+	}
+	return e
+}
+
+// Mount is another handler of the operator listener: a page, a dashboard, metrics.
+type Mount struct {
+	// Path such as /metrics; the paths below it belong to the mount too.
+	Path string
+	// Title and About are for the index page, which does not list a mount without a title.
+	Title, About string
+	// Open says that no token is needed.
+	Open bool
+	// Policy replaces pagePolicy as the Content-Security-Policy of its pages, where that is too strict.
+	Policy string
+	// Handler sees whole paths. Unless the mount is open, its caller is an operator (graph/platform/viewer), and a request that changes
+	// something came from no other site.
+	Handler http.Handler
+}
+
+// findMount returns the mount that a path belongs to.
+func findMount(mounts []Mount, path string) (Mount, bool) {
+	for _, m := range mounts {
+		if path == m.Path || strings.HasPrefix(path, m.Path+"/") {
+			return m, true
+		}
+	}
+	return Mount{}, false
+}
+
+// dispatch finds the handler of a path and method. Only a browser that has signed in or out is ever redirected.
+func (s *server) dispatch(w http.ResponseWriter, r *http.Request) {
+	byMethod, found := s.byPath[r.URL.Path]
+	if !found {
+		s.mounted(w, r)
+		return
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if handle, ok := byMethod[method]; ok {
+		handle(w, r)
+		return
+	}
+	s.methodNotAllowed(w, r, byMethod)
+}
+
+// methods are the handlers of one path; GET answers HEAD too.
+type methods map[string]http.HandlerFunc
+
+func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request, known methods) {
+	allowed := slices.Sorted(maps.Keys(known))
+	if known[http.MethodGet] != nil {
+		allowed = append(allowed, http.MethodHead)
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	s.fail(w, r, fault.New(fault.MethodNotAllowed))
+}
+
+// paths are the handlers of this package, by path.
+func (s *server) paths() map[string]methods {
+	return map[string]methods{
+		Path: {http.MethodPost: s.instrument},
+		"/healthz": {http.MethodGet: func(w http.ResponseWriter, _ *http.Request) {
+			writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+		}},
+		"/":            {http.MethodGet: s.index},
+		"/style.css":   {http.MethodGet: serveFile("style.css")},
+		"/icon.svg":    {http.MethodGet: serveFile("icon.svg")},
+		"/favicon.ico": {http.MethodGet: serveFile("icon.svg")}, // what browsers look for on pages that name none
+		signInPath:     {http.MethodGet: s.showSignIn, http.MethodPost: s.signIn},
+		signOutPath:    {http.MethodPost: s.signOut},
+	}
+}
+
+// mounted passes a request on to the mount of its path; unless that is open, only an operator's.
+func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
+	mount, found := findMount(s.Mounts, r.URL.Path)
+	if !found {
+		s.fail(w, r, fault.New(fault.NotFound))
+		return
+	}
+	if !mount.Open {
+		v, err := s.authenticateOperator(w, r)
+		if err != nil {
+			s.failPage(w, r, err)
+			return
+		}
+		r = r.WithContext(viewer.With(r.Context(), v))
+	}
+	setPageHeaders(w, mount.Policy)
+	mount.Handler.ServeHTTP(w, r)
+}
+
+type requestIDKey struct{}
+
+// headers gives every answer its request id and its security headers.
+func (s *server) headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := web.Headers(w.Header(), r)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+	})
+}
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// recover turns a panic into internal_error.
+func (s *server) recover(next http.Handler) http.Handler {
+	return web.Recover(next, func(w http.ResponseWriter, r *http.Request, cause any) {
+		s.fail(w, r, s.recoverPanic(r.Context(), cause))
+	})
+}

@@ -1,0 +1,89 @@
+package rest_test
+
+import (
+	"database/sql"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/rest"
+)
+
+// A database that hangs makes a request fail within 5 s, wherever it hangs; what the database was doing for it ends as well, and
+// service resumes by itself.
+func TestHungDatabase(t *testing.T) {
+	t.Parallel()
+	const connections = 2 // one for each of the requests
+	for name, hang := range map[string]func(t *testing.T, world *graphtest.World, served *db.DB, silent func(bool)) (release func()){
+		"it says nothing": func(_ *testing.T, _ *graphtest.World, _ *db.DB, silent func(bool)) func() {
+			silent(true)
+			return func() { silent(false) }
+		},
+		"a lock is held": func(t *testing.T, world *graphtest.World, _ *db.DB, _ func(bool)) func() {
+			t.Helper()
+			tx, err := world.DB.SQL.BeginTx(db.WithStatementTimeout(t.Context(), time.Minute), nil)
+			require.NoError(t, err)
+			for _, statement := range []string{"SET LOCAL idle_in_transaction_session_timeout = 0", "LOCK TABLE bots, message_guards IN ACCESS EXCLUSIVE MODE"} {
+				_, err = tx.ExecContext(t.Context(), statement)
+				require.NoError(t, err)
+			}
+			return func() { require.NoError(t, tx.Rollback()) }
+		},
+		"no connection is free": func(t *testing.T, _ *graphtest.World, served *db.DB, _ func(bool)) func() {
+			t.Helper()
+			var held [connections]*sql.Conn
+			for i := range held {
+				var err error
+				held[i], err = served.SQL.Conn(t.Context())
+				require.NoError(t, err)
+			}
+			return func() {
+				for _, conn := range held {
+					require.NoError(t, conn.Close())
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			world := graphtest.New(t)
+			one, other := world.Friends()
+			through, hung := graphtest.Hangable(t, world.URL)
+			served, err := db.Open(through+"&application_name=hung", db.Options{Connections: connections})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, served.Close()) })
+			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour, Wake: func([]uuid.UUID) {}}), DB: served}, rest.Config{})
+			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
+
+			release := hang(t, world, served, hung.Store)
+			type request struct {
+				method, path string
+				body         any
+			}
+			var group sync.WaitGroup
+			for _, r := range []request{{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}} {
+				group.Go(func() {
+					began := time.Now()
+					refused := s.send(r.method, r.path, one.Token, r.body)
+					require.Less(t, time.Since(began), 5*time.Second, r.path)
+					refused.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+					require.NotEmpty(t, refused.header.Get("Retry-After"))
+				})
+			}
+			group.Wait()
+			require.Eventually(t, func() bool {
+				return world.Count("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hung' AND state <> 'idle' AND backend_type = 'client backend'") == 0
+			}, 20*time.Second, 20*time.Millisecond, "the statement was given up")
+			release()
+			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
+		})
+	}
+}

@@ -1,0 +1,231 @@
+package rest
+
+import (
+	"bufio"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/cors"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
+	"stoa/graph/platform/web"
+)
+
+// maxHeader is the size in bytes of all header fields of one request, its path included.
+const maxHeader = 16 << 10
+
+// instrument counts, times and traces every request under the pattern of its route.
+func (s *server) instrument(next http.Handler) http.Handler {
+	unmatched := s.Metrics.HTTP.Pattern(metrics.Unmatched)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began, method := time.Now(), r.Method
+		s.Metrics.HTTP.Began()
+		r, finish := tracing.Request(s.Tracer, r)
+		recorder := &statusRecorder{ResponseWriter: w}
+		defer func() {
+			route, pattern := "", unmatched
+			if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
+				route, pattern = found[0], s.patterns[found[0]]
+			}
+			finish(route, recorder.status, w.Header().Get(web.RequestIDHeader))
+			pattern.Done(method, recorder.status, time.Since(began))
+			s.Metrics.HTTP.Ended()
+		}()
+		next.ServeHTTP(recorder, r)
+	})
+}
+
+// statusRecorder remembers the status of an answer.
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusRecorder) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Hijack implements http.Hijacker, for the event channel.
+func (w *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.status = http.StatusSwitchingProtocols
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
+
+// Unwrap gives http.ResponseController the server's own writer.
+func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// headers gives every answer its request id and its security headers; private until a handler says otherwise.
+func (s *server) headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := web.Headers(w.Header(), r)
+		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
+	})
+}
+
+// limitHeaderSize refuses large headers with the error body; the HTTP server itself gives up only well above.
+func (s *server) limitHeaderSize(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		size := len(r.RequestURI)
+		for name, values := range r.Header {
+			for _, value := range values {
+				size += len(name) + len(value) + len(": \r\n")
+			}
+		}
+		if size > maxHeader {
+			s.fail(w, r, fault.New(fault.HeaderFieldsTooLarge))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// clientAddress notes the client's address: the connection's, or what trusted proxies say of it.
+func (s *server) clientAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requestOf(r.Context()).address = web.ClientAddress(r, s.TrustedProxies)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
+
+// normalizePath gives a request the path that the router compares: a percent-encoded unreserved character means the character
+// (RFC 3986 §6.2.2.2). A path with empty or dot segments, which other servers would clean up, becomes one that does not exist.
+func normalizePath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case hasEmptyOrDotSegment(r.URL.Path):
+			r.URL.Path, r.URL.RawPath = "/", "/"
+		case r.URL.RawPath != "":
+			r.URL.RawPath = decodeUnreserved(r.URL.RawPath)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// hasEmptyOrDotSegment does not count the slash at the end of a path as an empty segment.
+func hasEmptyOrDotSegment(path string) bool {
+	if strings.Contains(path, "//") {
+		return true
+	}
+	for {
+		at := strings.Index(path, "/.")
+		if at < 0 {
+			return false
+		}
+		path = path[at+1:]
+		if segment, _, _ := strings.Cut(path, "/"); segment == "." || segment == ".." {
+			return true
+		}
+	}
+}
+
+// decodeUnreserved decodes the unreserved characters of a valid encoded path and leaves all other escapes as they are.
+func decodeUnreserved(path string) string {
+	var decoded strings.Builder
+	for {
+		before, after, found := strings.Cut(path, "%")
+		decoded.WriteString(before)
+		if !found {
+			return decoded.String()
+		}
+		if c := hexValue(after[0])<<4 | hexValue(after[1]); isUnreserved(c) {
+			decoded.WriteByte(c)
+		} else {
+			decoded.WriteString("%" + after[:2])
+		}
+		path = after[2:]
+	}
+}
+
+func isUnreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
+
+// hexValue is the value of a hexadecimal digit, which net/url has checked.
+func hexValue(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c <= 'F':
+		return c - 'A' + 10
+	default:
+		return c - 'a' + 10
+	}
+}
+
+// ignoreMethod makes the router match paths only: it would answer methods it does not know without a body and before the path.
+func ignoreMethod(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
+		next.ServeHTTP(w, r)
+	})
+}
+
+// crossOrigin returns the CORS headers of requests, and those of preflights, which are added once the path is known: a path that does
+// not exist allows nothing. Without allowed origins both do nothing.
+func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Handler) {
+	if len(c.AllowedOrigins) == 0 {
+		same := func(next http.Handler) http.Handler { return next }
+		return same, same
+	}
+	preflights = cors.Handler(cors.Options{
+		AllowedOrigins: c.AllowedOrigins,
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
+		AllowedHeaders: []string{
+			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Range", web.RequestIDHeader,
+		},
+		ExposedHeaders: []string{
+			"Content-Disposition", "Content-Range", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", web.RequestIDHeader,
+		},
+		// A preflight is an OPTIONS like any other: 204 with Allow.
+		OptionsPassthrough: true,
+	})
+	requests = func(next http.Handler) http.Handler {
+		withHeaders := preflights(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodOptions {
+				next.ServeHTTP(w, r)
+				return
+			}
+			withHeaders.ServeHTTP(w, r)
+		})
+	}
+	return requests, preflights
+}
+
+// dispatch serves one path by method: HEAD wherever GET is, OPTIONS everywhere, 405 with Allow for the rest. preflight adds the CORS
+// headers to OPTIONS.
+func (s *server) dispatch(byMethod map[string]http.Handler, preflight func(http.Handler) http.Handler) http.Handler {
+	if get, ok := byMethod[http.MethodGet]; ok {
+		byMethod[http.MethodHead] = get
+	}
+	allow := strings.Join(slices.Sorted(maps.Keys(byMethod)), ", ") + ", " + http.MethodOptions
+	options := preflight(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", allow)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if handler, ok := byMethod[r.Method]; ok {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		if r.Method == http.MethodOptions {
+			options.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Allow", allow)
+		s.fail(w, r, fault.New(fault.MethodNotAllowed))
+	})
+}

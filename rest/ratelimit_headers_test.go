@@ -1,0 +1,79 @@
+package rest
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/web"
+)
+
+var parameter = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// Every route that is limited per agent, or per address, tells so whatever its answer is; the others do not.
+func TestEveryLimitedRouteTellsSo(t *testing.T) {
+	t.Parallel()
+	world := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 1, RegistrationsPerAddressPerHour: 1000, RegistrationsPerHour: 1000}))
+	server := httptest.NewServer(New(Config{Graph: world.Graph, Draining: new(atomic.Bool), Logger: slog.New(slog.DiscardHandler)}))
+	t.Cleanup(server.Close)
+	send := func(row route, token string) (int, http.Header, fault.Code) {
+		path := parameter.ReplaceAllLiteralString(row.path, uuid.NewString())
+		request, err := http.NewRequest(row.method, server.URL+"/api/v1"+path, strings.NewReader("{}"))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		response, err := http.DefaultTransport.RoundTrip(request)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		raw, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		var failed web.ErrorBody
+		require.NoError(t, json.Unmarshal(raw, &failed))
+		return response.StatusCode, response.Header, failed.Error.Code
+	}
+	for _, row := range routes(world.Graph) {
+		t.Run(row.method+" "+row.path, func(t *testing.T) {
+			t.Parallel()
+			agent := world.Agent()
+			status, header, code := send(row, agent.Token)
+			require.Less(t, status, 500, code)
+			switch {
+			case row.limit != nil:
+				require.Contains(t, header.Get("RateLimit-Policy"), `"registrations_per_address";q=1000;w=3600`)
+				require.Contains(t, header.Get("RateLimit"), `"registrations_per_address";r=`)
+				return
+			case row.method == http.MethodGet:
+				require.Empty(t, header.Values("RateLimit"))
+				require.Empty(t, header.Values("RateLimit-Policy"))
+				return
+			}
+			require.NotEqual(t, tokenIgnored, row.token, "a change by anyone needs a limit of its own")
+			require.NotEqual(t, tokenOptional, row.token, "who may come without a token may not change anything")
+			require.Equal(t, `"mutations";q=1;w=60`, header.Get("RateLimit-Policy"))
+			require.Regexp(t, `^"mutations";r=0;t=\d+$`, header.Get("RateLimit"))
+			if strings.HasPrefix(row.path, "/tokens/") {
+				return // the token is gone
+			}
+			status, header, code = send(row, agent.Token)
+			require.Equal(t, http.StatusTooManyRequests, status)
+			require.Equal(t, fault.WriteLimited, code)
+			require.Regexp(t, `^[1-9]\d*$`, header.Get("Retry-After"))
+			require.Equal(t, `"mutations";q=1;w=60`, header.Get("RateLimit-Policy"))
+			require.Regexp(t, `^"mutations";r=0;t=\d+$`, header.Get("RateLimit"))
+		})
+	}
+}

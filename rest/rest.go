@@ -1,0 +1,121 @@
+// Package rest maps /api/v1 onto the methods of the domains.
+//
+// It decides nothing about agents, posts or money: it finds the row of a path in the route table, authenticates the caller, reads the
+// body strictly, calls one method and writes its result. The checks run in the order of §1.6: path and method, authentication,
+// suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON, every failure is a
+// fault (graph/platform/fault), and nothing is ever redirected.
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/httprate"
+	"go.opentelemetry.io/otel/trace"
+
+	"stoa/graph"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
+)
+
+// Config is what the public listener serves.
+type Config struct {
+	// Graph answers /api/v1; nil where this process does not.
+	Graph  *graph.Graph
+	Logger *slog.Logger
+	// Metrics counts requests; nil counts nothing.
+	Metrics *metrics.Metrics
+	// Tracer makes a trace of each request; nil for none.
+	Tracer trace.Tracer
+	// Origin is where clients reach this listener, such as https://stoa.example; the descriptions name it. Empty: the default.
+	Origin string
+	// Starting says that the domains are not ready yet: every path but health is service_unavailable.
+	Starting bool
+	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
+	Checks map[string]Check
+	// Confinement describes what confines the inspection of files, as a value to be written as JSON. It is for the operator listener;
+	// nil on the public one.
+	Confinement func() any
+	// Draining is set while the process shuts down.
+	Draining *atomic.Bool
+	// Socket serves the event channel; nil where this process does not.
+	Socket http.Handler
+	// TrustedProxies may name the client's address in X-Forwarded-For.
+	TrustedProxies []netip.Prefix
+	// AllowedOrigins may call from a browser; none means no CORS headers at all.
+	AllowedOrigins []string
+	// RequestsPerAddressPerSecond is the coarse limit on all requests; 0 switches it off.
+	RequestsPerAddressPerSecond int
+}
+
+// SocketPath is the event channel; the trailing slash is part of it (§6).
+const SocketPath = "/ws/v1/events/"
+
+type server struct {
+	Config
+	// patterns count the requests of each route.
+	patterns map[string]*metrics.Pattern
+}
+
+// New builds the public listener's handler. It is safe for concurrent use.
+func New(c Config) http.Handler {
+	if c.Metrics == nil {
+		c.Metrics = new(metrics.Metrics)
+	}
+	s := &server{c, make(map[string]*metrics.Pattern)}
+	mux := chi.NewMux()
+	mux.Use(s.instrument, s.headers, s.recover, s.limitHeaderSize, s.clientAddress, normalizePath, ignoreMethod)
+	crossOrigin, preflight := c.crossOrigin()
+	mux.Use(crossOrigin)
+	if c.RequestsPerAddressPerSecond > 0 {
+		mux.Use(httprate.LimitBy(c.RequestsPerAddressPerSecond, time.Second, addressKey,
+			httprate.WithResponseHeaders(httprate.ResponseHeaders{}),
+			httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
+				s.Metrics.Limits.Refused(metrics.RequestsPerAddress)
+				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
+			})))
+	}
+	missing := fault.NotFound
+	if c.Starting {
+		missing = fault.ServiceUnavailable
+	}
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(missing)) })
+	for path, byMethod := range s.handlers() {
+		s.patterns[path] = s.Metrics.HTTP.Pattern(path)
+		mux.Handle(path, s.dispatch(byMethod, preflight))
+	}
+	return mux
+}
+
+// handlers are what the listener serves, by path and method.
+func (s *server) handlers() map[string]map[string]http.Handler {
+	paths := map[string]map[string]http.Handler{
+		"/healthz": {http.MethodGet: http.HandlerFunc(s.healthz)},
+		"/readyz":  {http.MethodGet: http.HandlerFunc(s.readyz)},
+	}
+	if !s.Starting {
+		for path, page := range s.descriptions() {
+			paths[path] = map[string]http.Handler{http.MethodGet: page}
+		}
+	}
+	if s.Socket != nil {
+		paths[SocketPath] = map[string]http.Handler{http.MethodGet: s.Socket}
+	}
+	if s.Graph == nil {
+		return paths
+	}
+	for _, row := range routes(s.Graph) {
+		path := "/api/v1" + row.path
+		if paths[path] == nil {
+			paths[path] = make(map[string]http.Handler)
+		}
+		paths[path][row.method] = s.serve(row)
+		s.Metrics.HTTP.Pattern(path).Expect(row.method, row.status)
+		s.Metrics.HTTP.Pattern(path).Expect(row.method, http.StatusServiceUnavailable)
+	}
+	return paths
+}
