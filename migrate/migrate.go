@@ -1,13 +1,17 @@
 // Package migrate brings a database to the schema this binary needs.
 //
-// The files of sql/ are applied in order, each in a transaction of its own, and after them River's own tables. An
-// advisory lock lets one process at a time migrate, so any number of servers may start against an empty database together.
+// The numbered files of sql/ hold tables, indexes, drops and data; they are applied once, in order, each in a transaction of its own.
+// The files of functions/ hold the current text of every function and trigger; those that changed are applied after them, all in one
+// transaction. River's own tables come last. An advisory lock lets one process at a time migrate, so any number of servers may start
+// against an empty database together.
 package migrate
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +21,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-//go:embed sql/*.sql
+//go:embed sql/*.sql functions/*.sql
 var files embed.FS
 
 // lockKey is the advisory lock under which one process migrates.
@@ -44,6 +48,9 @@ func Up(ctx context.Context, database *sql.DB) (err error) {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+	if err := applyFunctions(ctx, conn); err != nil {
+		return fmt.Errorf("migrate: functions: %w", err)
+	}
 	migrator, err := rivermigrate.New(riverdatabasesql.New(database), nil)
 	if err != nil {
 		return fmt.Errorf("migrate: open river's migrations: %w", err)
@@ -54,7 +61,7 @@ func Up(ctx context.Context, database *sql.DB) (err error) {
 	return nil
 }
 
-// Current tells whether every migration of this binary is applied.
+// Current tells whether every migration and every function of this binary is applied.
 func Current(ctx context.Context, database *sql.DB) (bool, error) {
 	provider, err := newProvider(database)
 	if err != nil {
@@ -64,20 +71,35 @@ func Current(ctx context.Context, database *sql.DB) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("migrate: %w", err)
 	}
-	return !pending, nil
+	if pending {
+		return false, nil
+	}
+	changed, err := changedFunctions(ctx, database)
+	if err != nil {
+		return false, fmt.Errorf("migrate: functions: %w", err)
+	}
+	return len(changed) == 0, nil
 }
 
-// Scripts are the migrations in goose's format, by file name.
-func Scripts() fs.FS {
-	scripts, err := fs.Sub(files, "sql")
-	if err != nil {
-		panic(err) // only for a path that is not valid, and this one is constant
-	}
-	return scripts
+// Hash is that of all files: databases that were migrated under the same hash have the same schema.
+func Hash() string {
+	sum := sha256.New()
+	_ = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error { // reading what is embedded cannot fail
+		if err == nil && !entry.IsDir() {
+			text, _ := files.ReadFile(path)
+			sum.Write(text)
+		}
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func newProvider(database *sql.DB) (*goose.Provider, error) {
-	provider, err := goose.NewProvider(goose.DialectPostgres, database, Scripts())
+	scripts, err := fs.Sub(files, "sql")
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, database, scripts)
 	if err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}

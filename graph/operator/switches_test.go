@@ -1,18 +1,15 @@
 package operator_test
 
 import (
-	"database/sql"
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 
 	"stoa/ent"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
-	"stoa/migrate"
 )
 
 // enable switches the email gate or restoring by email on or off.
@@ -131,41 +128,6 @@ func TestActivationKeepsItsTime(t *testing.T) {
 	later, err := o.Operator.ActivateLifecycle(o.ctx, "anew")
 	require.NoError(t, err)
 	require.Equal(t, 48*time.Hour, later.LifecycleActivatedAt.Sub(*first.LifecycleActivatedAt).Round(time.Hour), "it begins anew")
-}
-
-// A database in which an earlier version had everything switched on lets everybody in again.
-func TestAnEarlierVersionsSwitchesAreTakenBack(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	agent := o.Agent()
-	o.Exec("UPDATE settings SET email_gate_enabled = true, restore_enabled = true, lifecycle_activated_at = stoa_now(), email_requirement_activated_at = stoa_now() - interval '15 days'")
-	o.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
-	const active = "SELECT count(*) FROM bots b WHERE b.id = $1 AND stoa_active(b)"
-	require.Zero(t, o.Count(active, agent.ID))
-
-	database, err := sql.Open("postgres", o.URL)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, database.Close()) })
-	provider, err := goose.NewProvider(goose.DialectPostgres, database, migrate.Scripts())
-	require.NoError(t, err)
-	for range 2 { // the second time there is nothing to take back
-		_, err = database.ExecContext(t.Context(), "DELETE FROM goose_db_version WHERE version_id = 26")
-		require.NoError(t, err)
-		_, err = provider.ApplyVersion(t.Context(), 26, true)
-		require.NoError(t, err)
-		entries := o.entries()
-		require.Len(t, entries, 4)
-		for _, e := range entries {
-			require.Equal(t, "stoa migrate", e.Operator)
-			require.EqualValues(t, 7, e.ID.Version())
-		}
-	}
-	require.EqualValues(t, 1, o.Count(active, agent.ID))
-	now, err := o.Operator.Settings(o.ctx)
-	require.NoError(t, err)
-	require.False(t, now.EmailGateEnabled || now.RestoreEnabled)
-	require.Nil(t, now.LifecycleActivatedAt)
-	require.Nil(t, now.EmailRequirementActivatedAt)
 }
 
 func TestReinstatingLeadsOutOfTheTrash(t *testing.T) {

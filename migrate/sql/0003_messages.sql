@@ -1,118 +1,105 @@
--- Sending a message is one statement.
+-- Contacts, messages, events, and the places on the event channel.
 
 -- +goose Up
 
+CREATE TABLE contacts (
+  id uuid PRIMARY KEY,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  low_id uuid NOT NULL,
+  high_id uuid NOT NULL,
+  state character varying NOT NULL DEFAULT 'pending',
+  blocked_by uuid,
+  accepted_at timestamptz,
+  requester_id uuid NOT NULL CONSTRAINT contacts_bots_requester REFERENCES bots (id),
+  recipient_id uuid NOT NULL CONSTRAINT contacts_bots_recipient REFERENCES bots (id),
+  CONSTRAINT contacts_pair CHECK (
+    low_id < high_id AND low_id = least(requester_id, recipient_id) AND high_id = greatest(requester_id, recipient_id)),
+  CONSTRAINT contacts_state CHECK (state IN ('pending', 'accepted', 'blocked')),
+  CONSTRAINT contacts_accepted_at CHECK (state <> 'accepted' OR accepted_at IS NOT NULL),
+  CONSTRAINT contacts_blocked_by CHECK ((state = 'blocked') = (blocked_by IS NOT NULL))
+) WITH (fillfactor = 90);
+CREATE UNIQUE INDEX contact_low_id_high_id ON contacts (low_id, high_id);
+CREATE INDEX contact_requester_id_created_at_id ON contacts (requester_id, created_at DESC, id DESC);
+CREATE INDEX contact_recipient_id_created_at_id ON contacts (recipient_id, created_at DESC, id DESC);
+
+CREATE TABLE messages (
+  id uuid PRIMARY KEY,
+  created_at timestamptz NOT NULL,
+  contact_id uuid NOT NULL,
+  sender_id uuid NOT NULL,
+  recipient_id uuid NOT NULL,
+  client_message_id uuid NOT NULL,
+  encryption_version character varying NOT NULL,
+  nonce bytea NOT NULL,
+  ciphertext bytea NOT NULL,
+  sender_public_key bytea NOT NULL,
+  recipient_public_key bytea NOT NULL,
+  size_bytes bigint NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX message_contact_id_created_at_id ON messages (contact_id, created_at DESC, id DESC);
+CREATE INDEX message_expires_at ON messages (expires_at);
 -- Ciphertext does not compress, so nothing tries to.
 ALTER TABLE messages ALTER COLUMN ciphertext SET STORAGE EXTERNAL;
 
--- A function in SQL that cannot be inlined is parsed and planned anew by every statement that calls it; this one is called for
--- every message. In PL/pgSQL it is planned once a connection.
--- +goose StatementBegin
-CREATE OR REPLACE FUNCTION stoa_active(b bots) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN b.state = 'active' AND b.suspended_at IS NULL AND (b.email_verified_at IS NOT NULL OR NOT EXISTS (
-    SELECT 1 FROM settings WHERE email_requirement_activated_at <= stoa_now() - interval '14 days'));
-END
-$$;
--- +goose StatementEnd
+-- What stays of a message after it has expired, so that a repeat and a reused nonce are still told apart.
+CREATE TABLE message_guards (
+  id uuid PRIMARY KEY,
+  contact_id uuid NOT NULL,
+  sender_id uuid NOT NULL,
+  client_message_id uuid NOT NULL,
+  nonce bytea NOT NULL
+);
+CREATE UNIQUE INDEX messageguard_sender_id_client_message_id ON message_guards (sender_id, client_message_id);
+CREATE UNIQUE INDEX messageguard_sender_id_nonce ON message_guards (sender_id, nonce);
+CREATE UNIQUE INDEX messageguard_contact_id_nonce ON message_guards (contact_id, nonce);
 
--- stoa_send decides what becomes of an envelope whose form is right and, where it is accepted, writes the message, its guard
--- and its announcement. verdict is accepted, repeated, or the code of the rule that refuses it.
+CREATE SEQUENCE event_sequence;
+CREATE TABLE events (
+  id uuid PRIMARY KEY,
+  created_at timestamptz NOT NULL,
+  recipient_id uuid NOT NULL,
+  sequence bigint NOT NULL DEFAULT (nextval('event_sequence'::regclass)),
+  kind character varying NOT NULL,
+  payload bytea NOT NULL,
+  contact_id uuid,
+  message_id uuid
+);
+CREATE INDEX event_recipient_id_sequence ON events (recipient_id, sequence);
+CREATE INDEX event_created_at ON events (created_at);
+
+-- Who holds a place on the event channel. A crash that empties the unlogged tables costs nothing: each process writes its own
+-- rows again as soon as it has a connection.
 --
--- The contact's row is locked first and to the end: a block that commits before is seen, one that comes after waits. The guard
--- goes in before anything else is written. Where one of its three unique indexes holds the same already, the insert first
--- waits for a sender who has not committed yet; each statement here sees what was committed before it began, so the look-up
--- below then tells a repeat from a reused nonce, and of identical sends at once exactly one is accepted. That look-up also
--- comes for envelopes that a rule refuses, as a repeat goes before every rule. The limit is taken last, so that only new
--- messages count.
--- +goose StatementBegin
-CREATE FUNCTION stoa_send(new_id uuid, new_event_id uuid, from_id uuid, to_id uuid, client_id uuid, envelope_nonce bytea,
-  envelope_ciphertext bytea, envelope_version text, from_key bytea, to_key bytea, retention interval,
-  limit_name text, quota integer, span interval,
-  OUT verdict text, OUT id uuid, OUT contact_id uuid, OUT created_at timestamptz, OUT expires_at timestamptz,
-  OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-DECLARE
-  moment timestamptz := stoa_now();
-  pair_id uuid;
-  refusal text;
-  allowed boolean;
-  past record;
-BEGIN
-  SELECT c.id, CASE
-      WHEN c.state <> 'accepted' THEN 'contact_not_accepted'
-      WHEN NOT stoa_active(s) THEN 'inactive_bot'
-      WHEN s.encryption_public_key <> from_key OR r.encryption_public_key <> to_key THEN 'key_changed'
-    END
-    INTO pair_id, refusal
-    FROM contacts c JOIN bots s ON s.id = from_id JOIN bots r ON r.id = to_id
-    WHERE c.low_id = least(from_id, to_id) AND c.high_id = greatest(from_id, to_id)
-    FOR SHARE OF c;
-  IF NOT FOUND THEN
-    refusal := 'contact_not_accepted';
-  END IF;
+-- A process names itself by a number that it holds a session lock on, over the connection on which it listens for wake-ups. It
+-- lives for as long as that connection does, so the places of a killed one are free at once.
+CREATE SEQUENCE socket_process AS integer CYCLE;
 
-  IF refusal IS NULL THEN
-    INSERT INTO message_guards (id, contact_id, sender_id, client_message_id, nonce)
-      VALUES (new_id, pair_id, from_id, client_id, envelope_nonce) ON CONFLICT DO NOTHING;
-    IF FOUND THEN
-      SELECT t.allowed, t.remaining, t.reset_after INTO allowed, remaining, reset_after
-        FROM stoa_take(limit_name, from_id::text, quota, span) t;
-      IF NOT allowed THEN
-        DELETE FROM message_guards g WHERE g.id = new_id;
-        verdict := 'rate_limited';
-        RETURN;
-      END IF;
-      verdict := 'accepted';
-      id := new_id;
-      contact_id := pair_id;
-      created_at := moment;
-      expires_at := moment + retention;
-      INSERT INTO messages (id, created_at, contact_id, sender_id, recipient_id, client_message_id, encryption_version, nonce,
-          ciphertext, sender_public_key, recipient_public_key, size_bytes, expires_at)
-        VALUES (new_id, moment, pair_id, from_id, to_id, client_id, envelope_version, envelope_nonce,
-          envelope_ciphertext, from_key, to_key, octet_length(envelope_ciphertext), moment + retention);
-      INSERT INTO events (id, created_at, recipient_id, kind, payload, contact_id, message_id)
-        VALUES (new_event_id, moment, to_id, 'message.created', convert_to(format(
-          '{"message_id":"%s","contact_id":"%s","sender_id":"%s","client_message_id":"%s","created_at":"%s"}',
-          new_id, pair_id, from_id, client_id, to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')),
-          'UTF8'), pair_id, new_id);
-      RETURN;
-    END IF;
-    refusal := 'nonce_reuse';
-  END IF;
+CREATE VIEW socket_live_processes AS
+  SELECT objid::integer AS process FROM pg_locks
+  WHERE locktype = 'advisory' AND classid = 7061005 AND objsubid = 2 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database());
 
-  SELECT g.id, m.contact_id, m.created_at, m.expires_at, CASE
-      WHEN m.id IS NULL OR m.expires_at <= moment THEN 'message_expired'
-      WHEN m.recipient_id = to_id AND m.nonce = envelope_nonce AND m.ciphertext = envelope_ciphertext
-        AND m.encryption_version = envelope_version AND m.sender_public_key = from_key AND m.recipient_public_key = to_key
-        THEN 'repeated'
-      ELSE 'idempotency_conflict'
-    END AS verdict
-    INTO past
-    FROM message_guards g LEFT JOIN messages m ON m.id = g.id
-    WHERE g.sender_id = from_id AND g.client_message_id = client_id;
-  IF NOT FOUND THEN
-    verdict := refusal;
-    RETURN;
-  END IF;
-  verdict := past.verdict;
-  IF verdict = 'repeated' THEN
-    id := past.id;
-    contact_id := past.contact_id;
-    created_at := past.created_at;
-    expires_at := past.expires_at;
-  END IF;
-END
-$$;
--- +goose StatementEnd
+-- open counts the leases of a process, so that the limit over all agents is a sum over processes and not over sockets.
+CREATE UNLOGGED TABLE socket_processes (
+  process integer PRIMARY KEY,
+  open integer NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE UNLOGGED TABLE socket_leases (
+  id uuid PRIMARY KEY,
+  process integer NOT NULL,
+  bot_id uuid NOT NULL,
+  token_id uuid NOT NULL,
+  opened_at timestamptz NOT NULL
+);
+CREATE INDEX socket_leases_bot_id ON socket_leases (bot_id);
+CREATE INDEX socket_leases_process ON socket_leases (process);
 
 -- +goose Down
-DROP FUNCTION stoa_send(uuid, uuid, uuid, uuid, uuid, bytea, bytea, text, bytea, bytea, interval, text, integer, interval);
--- +goose StatementBegin
-CREATE OR REPLACE FUNCTION stoa_active(b bots) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT b.state = 'active' AND b.suspended_at IS NULL AND (b.email_verified_at IS NOT NULL OR NOT EXISTS (
-    SELECT 1 FROM settings WHERE email_requirement_activated_at <= stoa_now() - interval '14 days'))
-$$;
--- +goose StatementEnd
-ALTER TABLE messages ALTER COLUMN ciphertext SET STORAGE EXTENDED;
+DROP TABLE socket_leases, socket_processes;
+DROP VIEW socket_live_processes;
+DROP SEQUENCE socket_process;
+DROP TABLE events, message_guards, messages, contacts;
+DROP SEQUENCE event_sequence;

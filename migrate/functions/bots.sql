@@ -1,10 +1,32 @@
--- A registration is one statement.
+-- Agents: who is visible, who may take on obligations, registration.
 
--- +goose Up
+-- Whether others may see an agent's profile, and with it its public posts and their files: it is open, and the agent is active
+-- and not suspended. Everyone who shows them asks this when reading.
+CREATE OR REPLACE FUNCTION stoa_public(b bots) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
+$$;
+
+-- Whether an agent may take on new obligations: it is active, not suspended, and not restricted for want of a verified owner
+-- email 14 days after an operator activated that requirement (§3.4). For statements that have the settings at hand: the planner
+-- puts it in line, where a function that reads them by itself is called for every row. They are joined by their id, 1: the
+-- planner knows that as one row, and takes a table that is too small ever to be analysed for hundreds, after which no plan seems
+-- good enough to be kept.
+CREATE OR REPLACE FUNCTION stoa_active(b bots, s settings) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT b.state = 'active' AND b.suspended_at IS NULL AND (b.email_verified_at IS NOT NULL
+    OR coalesce(s.email_requirement_activated_at > stoa_now() - interval '14 days', true))
+$$;
+
+-- The same, where a statement does not have the settings. In SQL it would be parsed and planned anew by every statement that
+-- calls it; in PL/pgSQL it is planned once a connection.
+CREATE OR REPLACE FUNCTION stoa_active(b bots) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT stoa_active(b, s) FROM settings s WHERE s.id = 1);
+END
+$$;
 
 -- stoa_grant_token makes a token of an agent, live from the transaction's start, and tells when it ends.
--- +goose StatementBegin
-CREATE FUNCTION stoa_grant_token(owner uuid, new_id uuid, secret_hash bytea, lifetime interval) RETURNS timestamptz LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION stoa_grant_token(owner uuid, new_id uuid, secret_hash bytea, lifetime interval) RETURNS timestamptz
+LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
 BEGIN
@@ -12,22 +34,6 @@ BEGIN
   RETURN moment + lifetime;
 END
 $$;
--- +goose StatementEnd
-
--- stoa_open_wallet makes the wallet of a new agent with the starting grant in it, which is the first transaction of its ledger. ids
--- are those of the wallet, the transaction and its entries. Nobody else sees the wallet yet, so there is nothing to lock and no
--- balance to move: stoa_post would take a sixth of a registration's time for that. All or nothing, as there.
--- +goose StatementBegin
-CREATE FUNCTION stoa_open_wallet(owner uuid, ids uuid[], amount bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  moment timestamptz := stoa_now();
-BEGIN
-  INSERT INTO accounts (id, created_at, bot_id, available_minor, entry_count) VALUES (ids[1], moment, owner, amount, 1);
-  INSERT INTO ledger_entries (id, created_at, transaction_id, kind, account_kind, bot_id, number, delta_minor)
-    VALUES (ids[3], moment, ids[2], 'grant', 'issuance', NULL, NULL, -amount), (ids[4], moment, ids[2], 'grant', 'available', owner, 1, amount);
-END
-$$;
--- +goose StatementEnd
 
 -- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
 -- wallet with the starting grant, its first token, and the use of an invitation. verdict is registered, or the code of the rule
@@ -39,8 +45,8 @@ $$;
 --
 -- A connection that breaks may hide the answer of a statement that was committed, and the pool repeats it on another: a
 -- registration that finds its own passport is answered as it was the first time.
--- +goose StatementBegin
-CREATE FUNCTION stoa_register(new_id uuid, new_handle text, name text, field text, about text, appearance text, open boolean,
+CREATE OR REPLACE FUNCTION stoa_register(new_id uuid, new_handle text, name text, field text, about text, appearance text,
+  open boolean,
   public_key bytea, invited_by bytea, token_id uuid, token_hash bytea, lifetime interval,
   wallet_ids uuid[], amount bigint,
   OUT verdict text, OUT moment timestamptz, OUT token_expires_at timestamptz) LANGUAGE plpgsql AS $$
@@ -54,7 +60,8 @@ BEGIN
     verdict := 'forbidden';
   ELSIF mode = 'INVITATION' THEN
     SELECT i.id INTO invitation FROM invitations i
-      WHERE i.code_hash = invited_by AND i.revoked_at IS NULL AND i.used < i.uses AND coalesce(i.expires_at > moment, true) FOR UPDATE;
+      WHERE i.code_hash = invited_by AND i.revoked_at IS NULL AND i.used < i.uses
+        AND coalesce(i.expires_at > moment, true) FOR UPDATE;
     IF NOT FOUND THEN
       verdict := 'invalid_invitation';
     END IF;
@@ -82,9 +89,3 @@ BEGIN
   END IF;
 END
 $$;
--- +goose StatementEnd
-
--- +goose Down
-DROP FUNCTION stoa_register(uuid, text, text, text, text, text, boolean, bytea, bytea, uuid, bytea, interval, uuid[], bigint);
-DROP FUNCTION stoa_open_wallet(uuid, uuid[], bigint);
-DROP FUNCTION stoa_grant_token(uuid, uuid, bytea, interval);

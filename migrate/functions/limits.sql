@@ -1,0 +1,56 @@
+-- Rate limits (§8).
+
+-- stoa_take counts one act of a subject against a limit of quota acts per span and tells whether it is allowed: whoever keeps
+-- to the quota in every span is never refused, and no span but its last sixtieth holds more. A refused act is not counted.
+-- remaining: acts still allowed at once; reset_after: seconds until the whole quota is there again, or, when refused, until
+-- one act is. A quota of 0 is no limit.
+CREATE OR REPLACE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval,
+  OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
+DECLARE
+  slots CONSTANT integer := 60;
+  slot double precision := extract(epoch FROM span) / slots;
+  present double precision := extract(epoch FROM stoa_now());
+  now_slot bigint := floor(present / slot);
+  oldest bigint;
+  w rate_windows;
+BEGIN
+  allowed := true;
+  remaining := quota;
+  reset_after := 0;
+  IF quota = 0 THEN
+    RETURN;
+  END IF;
+  LOOP
+    SELECT * INTO w FROM rate_windows r WHERE r.name = limit_name AND r.subject = limit_subject FOR UPDATE;
+    EXIT WHEN FOUND;
+    INSERT INTO rate_windows VALUES (limit_name, limit_subject, stoa_now(), now_slot, 0, array_fill(0, ARRAY[slots]))
+      ON CONFLICT DO NOTHING;
+  END LOOP;
+
+  -- A transaction that began earlier counts as of the newest one. What has left the span since is forgotten.
+  now_slot := greatest(now_slot, w.newest);
+  IF w.total > 0 THEN
+    FOR i IN greatest(w.newest + 1, now_slot - slots + 1)..now_slot LOOP
+      w.total := w.total - w.counts[i % slots + 1];
+      w.counts[i % slots + 1] := 0;
+    END LOOP;
+  END IF;
+
+  IF w.total + 1 > quota THEN
+    allowed := false;
+    remaining := 0;
+    oldest := now_slot - slots;
+    WHILE w.total + 1 > quota LOOP
+      oldest := oldest + 1;
+      w.total := w.total - w.counts[oldest % slots + 1];
+    END LOOP;
+    reset_after := (oldest + slots) * slot - present;
+    RETURN;
+  END IF;
+  w.counts[now_slot % slots + 1] := w.counts[now_slot % slots + 1] + 1;
+  UPDATE rate_windows r SET taken_at = stoa_now(), newest = now_slot, total = w.total + 1, counts = w.counts
+    WHERE r.name = limit_name AND r.subject = limit_subject;
+  remaining := quota - w.total - 1;
+  reset_after := (now_slot + slots) * slot - present;
+END
+$$;

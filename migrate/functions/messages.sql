@@ -1,0 +1,91 @@
+-- Sending a message is one statement.
+
+-- stoa_send decides what becomes of an envelope whose form is right and, where it is accepted, writes the message, its guard
+-- and its announcement. verdict is accepted, repeated, or the code of the rule that refuses it.
+--
+-- The contact's row is locked first and to the end: a block that commits before is seen, one that comes after waits. The guard
+-- goes in before anything else is written. Where one of its three unique indexes holds the same already, the insert first
+-- waits for a sender who has not committed yet; each statement here sees what was committed before it began, so the look-up
+-- below then tells a repeat from a reused nonce, and of identical sends at once exactly one is accepted. That look-up also
+-- comes for envelopes that a rule refuses, as a repeat goes before every rule. The limit is taken last, so that only new
+-- messages count.
+CREATE OR REPLACE FUNCTION stoa_send(new_id uuid, new_event_id uuid, from_id uuid, to_id uuid, client_id uuid,
+  envelope_nonce bytea,
+  envelope_ciphertext bytea, envelope_version text, from_key bytea, to_key bytea, retention interval,
+  limit_name text, quota integer, span interval,
+  OUT verdict text, OUT id uuid, OUT contact_id uuid, OUT created_at timestamptz, OUT expires_at timestamptz,
+  OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := stoa_now();
+  pair_id uuid;
+  refusal text;
+  allowed boolean;
+  past record;
+BEGIN
+  SELECT c.id, CASE
+      WHEN c.state <> 'accepted' THEN 'contact_not_accepted'
+      WHEN NOT stoa_active(s) THEN 'inactive_bot'
+      WHEN s.encryption_public_key <> from_key OR r.encryption_public_key <> to_key THEN 'key_changed'
+    END
+    INTO pair_id, refusal
+    FROM contacts c JOIN bots s ON s.id = from_id JOIN bots r ON r.id = to_id
+    WHERE c.low_id = least(from_id, to_id) AND c.high_id = greatest(from_id, to_id)
+    FOR SHARE OF c;
+  IF NOT FOUND THEN
+    refusal := 'contact_not_accepted';
+  END IF;
+
+  IF refusal IS NULL THEN
+    INSERT INTO message_guards (id, contact_id, sender_id, client_message_id, nonce)
+      VALUES (new_id, pair_id, from_id, client_id, envelope_nonce) ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+      SELECT t.allowed, t.remaining, t.reset_after INTO allowed, remaining, reset_after
+        FROM stoa_take(limit_name, from_id::text, quota, span) t;
+      IF NOT allowed THEN
+        DELETE FROM message_guards g WHERE g.id = new_id;
+        verdict := 'rate_limited';
+        RETURN;
+      END IF;
+      verdict := 'accepted';
+      id := new_id;
+      contact_id := pair_id;
+      created_at := moment;
+      expires_at := moment + retention;
+      INSERT INTO messages (id, created_at, contact_id, sender_id, recipient_id, client_message_id, encryption_version, nonce,
+          ciphertext, sender_public_key, recipient_public_key, size_bytes, expires_at)
+        VALUES (new_id, moment, pair_id, from_id, to_id, client_id, envelope_version, envelope_nonce,
+          envelope_ciphertext, from_key, to_key, octet_length(envelope_ciphertext), moment + retention);
+      INSERT INTO events (id, created_at, recipient_id, kind, payload, contact_id, message_id)
+        VALUES (new_event_id, moment, to_id, 'message.created', convert_to(format(
+          '{"message_id":"%s","contact_id":"%s","sender_id":"%s","client_message_id":"%s","created_at":"%s"}',
+          new_id, pair_id, from_id, client_id, to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')),
+          'UTF8'), pair_id, new_id);
+      RETURN;
+    END IF;
+    refusal := 'nonce_reuse';
+  END IF;
+
+  SELECT g.id, m.contact_id, m.created_at, m.expires_at, CASE
+      WHEN m.id IS NULL OR m.expires_at <= moment THEN 'message_expired'
+      WHEN m.recipient_id = to_id AND m.nonce = envelope_nonce AND m.ciphertext = envelope_ciphertext
+        AND m.encryption_version = envelope_version AND m.sender_public_key = from_key AND m.recipient_public_key = to_key
+        THEN 'repeated'
+      ELSE 'idempotency_conflict'
+    END AS verdict
+    INTO past
+    FROM message_guards g LEFT JOIN messages m ON m.id = g.id
+    WHERE g.sender_id = from_id AND g.client_message_id = client_id;
+  IF NOT FOUND THEN
+    verdict := refusal;
+    RETURN;
+  END IF;
+  verdict := past.verdict;
+  IF verdict = 'repeated' THEN
+    id := past.id;
+    contact_id := past.contact_id;
+    created_at := past.created_at;
+    expires_at := past.expires_at;
+  END IF;
+END
+$$;

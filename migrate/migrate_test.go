@@ -1,0 +1,88 @@
+package migrate_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	_ "github.com/lib/pq"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/migrate"
+)
+
+func open(t *testing.T) *sql.DB {
+	t.Helper()
+	database, err := sql.Open("postgres", graphtest.NewDatabase(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, database.Close()) })
+	return database
+}
+
+func requireCurrent(t *testing.T, database *sql.DB, want bool) {
+	t.Helper()
+	current, err := migrate.Current(t.Context(), database)
+	require.NoError(t, err)
+	require.Equal(t, want, current)
+}
+
+// A function that another version left behind is replaced, together with its triggers, and nothing else is.
+func TestChangedFunctionsAreAppliedAgain(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	requireCurrent(t, database, true)
+	for _, change := range []string{
+		"CREATE OR REPLACE FUNCTION stoa_now() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT 'epoch'::timestamptz $$",
+		"DROP TRIGGER ledger_entries_balanced ON ledger_entries",
+		"UPDATE function_files SET hash = '' WHERE name IN ('functions/clock.sql', 'functions/wallet.sql')",
+	} {
+		_, err := database.ExecContext(t.Context(), change)
+		require.NoError(t, err)
+	}
+	requireCurrent(t, database, false)
+	require.NoError(t, migrate.Up(t.Context(), database))
+	requireCurrent(t, database, true)
+	var ticks, balanced bool
+	require.NoError(t, database.QueryRowContext(t.Context(), `SELECT stoa_now() > now() - interval '1 day',
+		EXISTS (SELECT FROM pg_trigger WHERE tgname = 'ledger_entries_balanced')`).Scan(&ticks, &balanced))
+	require.True(t, ticks)
+	require.True(t, balanced)
+}
+
+// A database that knows no hashes gets every function; one that a failure leaves half-way keeps none of them.
+func TestFunctionsAreAppliedTogether(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	_, err := database.ExecContext(t.Context(), "DROP TABLE function_files")
+	require.NoError(t, err)
+	requireCurrent(t, database, false)
+	require.NoError(t, migrate.Up(t.Context(), database))
+	requireCurrent(t, database, true)
+
+	// A function cannot be replaced by one with another result, so one file fails.
+	_, err = database.ExecContext(t.Context(), `DROP FUNCTION stoa_take(text, text, integer, interval);
+		CREATE FUNCTION stoa_take(text, text, integer, interval) RETURNS void LANGUAGE sql AS '';
+		UPDATE function_files SET hash = ''`)
+	require.NoError(t, err)
+	require.Error(t, migrate.Up(t.Context(), database))
+	var applied int
+	require.NoError(t, database.QueryRowContext(t.Context(), "SELECT count(*) FROM function_files WHERE hash <> ''").Scan(&applied))
+	require.Zero(t, applied)
+}
+
+// Servers that start at once against an empty database migrate it together.
+func TestMigrationsAtOnce(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	_, err := database.ExecContext(t.Context(), "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+	require.NoError(t, err)
+	done := make(chan error)
+	for range 4 {
+		go func() { done <- migrate.Up(context.WithoutCancel(t.Context()), database) }()
+	}
+	for range 4 {
+		require.NoError(t, <-done)
+	}
+	requireCurrent(t, database, true)
+}
