@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"runtime"
 	"slices"
-	"strconv"
 	"testing"
 )
 
@@ -35,7 +33,6 @@ func Main(m *testing.M, scope Scope) int {
 	}
 	t := &Transport{Next: http.DefaultTransport, Description: description, Scope: scope}
 	http.DefaultTransport = t
-	runMoreAtOnce()
 	code := m.Run()
 	complaints := t.deviations
 	if code == 0 && scope == Complete && whole() {
@@ -48,17 +45,6 @@ func Main(m *testing.M, scope Scope) int {
 		fmt.Fprintln(os.Stderr, complaint)
 	}
 	return max(code, 1)
-}
-
-// runMoreAtOnce runs twice as many tests at once as Go does by default, since these tests wait for the database and for timeouts more than
-// they compute. A number that the command line asks for stays.
-func runMoreAtOnce() {
-	flag.Parse()
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
-	if !asked {
-		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // the flag exists in every test program
-	}
 }
 
 // whole tells whether the flags let all tests of the package run.

@@ -34,7 +34,7 @@ func rawFrame(first, second byte, length int, payload string) []byte {
 func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
-	p := h.process()
+	p := h.process(withoutPings)
 	agent := h.Agent()
 	id := uuid.NewString()
 	good := `{"type":"ack","event_id":"` + id + `"}`
@@ -110,7 +110,7 @@ func TestAnythingButAnAckIsAProtocolError(t *testing.T) {
 func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
-	p := h.process()
+	p := h.process(withoutPings)
 	agent := h.Agent()
 	ack := `{"type":"ack","event_id":"` + uuid.NewString() + `"}`
 	ping := rawFrame(0x89, 0x80, 0, "")
@@ -143,7 +143,7 @@ func TestMoreThanFiftyFramesASecondAreTooMany(t *testing.T) {
 func TestFirstAcksDoNotCountAsFrames(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
-	p := h.process()
+	p := h.process(withoutPings)
 	agent := h.Agent()
 	const more = 20
 	p.tell(agent, many(events.WindowSize+more)...)

@@ -108,6 +108,9 @@ func (p *process) linked() {
 	require.Eventually(p.t, func() bool { return p.hub.Stats().Linked }, patience, time.Millisecond)
 }
 
+// withoutPings is for tests that write to the connection beneath the library's: its answer to a ping leaves a deadline there.
+func withoutPings(c *socket.Config) { c.PingInterval = time.Hour }
+
 func quotas(perAgent, total int) func(*socket.Config) {
 	return func(c *socket.Config) { c.Quotas = limits.Quotas{SocketsPerAgent: perAgent, Sockets: total} }
 }
@@ -297,7 +300,8 @@ func many(n int) []int {
 
 func (p *process) tellEvents(list ...events.Event) {
 	p.t.Helper()
-	require.NoError(p.t, p.Events.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+	patient := db.WithStatementTimeout(context.Background(), patience) // on a busy machine megabytes take longer than a request may
+	require.NoError(p.t, p.Events.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
 		return p.Events.Add(ctx, tx, list...)
 	}))
 }
