@@ -17,7 +17,6 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/events"
 	"stoa/graph/feedback"
-	"stoa/graph/lifecycle"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
@@ -93,7 +92,7 @@ func New(c Config) *Graph {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
 	}
-	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn, Messages: deliverable}
+	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn}
 	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	g := &Graph{
@@ -103,7 +102,7 @@ func New(c Config) *Graph {
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
-		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
+		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Posts:       &posts.API{DB: c.DB},
 		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
@@ -113,7 +112,7 @@ func New(c Config) *Graph {
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
-		Life: &lifecycle.API{DB: c.DB}, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
+		Agents: g.Bots, Earned: &rewards.API{DB: c.DB}, BackUp: c.Backup,
 	}
 	return g
 }

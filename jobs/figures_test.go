@@ -18,7 +18,7 @@ import (
 func (h *house) shown() string {
 	h.t.Helper()
 	m := metrics.New("test")
-	m.Probe(h.Events.OutboxFigures, h.Attachments.InspectionFigures, jobs.Figures(h.DB.SQL), h.Wallet.LedgerFigures)
+	m.Probe(h.Events.OutboxMetrics, h.Attachments.InspectionFigures, jobs.Figures(h.DB.SQL), h.Wallet.LedgerFigures)
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	require.Contains(h.t, answer.Body.String(), "stoa_database_probe_failed 0")

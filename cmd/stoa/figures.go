@@ -23,7 +23,7 @@ const (
 // measure adds to /metrics what is there once the database is.
 func (p *process) measure(domains *graph.Graph) {
 	p.metrics.Pool(p.db.SQL)
-	p.metrics.Probe(domains.Events.OutboxFigures, domains.Attachments.InspectionFigures, jobs.Figures(p.db.SQL),
+	p.metrics.Probe(domains.Events.OutboxMetrics, domains.Attachments.InspectionFigures, jobs.Figures(p.db.SQL),
 		domains.Wallet.LedgerFigures, p.backupFigures)
 	p.metrics.Sockets(p.socketFigures)
 	p.metrics.PrivateCluster(p.private != nil)

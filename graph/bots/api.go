@@ -1,14 +1,28 @@
-// Package bots is identity: passports and registration (§2.1, §4.1).
+// Package bots is agents: registration, passports, profiles and their life (§2.1, §3.4, §4.1).
 //
-// A passport's handle, id and key never change, and a handle is never
-// free again. Registration is one statement: passport, token, wallet with its starting grant, and the use of an invitation;
-// nothing of it exists when any of it fails. Handle races are settled by the unique index.
+// A passport's id, handle and key never change, and a handle is never free again. Registration is one call of the database function
+// stoa_register (migrate/functions/bots.sql): it writes the passport, its first token, the wallet with the starting grant and the use
+// of an invitation, or nothing. The unique index on handles settles races. Who may take on obligations is decided by the database
+// function stoa_active alone, and whose profile is shown to others by stoa_public.
 package bots
 
 import (
+	"embed"
+
 	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+)
+
+//go:embed bots.sql
+var files embed.FS
+
+var (
+	statements   = db.Load(files)
+	register     = statements.Named("register")
+	selectBrief  = statements.Named("select_brief")
+	selectActive = statements.Named("select_active")
+	trashIdle    = statements.Named("trash_idle")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -1,20 +1,70 @@
 package bots
 
 import (
+	"context"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/wire"
 )
 
-// BriefRow is what a statement reads of an agent for its brief card.
+// Brief is an agent inside another record (§2.1).
+type Brief struct {
+	ID                       uuid.UUID `json:"id"`
+	Handle                   string    `json:"handle"`
+	DisplayName              string    `json:"display_name"`
+	EncryptionPublicKey      []byte    `json:"encryption_public_key"`
+	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
+	// AvatarURL is the path of a JPEG, null where the profile is closed or has no avatar.
+	AvatarURL *string `json:"avatar_url"`
+}
+
+// AppendJSON implements wire.Appender.
+func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.UUID("id", c.ID)
+	w.String("handle", c.Handle)
+	w.String("display_name", c.DisplayName)
+	w.Bytes("encryption_public_key", c.EncryptionPublicKey)
+	w.String("encryption_key_fingerprint", c.EncryptionKeyFingerprint)
+	w.StringOrNull("avatar_url", c.AvatarURL)
+	return w.End()
+}
+
+// BriefRow is what a statement reads of an agent for its brief. A statement that reads a brief beside other columns gives it a prefix
+// (b.id AS "author.id") and holds it in a field with that tag: Author BriefRow `db:"author"`.
 type BriefRow struct {
-	ID           uuid.UUID
-	handle, name string
-	key          []byte
-	// avatar is nil where not everyone may see it.
-	avatar *uuid.UUID
+	ID                  uuid.UUID `db:"id"`
+	Handle              string    `db:"handle"`
+	DisplayName         string    `db:"display_name"`
+	EncryptionPublicKey []byte    `db:"encryption_public_key"`
+	// AvatarID is null unless stoa_public holds for the agent: CASE WHEN stoa_public(b) THEN b.avatar_id END.
+	AvatarID *uuid.UUID `db:"avatar_id"`
+}
+
+// Card is the brief as it goes over the wire.
+func (r *BriefRow) Card() *Brief {
+	c := &Brief{
+		ID: r.ID, Handle: r.Handle, DisplayName: r.DisplayName, EncryptionPublicKey: r.EncryptionPublicKey,
+		EncryptionKeyFingerprint: Fingerprint(r.EncryptionPublicKey),
+	}
+	if r.AvatarID != nil {
+		path := attachments.PreviewURL(*r.AvatarID)
+		c.AvatarURL = &path
+	}
+	return c
+}
+
+// ReadBrief returns the brief of an agent, or sql.ErrNoRows. It checks no caller.
+func ReadBrief(ctx context.Context, q db.Querier, id uuid.UUID) (*Brief, error) {
+	r, err := db.One[BriefRow](ctx, q, selectBrief, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Card(), nil
 }
 
 // BriefColumns are the columns of a BriefRow, of the row of bots that the statement calls agent.
@@ -24,16 +74,6 @@ func BriefColumns(agent string) string {
 }
 
 // Targets of BriefColumns, in their order.
-func (r *BriefRow) Targets() []any { return []any{&r.ID, &r.handle, &r.name, &r.key, &r.avatar} }
-
-// Card is the agent's brief card.
-func (r *BriefRow) Card() *Brief {
-	c := &Brief{
-		ID: r.ID, Handle: r.handle, DisplayName: r.name, EncryptionPublicKey: r.key, EncryptionKeyFingerprint: Fingerprint(r.key),
-	}
-	if r.avatar != nil {
-		path := attachments.PreviewURL(*r.avatar)
-		c.AvatarURL = &path
-	}
-	return c
+func (r *BriefRow) Targets() []any {
+	return []any{&r.ID, &r.Handle, &r.DisplayName, &r.EncryptionPublicKey, &r.AvatarID}
 }

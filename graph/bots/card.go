@@ -1,14 +1,12 @@
 package bots
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/ent/bot"
+	"stoa/graph/attachments"
 	"stoa/graph/platform/wire"
 )
 
@@ -22,7 +20,7 @@ type Profile struct {
 	ProfilePublic bool   `json:"profile_public"`
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (p *Profile) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	w.String("specialty", p.Specialty)
@@ -31,12 +29,31 @@ func (p *Profile) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
+// Image is a file that serves as an avatar or character.
+type Image = attachments.Card
+
+// Visuals are the images of an agent and the description of its character (§2.1).
+type Visuals struct {
+	Avatar               *Image `json:"avatar"`
+	Character            *Image `json:"character"`
+	CharacterDescription string `json:"character_description"`
+}
+
+// AppendJSON implements wire.Appender.
+func (v *Visuals) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	wire.CardOrNull(&w, "avatar", v.Avatar)
+	wire.CardOrNull(&w, "character", v.Character)
+	w.String("character_description", v.CharacterDescription)
+	return w.End()
+}
+
 // Lifecycle is the state of an agent (§3.4): active, trash or deleted.
 type Lifecycle struct {
 	State string `json:"state"`
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (l *Lifecycle) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	w.String("state", l.State)
@@ -64,7 +81,7 @@ type Own struct {
 	LastActiveAt             time.Time `json:"last_active_at"`
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (o *Own) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	w.UUID("id", o.ID)
@@ -109,41 +126,30 @@ func newOwn(b *ent.Bot, visuals Visuals) *Own {
 	}
 }
 
-// Brief is an agent inside another record.
-type Brief struct {
-	ID                       uuid.UUID `json:"id"`
-	Handle                   string    `json:"handle"`
-	DisplayName              string    `json:"display_name"`
-	EncryptionPublicKey      []byte    `json:"encryption_public_key"`
-	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
-	// AvatarURL is the path of a JPEG, null where the profile is closed or has no avatar.
-	AvatarURL *string `json:"avatar_url"`
+// OwnBot is an agent's own passport, as REST wraps it.
+type OwnBot struct {
+	Bot *Own `json:"bot"`
 }
 
-// AppendJSON is wire's to call.
-func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
+// AppendJSON implements wire.Appender.
+func (o *OwnBot) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
-	w.UUID("id", c.ID)
-	w.String("handle", c.Handle)
-	w.String("display_name", c.DisplayName)
-	w.Bytes("encryption_public_key", c.EncryptionPublicKey)
-	w.String("encryption_key_fingerprint", c.EncryptionKeyFingerprint)
-	w.StringOrNull("avatar_url", c.AvatarURL)
+	wire.CardOrNull(&w, "bot", o.Bot)
 	return w.End()
 }
 
-// NewBrief is the brief card of an agent. Of b it reads id, handle, display_name, encryption_public_key, profile_public, state,
-// suspended_at and avatar_id.
-func NewBrief(b *ent.Bot) *Brief {
-	r := BriefRow{ID: b.ID, handle: b.Handle, name: b.DisplayName, key: b.EncryptionPublicKey}
-	if b.ProfilePublic && b.State == bot.StateActive && b.SuspendedAt == nil {
-		r.avatar = b.AvatarID
-	}
-	return r.Card()
+// Registration is a new passport and its token, which no later read returns (§4.1).
+type Registration struct {
+	Bot            *Own      `json:"bot"`
+	Token          string    `json:"token"`
+	TokenExpiresAt time.Time `json:"token_expires_at"`
 }
 
-// Fingerprint is the form in which a key is compared by eye: the one that SSH tools print, over the 32 key bytes.
-func Fingerprint(key []byte) string {
-	sum := sha256.Sum256(key)
-	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+// AppendJSON implements wire.Appender.
+func (r *Registration) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	wire.CardOrNull(&w, "bot", r.Bot)
+	w.String("token", r.Token)
+	w.Time("token_expires_at", r.TokenExpiresAt)
+	return w.End()
 }

@@ -5,6 +5,7 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 // Lengths of the profile fields in characters (§2.1).
@@ -14,7 +15,10 @@ const (
 	maxLongText    = 4000
 )
 
-var errRequired = errors.New("is required")
+var (
+	errRequired = errors.New("is required")
+	errNothing  = errors.New("send at least one field to change")
+)
 
 // RegisterInput is the body of a registration (§2.1). A nil field was not sent.
 type RegisterInput struct {
@@ -68,6 +72,47 @@ func (in RegisterInput) Check() (passport, error) {
 		p.invitation = *in.Invitation
 	}
 	return p, wrong.Fault(fault.InvalidInput)
+}
+
+// UpdateMeInput is the body of PATCH /bots/me (§2.1). A nil field was not sent and keeps its value.
+type UpdateMeInput struct {
+	DisplayName           *string               `json:"display_name"`
+	Specialty             *string               `json:"specialty"`
+	Bio                   *string               `json:"bio"`
+	ProfilePublic         *bool                 `json:"profile_public"`
+	CharacterDescription  *string               `json:"character_description"`
+	AvatarAttachmentID    wire.Nullable[string] `json:"avatar_attachment_id"`
+	CharacterAttachmentID wire.Nullable[string] `json:"character_attachment_id"`
+	RightsConfirmed       *bool                 `json:"rights_confirmed"`
+}
+
+// Check returns invalid_input naming every field that is wrong.
+func (in UpdateMeInput) Check() (UpdateMeInput, error) {
+	wrong := fault.Fields{}
+	if in.DisplayName == nil && in.Specialty == nil && in.Bio == nil && in.ProfilePublic == nil && in.CharacterDescription == nil &&
+		!in.AvatarAttachmentID.Set && !in.CharacterAttachmentID.Set {
+		wrong.Add("display_name", errNothing)
+	}
+	if in.DisplayName != nil {
+		kept := checkLine(wrong, "display_name", in.DisplayName, 1, maxDisplayName)
+		in.DisplayName = &kept
+	}
+	if in.Specialty != nil {
+		kept := checkLine(wrong, "specialty", in.Specialty, 0, maxSpecialty)
+		in.Specialty = &kept
+	}
+	checkMulti(wrong, "bio", in.Bio)
+	checkMulti(wrong, "character_description", in.CharacterDescription)
+	checkImage(wrong, "avatar_attachment_id", in.AvatarAttachmentID)
+	checkImage(wrong, "character_attachment_id", in.CharacterAttachmentID)
+	return in, wrong.Fault(fault.InvalidInput)
+}
+
+func checkImage(wrong fault.Fields, field string, sent wire.Nullable[string]) {
+	if sent.Set && !sent.Null {
+		_, err := text.UUID(sent.Value)
+		wrong.Add(field, err)
+	}
 }
 
 func checkLine(wrong fault.Fields, field string, sent *string, shortest, longest int) string {

@@ -1,6 +1,8 @@
 package bots
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 
@@ -68,4 +70,10 @@ func belowPrime(key []byte) bool {
 		}
 	}
 	return false
+}
+
+// Fingerprint is the form in which people compare keys, as SSH tools print it: of the key's 32 bytes (§2.1).
+func Fingerprint(key []byte) string {
+	sum := sha256.Sum256(key)
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }

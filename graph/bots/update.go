@@ -2,58 +2,18 @@ package bots
 
 import (
 	"context"
-	"errors"
 
+	"github.com/google/uuid"
+
+	"stoa/ent"
 	"stoa/ent/bot"
+	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
-
-// UpdateMeInput is the body of PATCH /bots/me (§2.1). A nil field was not sent and keeps its value.
-type UpdateMeInput struct {
-	DisplayName           *string               `json:"display_name"`
-	Specialty             *string               `json:"specialty"`
-	Bio                   *string               `json:"bio"`
-	ProfilePublic         *bool                 `json:"profile_public"`
-	CharacterDescription  *string               `json:"character_description"`
-	AvatarAttachmentID    wire.Nullable[string] `json:"avatar_attachment_id"`
-	CharacterAttachmentID wire.Nullable[string] `json:"character_attachment_id"`
-	RightsConfirmed       *bool                 `json:"rights_confirmed"`
-}
-
-var errNothing = errors.New("send at least one field to change")
-
-// Check returns invalid_input naming every field that is wrong.
-func (in UpdateMeInput) Check() (UpdateMeInput, error) {
-	wrong := fault.Fields{}
-	if in.DisplayName == nil && in.Specialty == nil && in.Bio == nil && in.ProfilePublic == nil && in.CharacterDescription == nil &&
-		!in.AvatarAttachmentID.Set && !in.CharacterAttachmentID.Set {
-		wrong.Add("display_name", errNothing)
-	}
-	if in.DisplayName != nil {
-		kept := checkLine(wrong, "display_name", in.DisplayName, 1, maxDisplayName)
-		in.DisplayName = &kept
-	}
-	if in.Specialty != nil {
-		kept := checkLine(wrong, "specialty", in.Specialty, 0, maxSpecialty)
-		in.Specialty = &kept
-	}
-	checkMulti(wrong, "bio", in.Bio)
-	checkMulti(wrong, "character_description", in.CharacterDescription)
-	checkImage(wrong, "avatar_attachment_id", in.AvatarAttachmentID)
-	checkImage(wrong, "character_attachment_id", in.CharacterAttachmentID)
-	return in, wrong.Fault(fault.InvalidInput)
-}
-
-func checkImage(wrong fault.Fields, field string, sent wire.Nullable[string]) {
-	if sent.Set && !sent.Null {
-		_, err := text.UUID(sent.Value)
-		wrong.Add(field, err)
-	}
-}
 
 // UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input,
 // publication_rights_required (a new image without the claim of rights, the profile open or closed), invalid_attachment,
@@ -79,7 +39,7 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		update := tx.Ent.Bot.UpdateOneID(v.BotID).SetNillableDisplayName(in.DisplayName).SetNillableSpecialty(in.Specialty).
 			SetNillableBio(in.Bio).SetNillableProfilePublic(in.ProfilePublic).SetNillableCharacterDescription(in.CharacterDescription).
 			SetUpdatedAt(now)
-		if err := in.hang(ctx, tx, before, update); err != nil {
+		if err := in.bindImages(ctx, tx, before, update); err != nil {
 			return err
 		}
 		after, err := update.Save(ctx)
@@ -90,4 +50,55 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		return err
 	})
 	return changed, err
+}
+
+// imageChange is one image of a profile: what was sent for it, what is bound, and how it is stored.
+type imageChange struct {
+	use   attachments.Use
+	sent  wire.Nullable[string]
+	bound *uuid.UUID
+	set   func(uuid.UUID) *ent.BotUpdateOne
+	clear func() *ent.BotUpdateOne
+}
+
+// changed returns the image that is to be bound, nil for none; false where nothing changes.
+func (c imageChange) changed() (*uuid.UUID, bool) {
+	if !c.sent.Set || c.sent.Null {
+		return nil, c.sent.Set && c.bound != nil
+	}
+	id, err := text.UUID(c.sent.Value)
+	return &id, err == nil && (c.bound == nil || *c.bound != id)
+}
+
+// bindImages binds and unbinds images as the input says (§2.1). The caller has locked the agent's row.
+func (in UpdateMeInput) bindImages(ctx context.Context, tx *db.Tx, b *ent.Bot, update *ent.BotUpdateOne) error {
+	images := []imageChange{
+		{attachments.AsAvatar, in.AvatarAttachmentID, b.AvatarID, update.SetAvatarID, update.ClearAvatarID},
+		{attachments.AsCharacter, in.CharacterAttachmentID, b.CharacterID, update.SetCharacterID, update.ClearCharacterID},
+	}
+	confirmed := in.RightsConfirmed != nil && *in.RightsConfirmed
+	for _, image := range images {
+		if id, changed := image.changed(); changed && id != nil && !confirmed {
+			return fault.Field(fault.PublicationRightsRequired, "rights_confirmed", "must be true when an image is bound")
+		}
+	}
+	for _, image := range images {
+		id, changed := image.changed()
+		if !changed {
+			continue
+		}
+		target := attachments.Target{Use: image.use, ID: b.ID}
+		if id == nil {
+			image.clear()
+			if err := attachments.Unbind(ctx, tx, target); err != nil {
+				return err
+			}
+			continue
+		}
+		image.set(*id)
+		if err := attachments.Bind(ctx, tx, b.ID, target, []uuid.UUID{*id}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

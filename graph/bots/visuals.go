@@ -8,27 +8,7 @@ import (
 	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/wire"
 )
-
-// Image is the file that serves as an avatar or character.
-type Image = attachments.Card
-
-// Visuals are the images of an agent and the description of its character (§2.1).
-type Visuals struct {
-	Avatar               *Image `json:"avatar"`
-	Character            *Image `json:"character"`
-	CharacterDescription string `json:"character_description"`
-}
-
-// AppendJSON is wire's to call.
-func (v *Visuals) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	wire.CardOrNull(&w, "avatar", v.Avatar)
-	wire.CardOrNull(&w, "character", v.Character)
-	w.String("character_description", v.CharacterDescription)
-	return w.End()
-}
 
 // VisualsOf returns the visuals of many agents in one query, by their ids. An agent sees its own files whole; the caller has
 // decided that reader may see the agents' profiles. q is a pool or a transaction.

@@ -1,15 +1,28 @@
-// Package contacts is friendship: the one relation that two agents can have (§2.3, §3.2).
+// Package contacts is friendship between agents (§2.3, §3.2).
 //
-// A pair of agents has at most one contact, whoever asked first; the unique index on the ordered pair settles races between
-// requests. Everything after that is decided under the lock of the contact's row, by the table in state.go, and told in the
-// same transaction. A contact is never deleted and a block never ends. Whoever relies on a friendship locks the contact first
-// (Between), so that a block waits for what it would have refused, and refuses all that comes after it.
+// Two agents have at most one contact, whoever asked first: a unique index on the ordered pair settles races between requests. A
+// contact is never deleted, and a block never ends. Every operation on an existing contact locks its row and is decided by the table
+// in state.go; its event is written in the same transaction. Other domains' transactions that rely on a friendship (a send, an order) lock
+// the contact's row first, so that a block either waits for them or is seen by them.
 package contacts
 
 import (
+	"embed"
+
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+)
+
+//go:embed contacts.sql
+var files embed.FS
+
+var (
+	statements          = db.Load(files)
+	selectRecipient     = statements.Named("select_recipient")
+	insertContact       = statements.Named("insert_contact")
+	deleteAnnouncements = statements.Named("delete_announcements")
+	listContacts        = statements.Named("list_contacts")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

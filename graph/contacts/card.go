@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/ent/contact"
 	"stoa/graph/bots"
 	"stoa/graph/platform/wire"
 )
@@ -29,6 +30,41 @@ type Card struct {
 type ContactResult struct {
 	wire.Repeat
 	Contact *Card `json:"contact"`
+}
+
+// ContactList is a page of an agent's contacts.
+type ContactList struct {
+	Contacts []*Card `json:"contacts"`
+	// NextBefore is the `before` of the next page, null at the end.
+	NextBefore *uuid.UUID `json:"next_before"`
+}
+
+// Friendship is the part of a record that says how the viewer stands with the record's agent.
+type Friendship struct {
+	Status string `json:"status"`
+}
+
+// The friendship status as one of the two agents sees it (§2.1).
+const (
+	StatusNone     = "none"
+	StatusOutgoing = "outgoing"
+	StatusIncoming = "incoming"
+	StatusFriends  = "friends"
+	StatusBlocked  = "blocked"
+)
+
+var statuses = map[contact.State]map[role]string{
+	contact.StatePending:  {requester: StatusOutgoing, recipient: StatusIncoming},
+	contact.StateAccepted: {requester: StatusFriends, recipient: StatusFriends},
+	contact.StateBlocked:  {requester: StatusBlocked, recipient: StatusBlocked},
+}
+
+// Status is the friendship status that an agent sees of c: none where c is nil or the agent is not one of its two.
+func Status(viewerID uuid.UUID, c *ent.Contact) string {
+	if c == nil || (viewerID != c.RequesterID && viewerID != c.RecipientID) {
+		return StatusNone
+	}
+	return statuses[c.State][roleOf(viewerID, c)]
 }
 
 func newCard(viewerID uuid.UUID, c *ent.Contact, other *bots.Brief) *Card {

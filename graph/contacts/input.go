@@ -22,12 +22,12 @@ func (in RequestInput) Check() (uuid.UUID, error) {
 	return id("recipient_id", *in.RecipientID)
 }
 
-// BlameBody gives a body that cannot be read the code of this domain.
+// BlameBody returns invalid_id for a body that cannot be read.
 func (RequestInput) BlameBody(refused *wire.Error) *fault.Error {
 	return fault.Body(fault.InvalidID, refused)
 }
 
-// ActInput names the contact to accept or to block; the body has no fields.
+// ActInput names the contact to accept or to block (§4.4); the body has no fields.
 type ActInput struct {
 	ContactID string `path:"contact_id" json:"-"`
 }
@@ -35,14 +35,14 @@ type ActInput struct {
 // Check returns invalid_id unless the contact is a UUID.
 func (in ActInput) Check() (uuid.UUID, error) { return id("contact_id", in.ContactID) }
 
-// BlameBody gives a body that cannot be read the code of this domain.
+// BlameBody returns invalid_id for a body that cannot be read.
 func (ActInput) BlameBody(refused *wire.Error) *fault.Error {
 	return fault.Body(fault.InvalidID, refused)
 }
 
-// ListInput is the query of the contacts list.
+// ListInput is the query of the list (§4.4).
 type ListInput struct {
-	// Before is the last contact of the page before.
+	// Before is the last contact of the previous page.
 	Before page.Param `query:"before" json:"-"`
 }
 

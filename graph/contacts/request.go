@@ -2,14 +2,10 @@ package contacts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
-	"stoa/ent/bot"
-	"stoa/ent/contact"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -18,11 +14,10 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Between agents that have a contact
-// already it returns that one as a repeat, also to the recipient of a pending request, for whom it stays incoming. Any active
-// agent that is not suspended can be asked. Faults in this order: invalid_id, self_contact, not_found (an unknown, trashed,
-// deleted or suspended recipient), contact_blocked, inactive_bot (the caller may not take on new obligations), rate_limited (10
-// new requests a minute).
+// RequestContact asks an agent for its friendship (§3.2, §4.4). Only an agent may call it. Where the two have a contact already it
+// returns that one as a repeat, also to the recipient of a pending request. Faults in this order: invalid_id, self_contact, not_found
+// (the recipient is unknown, or not active, or suspended), contact_blocked, inactive_bot (the caller may not take on obligations),
+// rate_limited (10 new requests a minute).
 func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -37,15 +32,15 @@ func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResu
 	}
 	var result *ContactResult
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		other, err := tx.Ent.Bot.Query().Where(bot.ID(otherID)).Only(ctx)
+		other, err := db.One[recipientRow](ctx, tx.SQL, selectRecipient, otherID)
 		if err != nil {
 			return err
 		}
-		c, repeated, err := a.request(ctx, tx, v.BotID, other)
+		c, repeated, err := a.findOrCreate(ctx, tx, v.BotID, other)
 		if err != nil {
 			return err
 		}
-		result = &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: newCard(v.BotID, c, bots.NewBrief(other))}
+		result = &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: newCard(v.BotID, c, other.Card())}
 		return nil
 	})
 	if err != nil {
@@ -54,64 +49,53 @@ func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResu
 	return result, nil
 }
 
-// request finds the contact of two agents or makes it. Of simultaneous requests the unique index lets one through; the others
-// wait for it and then find what it made, so only that one counts towards the limit.
-func (a *API) request(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *ent.Bot) (c *ent.Contact, repeated bool, err error) {
-	if c, err = Between(ctx, tx, callerID, other.ID); err != nil {
+// findOrCreate returns the contact of two agents, and whether there was one already. Of simultaneous requests one creates it; the others
+// wait for that one and find its contact, so that only it counts towards the limit.
+func (a *API) findOrCreate(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (c *ent.Contact, repeated bool, err error) {
+	if c, err = between(ctx, tx, callerID, other.ID); err != nil {
 		return nil, false, err
 	}
 	if c == nil {
-		if c, err = a.open(ctx, tx, callerID, other); err != nil || c != nil {
+		if c, err = a.create(ctx, tx, callerID, other); err != nil || c != nil {
 			return c, false, err
 		}
-		if c, err = Between(ctx, tx, callerID, other.ID); err != nil {
+		if c, err = between(ctx, tx, callerID, other.ID); err != nil {
 			return nil, false, err
 		}
 	}
-	code := transitions[situation{c.State, request, roleOf(callerID, c)}].refusal
+	refusal := transitions[attempt{c.State, request, roleOf(callerID, c)}].refusal
 	switch {
-	case code == "":
+	case refusal == "":
 		return c, true, nil
-	case !askable(other):
+	case !other.CanBeAsked:
 		return nil, false, fault.New(fault.NotFound)
 	default:
-		return nil, false, fault.New(code)
+		return nil, false, fault.New(refusal)
 	}
 }
 
-// askable tells whether an agent can be asked for friendship (contract §3). Its own obligations do not matter.
-func askable(b *ent.Bot) bool { return b.State == bot.StateActive && b.SuspendedAt == nil }
-
-// open makes the contact, or returns nil where another request came first.
-func (a *API) open(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *ent.Bot) (*ent.Contact, error) {
-	if !askable(other) {
+// create makes a contact and tells its recipient; it returns nil where a simultaneous request was first.
+func (a *API) create(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ent.Contact, error) {
+	if !other.CanBeAsked {
 		return nil, fault.New(fault.NotFound)
 	}
-	active, err := bots.Active(ctx, tx, callerID)
+	if err := bots.RequireActive(ctx, tx, callerID); err != nil {
+		return nil, err
+	}
+	id, next := uuid.Must(uuid.NewV7()), transitions[attempt{none, request, requester}]
+	inserted, err := tx.SQL.ExecContext(ctx, insertContact.Text, id, callerID, other.ID, string(next.to))
 	if err != nil {
 		return nil, err
 	}
-	if !active[callerID] {
-		return nil, fault.New(fault.InactiveBot)
-	}
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	next := transitions[situation{none, request, requester}]
-	low, high := pair(callerID, other.ID)
-	create := tx.Ent.Contact.Create().SetRequesterID(callerID).SetRecipientID(other.ID).SetLowID(low).SetHighID(high).
-		SetState(next.to).SetCreatedAt(now).SetUpdatedAt(now)
-	create.OnConflictColumns(contact.FieldLowID, contact.FieldHighID).DoNothing()
-	c, err := create.Save(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
+	if n, err := inserted.RowsAffected(); err != nil || n == 0 {
 		return nil, err
 	}
 	if err := a.Quotas.Take(ctx, tx.SQL, limits.ContactRequests, callerID.String()); err != nil {
 		return nil, err
 	}
-	return c, a.tell(ctx, tx, callerID, c, next)
+	c, err := tx.Ent.Contact.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return c, a.notify(ctx, tx, callerID, c, next.event)
 }

@@ -9,7 +9,7 @@ import (
 // none is the state of two agents without a contact.
 const none contact.State = ""
 
-// operation is what an agent does to a relation.
+// operation is what an agent does to a contact.
 type operation string
 
 const (
@@ -18,7 +18,7 @@ const (
 	block   operation = "block"
 )
 
-// role is the part that the acting agent has in the contact, or would have once it exists.
+// role is that of the acting agent: who requested the contact, or whom it was requested of.
 type role string
 
 const (
@@ -26,28 +26,28 @@ const (
 	recipient role = "recipient"
 )
 
-// situation is what decides an operation.
-type situation struct {
-	state contact.State
-	does  operation
-	who   role
+// attempt is what a transition depends on.
+type attempt struct {
+	state     contact.State
+	operation operation
+	role      role
 }
 
-// outcome is what comes of it. The zero value is a repeat: nothing changes, nobody is told, the contact is returned.
-type outcome struct {
+// transition is what an attempt leads to. The zero value is a repeat: the contact is returned and nothing changes.
+type transition struct {
 	to contact.State
-	// tells the other agent.
-	tells events.Kind
-	// needsActive: both agents must be able to take on new obligations.
-	needsActive bool
-	// silences: messages that the two have not received yet are no longer announced.
-	silences bool
-	refusal  fault.Code
+	// event goes to the other agent.
+	event events.Kind
+	// requiresActive: both agents must be able to take on new obligations (§3.4).
+	requiresActive bool
+	// deletesAnnouncements: messages that the two have not acknowledged yet are no longer announced.
+	deletesAnnouncements bool
+	refusal              fault.Code
 }
 
-// transitions is all of §3.2. Every state, operation and role has a row; states are never left otherwise.
-var transitions = map[situation]outcome{
-	{none, request, requester}:                  {to: contact.StatePending, tells: events.ContactRequested},
+// transitions is the state machine of §3.2. It has a row for every attempt that can be made.
+var transitions = map[attempt]transition{
+	{none, request, requester}:                  {to: contact.StatePending, event: events.ContactRequested},
 	{contact.StatePending, request, requester}:  {},
 	{contact.StatePending, request, recipient}:  {},
 	{contact.StateAccepted, request, requester}: {},
@@ -56,16 +56,16 @@ var transitions = map[situation]outcome{
 	{contact.StateBlocked, request, recipient}:  {refusal: fault.ContactBlocked},
 
 	{contact.StatePending, accept, requester}:  {refusal: fault.RecipientRequired},
-	{contact.StatePending, accept, recipient}:  {to: contact.StateAccepted, tells: events.ContactAccepted, needsActive: true},
+	{contact.StatePending, accept, recipient}:  {to: contact.StateAccepted, event: events.ContactAccepted, requiresActive: true},
 	{contact.StateAccepted, accept, requester}: {refusal: fault.RecipientRequired},
 	{contact.StateAccepted, accept, recipient}: {},
 	{contact.StateBlocked, accept, requester}:  {refusal: fault.RecipientRequired},
 	{contact.StateBlocked, accept, recipient}:  {refusal: fault.ContactBlocked},
 
-	{contact.StatePending, block, requester}:  {to: contact.StateBlocked, tells: events.ContactBlocked, silences: true},
-	{contact.StatePending, block, recipient}:  {to: contact.StateBlocked, tells: events.ContactBlocked, silences: true},
-	{contact.StateAccepted, block, requester}: {to: contact.StateBlocked, tells: events.ContactBlocked, silences: true},
-	{contact.StateAccepted, block, recipient}: {to: contact.StateBlocked, tells: events.ContactBlocked, silences: true},
+	{contact.StatePending, block, requester}:  {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
+	{contact.StatePending, block, recipient}:  {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
+	{contact.StateAccepted, block, requester}: {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
+	{contact.StateAccepted, block, recipient}: {to: contact.StateBlocked, event: events.ContactBlocked, deletesAnnouncements: true},
 	{contact.StateBlocked, block, requester}:  {},
 	{contact.StateBlocked, block, recipient}:  {},
 }

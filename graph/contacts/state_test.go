@@ -14,13 +14,13 @@ func TestEveryOperationIsDecidedInEveryState(t *testing.T) {
 	t.Parallel()
 	states := []contact.State{contact.StatePending, contact.StateAccepted, contact.StateBlocked}
 	rows := 1
-	require.Contains(t, transitions, situation{none, request, requester})
+	require.Contains(t, transitions, attempt{none, request, requester})
 	for _, state := range states {
 		require.NoError(t, contact.StateValidator(state))
-		for _, does := range []operation{request, accept, block} {
+		for _, op := range []operation{request, accept, block} {
 			for _, who := range []role{requester, recipient} {
 				rows++
-				require.Contains(t, transitions, situation{state, does, who})
+				require.Contains(t, transitions, attempt{state, op, who})
 			}
 		}
 		require.Len(t, statuses[state], 2)
@@ -28,18 +28,18 @@ func TestEveryOperationIsDecidedInEveryState(t *testing.T) {
 	require.Len(t, transitions, rows)
 }
 
-func TestOutcomesAreOfOneKind(t *testing.T) {
+func TestTransitionsMoveOrRefuseOrRepeat(t *testing.T) {
 	t.Parallel()
-	for s, o := range transitions {
-		moves, refuses := o.to != none, o.refusal != ""
-		require.False(t, moves && refuses, "%+v", s)
-		require.Equal(t, moves, o.tells != "", "%+v", s)
-		require.True(t, moves || !o.needsActive && !o.silences, "%+v", s)
+	for from, next := range transitions {
+		moves, refuses := next.to != none, next.refusal != ""
+		require.False(t, moves && refuses, "%+v", from)
+		require.Equal(t, moves, next.event != "", "%+v", from)
+		require.True(t, moves || !next.requiresActive && !next.deletesAnnouncements, "%+v", from)
 		if refuses {
-			require.True(t, slices.Contains([]fault.Code{fault.ContactBlocked, fault.RecipientRequired}, o.refusal), "%+v", s)
+			require.True(t, slices.Contains([]fault.Code{fault.ContactBlocked, fault.RecipientRequired}, next.refusal), "%+v", from)
 		}
-		if s.state == contact.StateBlocked {
-			require.False(t, moves, "a block never ends: %+v", s)
+		if from.state == contact.StateBlocked {
+			require.False(t, moves, "a block never ends: %+v", from)
 		}
 	}
 }

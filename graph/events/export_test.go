@@ -1,4 +1,4 @@
 package events
 
 // FetchStatement is the statement of Fetch.
-func (a *API) FetchStatement() string { return a.Messages.statement }
+var FetchStatement = fetchEvents.Text

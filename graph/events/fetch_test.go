@@ -12,6 +12,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/messages"
 	"stoa/graph/platform/db"
 )
 
@@ -82,6 +83,44 @@ func TestEventsThatCannotBeDeliveredMakeRoom(t *testing.T) {
 	require.Len(t, batches[0].Events, 1)
 }
 
+func TestMessagesThatMayNotBeDelivered(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other, third := w.Agent(), w.Agent(), w.Agent()
+	w.Befriend(one, other)
+	blocked := w.Befriend(one, third)
+	w.Exec("DELETE FROM events")
+	w.Sent(one, other) // expires first
+	w.Shift(time.Hour)
+	kept := []*messages.Card{w.Sent(one, other), w.Sent(one, other)}
+	w.Sent(one, third)
+	w.Exec("UPDATE contacts SET state = 'blocked', blocked_by = recipient_id WHERE id = $1", blocked)
+	w.Shift(messages.Retention - time.Hour)
+	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(other, 16), cursor(third, 16)})
+	require.NoError(t, err)
+	require.Empty(t, batches[1].Events)
+	require.Len(t, batches[0].Events, 2)
+	for i, sent := range kept {
+		var frame struct {
+			Payload struct {
+				Message struct {
+					ID         uuid.UUID `json:"id"`
+					Ciphertext []byte    `json:"ciphertext"`
+					SizeBytes  int       `json:"size_bytes"`
+					CreatedAt  time.Time `json:"created_at"`
+				} `json:"message"`
+			} `json:"payload"`
+		}
+		require.NoError(t, json.Unmarshal(batches[0].Events[i].Frame, &frame))
+		delivered := frame.Payload.Message
+		require.Equal(t, sent.ID, delivered.ID)
+		require.Equal(t, sent.Ciphertext, delivered.Ciphertext)
+		require.Equal(t, sent.SizeBytes, delivered.SizeBytes)
+		require.True(t, sent.CreatedAt.Equal(delivered.CreatedAt))
+	}
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events"), "the other two are deleted")
+}
+
 func TestMessagesOfKnownEventsAreNotRead(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -126,7 +165,7 @@ func (p plan) read(table string) (rows float64) {
 }
 
 // The statement reads the rows of the batch, however many events are in flight before it.
-func TestRowsReadForABatchDoNotGrowWithTheWindow(t *testing.T) {
+func TestRowsReadForABatchDoNotGrowWithEventsInFlight(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
@@ -142,7 +181,7 @@ func TestRowsReadForABatchDoNotGrowWithTheWindow(t *testing.T) {
 		last := w.Count("SELECT max(sequence) FROM events")
 		w.Exec(insert, other.ID, 1)
 		var text []byte
-		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+w.Events.FetchStatement(),
+		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+events.FetchStatement,
 			pq.Array([]string{other.ID.String()}), pq.Array([]int{1}), pq.Array([]int64{last}), pq.Array([]int64{last}), pq.Array([]int{16}),
 			events.LatestVersion, pq.Array([]string{"profile.recommendations"})).Scan(&text))
 		var explained []struct {

@@ -1,6 +1,10 @@
 package events
 
-import "context"
+import (
+	"context"
+
+	"stoa/graph/platform/db"
+)
 
 // Horizon tells how far reading by sequence is safe. Sequences are drawn before their transactions commit, so an event may become
 // visible after one with a larger sequence. Every transaction that drew a sequence up to Settled has ended: a statement that
@@ -15,33 +19,30 @@ type Horizon struct {
 	drawn, mark int64
 }
 
-const (
-	// selectDrawn reads the last sequence that was drawn, and the oldest transaction that has not ended.
-	selectDrawn = `
-SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END, pg_snapshot_xmin(pg_current_snapshot())::text::bigint
-FROM event_sequence`
-
-	// selectMark gives out a transaction number: every transaction that has one already has a smaller one.
-	selectMark = "SELECT pg_current_xact_id()::text::bigint"
-)
+// drawn is the row of select_drawn.
+type drawn struct {
+	// Drawn is the last sequence, Oldest the oldest transaction that has not ended.
+	Drawn  int64 `db:"drawn"`
+	Oldest int64 `db:"oldest"`
+}
 
 // Advance returns the horizon as it is now. Called once a second it lags behind by about as much, or by the longest transaction
 // that writes. While no events are written it costs one short statement and no transaction number.
 func (a *API) Advance(ctx context.Context, h Horizon) (Horizon, error) {
-	var drawn, oldest int64
-	if err := a.DB.SQL.QueryRowContext(ctx, selectDrawn).Scan(&drawn, &oldest); err != nil {
+	now, err := db.One[drawn](ctx, a.DB.SQL, selectDrawn)
+	if err != nil {
 		return h, err
 	}
-	if h.drawn > 0 && oldest > h.mark {
+	if h.drawn > 0 && now.Oldest > h.mark {
 		h = Horizon{Settled: h.drawn}
 	}
-	if h.drawn > 0 || drawn <= h.Settled {
+	if h.drawn > 0 || now.Drawn <= h.Settled {
 		return h, nil
 	}
 	var mark int64
-	if err := a.DB.SQL.QueryRowContext(ctx, selectMark).Scan(&mark); err != nil {
+	if err := a.DB.SQL.QueryRowContext(ctx, selectMark.Text).Scan(&mark); err != nil {
 		return h, err
 	}
-	h.drawn, h.mark = drawn, mark
+	h.drawn, h.mark = now.Drawn, mark
 	return h, nil
 }

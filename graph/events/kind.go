@@ -1,10 +1,3 @@
-// Package events is the outbox: what agents are told of (§6).
-//
-// The transaction that causes an event writes its row, so an event exists exactly when its cause does. A row stays until an
-// acknowledgement deletes it, at most 90 days. After the commit the recipients are woken. A wake-up may be lost without losing an
-// event, because sessions read their recipient's rows and the deliver job wakes again. Delivery is at least once and in the order
-// of the sequence, always under the same event id; an event whose transaction commits late is sent when it becomes visible
-// (Horizon).
 package events
 
 import (
@@ -27,20 +20,17 @@ const (
 	ProfileRecommendations Kind = "profile.recommendations"
 )
 
-// The versions of the event channel (contract §8).
+// The versions of the event channel (§6).
 const (
 	FirstVersion  = 1
 	LatestVersion = 2
 )
 
-// WindowSize is how many unacknowledged events may be in flight on one connection (contract §8).
+// WindowSize is how many unacknowledged events may be in flight on one connection (§6).
 const WindowSize = 256
 
 // latestKinds came with the latest version; earlier ones are not sent them.
 var latestKinds = []string{string(ProfileRecommendations)}
-
-// Retention is how long an unacknowledged event is kept.
-const Retention = 90 * 24 * time.Hour
 
 // ContactPayload is what the contact events carry. BotID is who acted; FriendshipStatus is the receiver's view.
 type ContactPayload struct {

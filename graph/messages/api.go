@@ -1,18 +1,32 @@
-// Package messages is personal chat: end-to-end encrypted envelopes between friends (§2.4, §4.5).
+// Package messages is end-to-end encrypted chat between friends (§2.4, §4.5).
 //
-// The server stores envelopes as they come and can read none of them. A message is accepted only while its contact is, and
-// exactly once per sender and client_message_id; a nonce is accepted once per sender and once per contact. The guards of both
-// outlive the message, which is kept 90 days. Message, guard and announcement are written by one statement (see SendMessage), which
-// also settles races: between repeats, between uses of a nonce, and with a block. When its answer is lost, repeating the same
-// envelope tells what became of it and changes nothing.
+// The server stores envelopes as they are sent and can read none of them. A message is accepted only while its contact is, exactly once
+// per sender and client_message_id, and a nonce once per sender and once per contact; ids and nonces stay taken when the message expires.
+// Sending is one call of the database function stoa_send (migrate/functions/messages.sql), which locks the contact, decides, and writes
+// the message and its event; Go only translates its verdict. It settles races between repeats, between uses of a nonce, and with a block.
+// When the answer of a send is lost, repeating the same envelope tells what became of it and changes nothing.
 package messages
 
 import (
+	"context"
+	"embed"
 	"time"
 
-	"stoa/graph/events"
+	"github.com/google/uuid"
+
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+)
+
+//go:embed messages.sql
+var files embed.FS
+
+var (
+	statements    = db.Load(files)
+	send          = statements.Named("send")
+	listDialog    = statements.Named("list_dialog")
+	dialogExists  = statements.Named("dialog_exists")
+	deleteExpired = statements.Named("delete_expired")
 )
 
 // Retention is how long a message is kept (§8).
@@ -25,5 +39,15 @@ const Version = "box-v1"
 type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
-	Events *events.API
+	// Wake is called with the recipient of a message after its commit. It must not block.
+	Wake func(recipients []uuid.UUID)
+}
+
+// expiryBatch is how many messages one statement deletes: at 16 KiB each, a few megabytes of log.
+const expiryBatch = 500
+
+// DeleteExpired deletes every message that is past its retention, in batches that each commit, and returns how many there were (§8).
+// Their ids and nonces stay taken. Only a job calls it; it may be stopped half-way.
+func (a *API) DeleteExpired(ctx context.Context) (int64, error) {
+	return a.DB.ExecBatches(ctx, deleteExpired.Text, expiryBatch)
 }

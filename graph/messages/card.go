@@ -1,46 +1,40 @@
 package messages
 
 import (
-	"database/sql"
 	"time"
 
 	"github.com/google/uuid"
+
+	"stoa/graph/platform/wire"
 )
 
-// Card is a message as its two agents see it, the envelope as it was sent (§2.4).
+// Card is a message as its two agents see it, the envelope as it was sent (§2.4). Statements read their columns straight into it.
 type Card struct {
-	ID                 uuid.UUID `json:"id"`
-	ContactID          uuid.UUID `json:"contact_id"`
-	ClientMessageID    uuid.UUID `json:"client_message_id"`
-	SenderID           uuid.UUID `json:"sender_id"`
-	RecipientID        uuid.UUID `json:"recipient_id"`
-	Nonce              []byte    `json:"nonce"`
-	Ciphertext         []byte    `json:"ciphertext"`
-	EncryptionVersion  string    `json:"encryption_version"`
-	SenderPublicKey    []byte    `json:"sender_public_key"`
-	RecipientPublicKey []byte    `json:"recipient_public_key"`
+	ID                 uuid.UUID `json:"id" db:"id"`
+	ContactID          uuid.UUID `json:"contact_id" db:"contact_id"`
+	ClientMessageID    uuid.UUID `json:"client_message_id" db:"client_message_id"`
+	SenderID           uuid.UUID `json:"sender_id" db:"sender_id"`
+	RecipientID        uuid.UUID `json:"recipient_id" db:"recipient_id"`
+	Nonce              []byte    `json:"nonce" db:"nonce"`
+	Ciphertext         []byte    `json:"ciphertext" db:"ciphertext"`
+	EncryptionVersion  string    `json:"encryption_version" db:"encryption_version"`
+	SenderPublicKey    []byte    `json:"sender_public_key" db:"sender_public_key"`
+	RecipientPublicKey []byte    `json:"recipient_public_key" db:"recipient_public_key"`
 	// SizeBytes is the size of the ciphertext.
-	SizeBytes int       `json:"size_bytes"`
-	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at"`
+	SizeBytes int       `json:"size_bytes" db:"size_bytes"`
+	CreatedAt time.Time `json:"created_at" db:"created_at"`
+	ExpiresAt time.Time `json:"expires_at" db:"expires_at"`
 }
 
-// columns are those of messages m that scan reads.
-const columns = `m.id, m.contact_id, m.client_message_id, m.sender_id, m.recipient_id, m.nonce, m.ciphertext,
-  m.encryption_version, m.sender_public_key, m.recipient_public_key, m.size_bytes, m.created_at, m.expires_at`
+// SendResult is a message that was accepted, now or by an earlier identical request, as REST wraps it.
+type SendResult struct {
+	wire.Repeat
+	Message *Card `json:"message"`
+}
 
-// scan reads rows of columns to their end.
-func scan(rows *sql.Rows) ([]*Card, error) {
-	defer rows.Close()
-	cards := []*Card{}
-	for rows.Next() {
-		c := new(Card)
-		err := rows.Scan(&c.ID, &c.ContactID, &c.ClientMessageID, &c.SenderID, &c.RecipientID, &c.Nonce, &c.Ciphertext,
-			&c.EncryptionVersion, &c.SenderPublicKey, &c.RecipientPublicKey, &c.SizeBytes, &c.CreatedAt, &c.ExpiresAt)
-		if err != nil {
-			return nil, err
-		}
-		cards = append(cards, c)
-	}
-	return cards, rows.Err()
+// DialogPage is a page of the messages of two friends.
+type DialogPage struct {
+	Messages []*Card `json:"messages"`
+	// NextBefore is the `before` of the next page, null at the end.
+	NextBefore *uuid.UUID `json:"next_before"`
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
 )
 
-// Sizes in bytes of what an envelope carries (§2.4).
+// Sizes in bytes (§2.4).
 const (
-	nonceSize      = 24
-	keySize        = 32
-	leastEncrypted = 16
-	mostEncrypted  = 16384
+	nonceSize     = 24
+	keySize       = 32
+	minCiphertext = 16
+	maxCiphertext = 16384
 )
 
-// shownName is how much of an unknown field's name an answer repeats, in bytes.
-const shownName = 100
+// maxShownName is how many bytes of an unknown field's name an answer repeats.
+const maxShownName = 100
 
 var (
 	errRequired  = errors.New("is required")
@@ -30,7 +31,7 @@ var (
 	errUnknown   = errors.New("is not a field of this request")
 )
 
-// SendInput is an encrypted envelope as it was sent (§2.4). A nil field was not sent.
+// SendInput is the body of a send, an encrypted envelope (§2.4). A nil field was not sent.
 type SendInput struct {
 	RecipientID        *string `json:"recipient_id"`
 	ClientMessageID    *string `json:"client_message_id"`
@@ -40,14 +41,14 @@ type SendInput struct {
 	SenderPublicKey    *string `json:"sender_public_key"`
 	RecipientPublicKey *string `json:"recipient_public_key"`
 
-	// strangers are the names of what else the body held.
-	strangers []string
+	// unknown are the names of the body's other members.
+	unknown []string
 }
 
-// field is one field of an envelope.
+// field is a field of an envelope and where it is in a SendInput.
 type field struct {
-	name string
-	of   func(*SendInput) **string
+	name    string
+	pointer func(*SendInput) **string
 }
 
 var (
@@ -63,12 +64,12 @@ var (
 		{"recipient_public_key", func(in *SendInput) **string { return &in.RecipientPublicKey }},
 	}
 	fields = slices.Concat(addressing, cryptographic)
-	// plaintext are the names under which a client that does not encrypt would send its text.
+	// plaintext are the names under which a client that does not encrypt may send its text.
 	plaintext = []string{"text", "body", "message", "content", "plaintext"}
 )
 
-// DecodeBody reads a body so that Check can judge its fields in the order of the contract, which is not that of the body. It
-// returns invalid_envelope for one that is not a JSON object.
+// DecodeBody reads a body and leaves it to Check to judge its fields, in the order of §2.4. It returns invalid_envelope for one that is
+// not a JSON object.
 func (in *SendInput) DecodeBody(raw []byte) error {
 	var members map[string]wire.Raw
 	err := wire.Unmarshal(raw, &members)
@@ -80,17 +81,17 @@ func (in *SendInput) DecodeBody(raw []byte) error {
 	}
 	for _, f := range fields {
 		if value, sent := members[f.name]; sent {
-			// What is not a string is kept as the empty one, which is right for none of the fields.
+			// What is not a string becomes the empty one, which no field accepts.
 			s, _ := wire.Text(value)
-			*f.of(in) = &s
+			*f.pointer(in) = &s
 			delete(members, f.name)
 		}
 	}
-	in.strangers = slices.Sorted(maps.Keys(members))
+	in.unknown = slices.Sorted(maps.Keys(members))
 	return nil
 }
 
-// BlameBody gives a body that cannot be read the code of this domain.
+// BlameBody returns invalid_envelope for a body that cannot be read.
 func (SendInput) BlameBody(refused *wire.Error) *fault.Error {
 	return fault.Body(fault.InvalidEnvelope, refused)
 }
@@ -101,9 +102,8 @@ type envelope struct {
 	nonce, ciphertext, senderKey, recipientKey []byte
 }
 
-// Check judges the form of an envelope in the order of contract §4: invalid_envelope for its two ids,
-// encrypted_envelope_required where it is not encrypted, unsupported_encryption for another version, invalid_envelope for the
-// rest. Each names every field that it blames.
+// Check judges the form of an envelope in the order of §2.4: invalid_envelope for its two ids, encrypted_envelope_required where it is
+// not encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each names every wrong field.
 func (in SendInput) Check() (envelope, error) {
 	var e envelope
 	wrong := fault.Fields{}
@@ -113,11 +113,11 @@ func (in SendInput) Check() (envelope, error) {
 		return envelope{}, err
 	}
 	for _, f := range cryptographic {
-		if *f.of(&in) == nil {
+		if *f.pointer(&in) == nil {
 			wrong.Add(f.name, errRequired)
 		}
 	}
-	for _, name := range in.strangers {
+	for _, name := range in.unknown {
 		if slices.Contains(plaintext, name) {
 			wrong.Add(name, errPlaintext)
 		}
@@ -128,12 +128,12 @@ func (in SendInput) Check() (envelope, error) {
 	if *in.EncryptionVersion != Version {
 		return envelope{}, fault.Field(fault.UnsupportedEncryption, "encryption_version", "must be "+Version)
 	}
-	if len(in.strangers) > 0 {
-		first := in.strangers[0]
-		wrong.Add(strings.ToValidUTF8(first[:min(len(first), shownName)], ""), errUnknown)
+	if len(in.unknown) > 0 {
+		first := in.unknown[0]
+		wrong.Add(strings.ToValidUTF8(first[:min(len(first), maxShownName)], ""), errUnknown)
 	}
 	e.nonce = readBytes(wrong, "nonce", *in.Nonce, nonceSize, nonceSize)
-	e.ciphertext = readBytes(wrong, "ciphertext", *in.Ciphertext, leastEncrypted, mostEncrypted)
+	e.ciphertext = readBytes(wrong, "ciphertext", *in.Ciphertext, minCiphertext, maxCiphertext)
 	e.senderKey = readBytes(wrong, "sender_public_key", *in.SenderPublicKey, keySize, keySize)
 	e.recipientKey = readBytes(wrong, "recipient_public_key", *in.RecipientPublicKey, keySize, keySize)
 	return e, wrong.Fault(fault.InvalidEnvelope)
@@ -153,4 +153,28 @@ func readBytes(wrong fault.Fields, name, sent string, least, most int) []byte {
 	b, err := text.Base64(sent, least, most)
 	wrong.Add(name, err)
 	return b
+}
+
+// DialogInput is the query of a dialog (§4.5).
+type DialogInput struct {
+	// Peer is the friend; it is required.
+	Peer page.Param `query:"peer" json:"-"`
+	// Before is the last message of the previous page.
+	Before page.Param `query:"before" json:"-"`
+}
+
+// Check returns invalid_id unless peer is one UUID and before, if sent, is one too.
+func (in DialogInput) Check() (peer uuid.UUID, before *uuid.UUID, err error) {
+	sent, refused := page.ID("peer", in.Peer)
+	if refused == nil {
+		before, refused = page.ID("before", in.Before)
+	}
+	switch {
+	case refused != nil:
+		return uuid.Nil, nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
+	case sent == nil:
+		return uuid.Nil, nil, fault.Field(fault.InvalidID, "peer", "is required")
+	default:
+		return *sent, before, nil
+	}
 }

@@ -2,26 +2,41 @@ package messages
 
 import (
 	"context"
+	"database/sql"
+	"time"
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
 
-// SendResult is a message that was accepted, now or by an earlier identical request, as REST wraps it.
-type SendResult struct {
-	wire.Repeat
-	Message *Card `json:"message"`
+// The verdicts of stoa_send that are no fault's code.
+const (
+	accepted = "accepted"
+	repeated = "repeated"
+)
+
+// answer is that of stoa_send. All but the verdict is null where a fault refuses the envelope; Remaining and ResetAfter describe the
+// limit and are null where the envelope was not counted.
+type answer struct {
+	Verdict    string              `db:"verdict"`
+	ID         uuid.NullUUID       `db:"id"`
+	ContactID  uuid.NullUUID       `db:"contact_id"`
+	CreatedAt  sql.Null[time.Time] `db:"created_at"`
+	ExpiresAt  sql.Null[time.Time] `db:"expires_at"`
+	Remaining  sql.Null[int]       `db:"remaining"`
+	ResetAfter sql.Null[float64]   `db:"reset_after"`
 }
 
-// SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical
-// envelope returns the stored record and does not count towards the limit. Faults in this order: those of SendInput.Check;
-// idempotency_conflict or message_expired for a client_message_id that the caller used before; contact_not_accepted (also for
-// oneself and for an unknown recipient), inactive_bot (the sender may not take on new obligations), key_changed, nonce_reuse,
-// rate_limited (60 new messages a minute).
+// SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical envelope
+// returns the stored record and does not count towards the limit. Faults in this order: those of SendInput.Check;
+// idempotency_conflict or message_expired for a client_message_id that the caller used before; contact_not_accepted (also for oneself
+// and for an unknown recipient), inactive_bot (the sender may not take on obligations), key_changed, nonce_reuse, rate_limited (60 new
+// messages a minute).
 func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -31,19 +46,44 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	if err != nil {
 		return nil, err
 	}
-	s := &sending{envelope: e, quota: limits.Messages.Quota(a.Quotas)}
-	if err := a.DB.QueryUncancelled(ctx, s.scan, send, s.arguments(v.BotID)...); err != nil {
+	sent, err := a.send(ctx, v.BotID, e)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.noteLimit(ctx); err != nil {
-		return nil, err
-	}
-	switch s.verdict {
+	switch sent.Verdict {
 	case accepted:
-		a.Events.Wake([]uuid.UUID{s.recipientID})
+		a.Wake([]uuid.UUID{e.recipientID})
 	case repeated:
 	default:
-		return nil, fault.New(fault.Code(s.verdict))
+		return nil, fault.New(fault.Code(sent.Verdict))
 	}
-	return &SendResult{Repeat: wire.Repeat{Repeated: s.verdict == repeated}, Message: s.card(v.BotID)}, nil
+	return &SendResult{Repeat: wire.Repeat{Repeated: sent.Verdict == repeated}, Message: &Card{
+		ID: sent.ID.UUID, ContactID: sent.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID, RecipientID: e.recipientID,
+		Nonce: e.nonce, Ciphertext: e.ciphertext, EncryptionVersion: Version, SenderPublicKey: e.senderKey,
+		RecipientPublicKey: e.recipientKey, SizeBytes: len(e.ciphertext), CreatedAt: sent.CreatedAt.V, ExpiresAt: sent.ExpiresAt.V,
+	}}, nil
+}
+
+// send calls stoa_send and notes what is left of the limit; it returns rate_limited over it. This is the busiest write: as one function
+// every rule and write is one round trip under the contact's lock, and its statements see what others commit while it waits for that
+// lock. It may run twice: the second time finds the message of the first.
+func (a *API) send(ctx context.Context, senderID uuid.UUID, e envelope) (*answer, error) {
+	quota := limits.Messages.Quota(a.Quotas)
+	var answers []*answer
+	err := a.DB.QueryUncancelled(ctx, db.Into(&answers), send.Text,
+		uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7()), senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version, e.senderKey,
+		e.recipientKey, Retention.Seconds(), limits.Messages.Name, quota, limits.Messages.Span.Seconds())
+	if err != nil {
+		return nil, err
+	}
+	sent := answers[0]
+	if !sent.Remaining.Valid || quota == 0 {
+		return sent, nil
+	}
+	taken := limits.Taken{
+		Limit: limits.Messages, Quota: quota, Allowed: sent.Verdict == accepted, Remaining: sent.Remaining.V,
+		Reset: limits.Seconds(sent.ResetAfter.V),
+	}
+	limits.Note(ctx, taken)
+	return sent, taken.Fault()
 }

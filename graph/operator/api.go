@@ -14,7 +14,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
-	"stoa/graph/lifecycle"
+	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/rewards"
 	"stoa/graph/wallet"
@@ -29,7 +29,7 @@ type API struct {
 	Sweeps []Sweep
 	// Files holds the bytes of orders' files.
 	Files  *attachments.API
-	Life   *lifecycle.API
+	Agents *bots.API
 	Earned *rewards.API
 	// SendsMail tells that this installation can send mail. No server sets it: this version sends none.
 	SendsMail bool

@@ -75,7 +75,7 @@ var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
 		return err
 	},
 	Lifecycle: func(ctx context.Context, a *API, m *Maintenance) (err error) {
-		m.Trashed, err = a.Life.Trash(ctx)
+		m.Trashed, err = a.Agents.Trash(ctx)
 		return err
 	},
 	Rewards: func(ctx context.Context, a *API, m *Maintenance) (err error) {

@@ -103,7 +103,7 @@ func (s *stage) set(assignment string) {
 func (s *stage) idle() {
 	s.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	s.Shift(100 * 24 * time.Hour)
-	s.ok(s.Operator.Life.Trash(context.Background()))
+	s.ok(s.Bots.Trash(context.Background()))
 }
 
 // Whatever happens to a post or its author, the feed holds what everyone sees.

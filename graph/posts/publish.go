@@ -32,7 +32,7 @@ func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
 		return err
 	}
 	if asksPublic {
-		return requireActive(ctx, tx, p.AuthorID)
+		return bots.RequireActive(ctx, tx, p.AuthorID)
 	}
 	return nil
 }
@@ -41,14 +41,6 @@ func requireOpen(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
 	author, err := tx.Ent.Bot.Get(ctx, authorID)
 	if err == nil && !author.ProfilePublic {
 		err = fault.Field(fault.InvalidVisibility, "visibility", "cannot be public while the profile is closed")
-	}
-	return err
-}
-
-func requireActive(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
-	active, err := bots.Active(ctx, tx, authorID)
-	if err == nil && !active[authorID] {
-		err = fault.New(fault.InactiveBot)
 	}
 	return err
 }

@@ -281,7 +281,7 @@ func (c *crowd) sweep() error {
 	if _, err := c.DB.SQL.ExecContext(ctx, "UPDATE bots SET state = 'active', last_active_at = stoa_now() - interval '1 year'"); err != nil {
 		return err
 	}
-	_, err := c.Operator.Life.Trash(ctx)
+	_, err := c.Bots.Trash(ctx)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
@@ -22,12 +21,8 @@ func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*Servic
 	}
 	var made *ServiceResult
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		active, err := bots.Active(ctx, tx, v.BotID)
-		if err != nil {
+		if err := bots.RequireActive(ctx, tx, v.BotID); err != nil {
 			return err
-		}
-		if !active[v.BotID] {
-			return fault.New(fault.InactiveBot)
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {

@@ -118,7 +118,7 @@ func (h *Hub) admit(r *http.Request, s *session) (int32, *closeReason) {
 	return process, nil
 }
 
-func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) (verdict events.Verdict, err error) {
+func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) (verdict events.SlotResult, err error) {
 	for _, wait := range slotWaits {
 		verdict, err = h.Graph.Events.OpenSlot(ctx, process, slot, h.Quotas.SocketsPerAgent, h.Quotas.Sockets)
 		if err != nil || verdict != events.Full || wait == 0 {

@@ -1,4 +1,4 @@
-package lifecycle_test
+package bots_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // trash runs the sweep.
 func trash(t *testing.T, w *graphtest.World) int64 {
 	t.Helper()
-	moved, err := w.Operator.Life.Trash(context.Background())
+	moved, err := w.Bots.Trash(context.Background())
 	require.NoError(t, err)
 	return moved
 }

@@ -1,0 +1,41 @@
+-- name: select_recipient(recipient uuid)
+-- The agent that is asked for its friendship. It can be asked while it is active and not suspended, its profile open or closed; whether
+-- it may take on obligations itself does not matter (§3.2).
+SELECT b.id, b.handle, b.display_name, b.encryption_public_key, CASE WHEN stoa_public(b) THEN b.avatar_id END AS avatar_id,
+  b.state = 'active' AND b.suspended_at IS NULL AS can_be_asked
+FROM bots b WHERE b.id = :recipient;
+
+-- name: insert_contact(contact uuid, requester uuid, recipient uuid, state character varying)
+-- Inserts nothing where the two have a contact already. It waits for a transaction that is about to insert one.
+INSERT INTO contacts (id, created_at, updated_at, requester_id, recipient_id, low_id, high_id, state)
+VALUES (:contact, stoa_now(), stoa_now(), :requester, :recipient, least(:requester::uuid, :recipient), greatest(:requester::uuid, :recipient), :state)
+ON CONFLICT (low_id, high_id) DO NOTHING;
+
+-- name: delete_announcements(contact uuid, one uuid, other uuid, kind text)
+-- Deletes the announcements of messages that the two agents of a contact have not acknowledged. Sending locks the contact until its
+-- announcement is committed, so none is missed. The recipients are named because the index on events begins with them.
+DELETE FROM events WHERE recipient_id IN (:one, :other) AND contact_id = :contact AND kind = :kind;
+
+-- name: list_contacts(caller uuid, before uuid, max bigint)
+-- A page of the caller's contacts, newest first: those older than the contact `before`, or from the newest on where it is null. Each of
+-- the indexes on requester and on recipient is read for one page at most, so the cost does not depend on the number of contacts.
+-- Empty where `before` is not the caller's.
+WITH start AS (
+  SELECT created_at, id FROM contacts WHERE id = :before AND :caller IN (requester_id, recipient_id)
+  UNION ALL
+  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE :before::uuid IS NULL
+), found AS (
+  SELECT c.* FROM start s CROSS JOIN LATERAL (
+    (SELECT * FROM contacts r WHERE r.requester_id = :caller AND (r.created_at, r.id) < (s.created_at, s.id)
+     ORDER BY r.created_at DESC, r.id DESC LIMIT :max)
+    UNION ALL
+    (SELECT * FROM contacts r WHERE r.recipient_id = :caller AND (r.created_at, r.id) < (s.created_at, s.id)
+     ORDER BY r.created_at DESC, r.id DESC LIMIT :max)
+  ) c
+  ORDER BY c.created_at DESC, c.id DESC LIMIT :max
+)
+SELECT c.id, c.requester_id, c.recipient_id, c.state, c.created_at, c.updated_at, c.accepted_at,
+  b.id AS "other.id", b.handle AS "other.handle", b.display_name AS "other.display_name",
+  b.encryption_public_key AS "other.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "other.avatar_id"
+FROM found c JOIN bots b ON b.id = CASE WHEN c.requester_id = :caller THEN c.recipient_id ELSE c.requester_id END
+ORDER BY c.created_at DESC, c.id DESC;

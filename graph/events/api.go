@@ -1,0 +1,55 @@
+// Package events is the outbox: what agents are told over the event channel (§6).
+//
+// The transaction that causes an event writes its row, so an event exists exactly when its cause does. A row stays until its recipient
+// acknowledges it, at most 90 days. After the commit the recipients are woken; a wake-up may be lost without losing an event, because
+// sessions read their recipient's rows and a job wakes again (WakeWaiting). Delivery is at least once, in the order of the sequence and
+// always under the same event id; an event whose transaction commits late is sent when it becomes visible (Horizon). An event of a
+// message carries the message's record as it is at delivery.
+//
+// No method checks its caller: domains, the event channel and jobs call them. The leases of connections are kept by functions in the
+// database (migrate/functions/sockets.sql), which count and insert under one lock.
+package events
+
+import (
+	"embed"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+)
+
+//go:embed events.sql
+var files embed.FS
+
+var (
+	statements         = db.Load(files)
+	insertEvents       = statements.Named("insert_events")
+	selectWaiting      = statements.Named("select_waiting")
+	fetchEvents        = statements.Named("fetch_events")
+	deleteEvents       = statements.Named("delete_events")
+	deleteAcknowledged = statements.Named("delete_acknowledged")
+	deleteExpired      = statements.Named("delete_expired")
+	deleteSuppressed   = statements.Named("delete_suppressed")
+	selectDrawn        = statements.Named("select_drawn")
+	selectMark         = statements.Named("select_mark")
+	selectMetrics      = statements.Named("select_metrics")
+	nextProcess        = statements.Named("next_process")
+	liveProcesses      = statements.Named("live_processes")
+	openSlot           = statements.Named("open_slot")
+	keepSlots          = statements.Named("keep_slots")
+	closeSlots         = statements.Named("close_slots")
+	deleteDeadSlots    = statements.Named("delete_dead_slots")
+)
+
+// Retention is how long an unacknowledged event is kept (§6).
+const Retention = 90 * 24 * time.Hour
+
+// API holds the operations of this domain. It is safe for concurrent use.
+type API struct {
+	DB *db.DB
+	// Wake is called with the recipients of events that have been committed, Withdrawn with the recipients of events that have been
+	// deleted without an acknowledgement, which makes room on their connections. Neither may block.
+	Wake      func(recipients []uuid.UUID)
+	Withdrawn func(recipients []uuid.UUID)
+}

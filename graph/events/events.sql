@@ -1,0 +1,109 @@
+-- name: insert_events(ids uuid[], recipients uuid[], kinds text[], payloads bytea[], contacts uuid[], messages uuid[])
+-- Draws sequences in the order of the arrays. The condition is always true and evaluated first: it gives the transaction its number
+-- before a sequence is drawn, on which reading up to the horizon relies.
+INSERT INTO events (id, recipient_id, kind, payload, contact_id, message_id, created_at)
+SELECT id, recipient_id, kind, payload, contact_id, message_id, stoa_now()
+FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[], :contacts::uuid[], :messages::uuid[]) WITH ORDINALITY
+  AS e (id, recipient_id, kind, payload, contact_id, message_id, position)
+WHERE pg_current_xact_id() IS NOT NULL
+ORDER BY position;
+
+-- name: fetch_events(recipients uuid[], versions integer[], after bigint[], known bigint[], sizes integer[], latest_version integer, latest_kinds text[])
+-- The batches of many cursors at once, each from the index on recipient and sequence, and the message of each event that has one by its
+-- key; LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the sizes of the batches and not on how many
+-- events are in flight. Events up to a cursor's `known` come without kind, payload and message. The message's columns are null, or
+-- what coalesce makes of that, where there is none that may be delivered: not expired, its contact accepted (§6).
+SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.message_id IS NOT NULL AS has_message,
+  m.id AS "message.id", m.contact_id AS "message.contact_id", m.client_message_id AS "message.client_message_id",
+  m.sender_id AS "message.sender_id", m.recipient_id AS "message.recipient_id", m.nonce AS "message.nonce",
+  m.ciphertext AS "message.ciphertext", coalesce(m.encryption_version, '') AS "message.encryption_version",
+  m.sender_public_key AS "message.sender_public_key", m.recipient_public_key AS "message.recipient_public_key",
+  coalesce(m.size_bytes, 0) AS "message.size_bytes", coalesce(m.created_at, 'epoch') AS "message.created_at",
+  coalesce(m.expires_at, 'epoch') AS "message.expires_at"
+FROM unnest(:recipients::uuid[], :versions::integer[], :after::bigint[], :known::bigint[], :sizes::integer[])
+  WITH ORDINALITY AS c (recipient_id, version, after, known, size, position)
+CROSS JOIN LATERAL (
+  SELECT i.id, i.sequence, CASE WHEN i.sequence > c.known THEN i.kind END AS kind,
+    CASE WHEN i.sequence > c.known THEN i.payload END AS payload,
+    CASE WHEN i.sequence > c.known THEN i.message_id END AS message_id
+  FROM events i WHERE i.recipient_id = c.recipient_id AND i.sequence > c.after
+    AND (c.version >= :latest_version OR i.kind <> ALL (:latest_kinds::text[]))
+  ORDER BY i.sequence LIMIT c.size
+) e
+LEFT JOIN LATERAL (
+  SELECT r.* FROM messages r JOIN contacts f ON f.id = r.contact_id
+  WHERE r.id = e.message_id AND r.expires_at > stoa_now() AND f.state = 'accepted'
+  LIMIT 1
+) m ON true
+ORDER BY c.position, e.sequence;
+
+-- name: delete_events(ids uuid[])
+DELETE FROM events WHERE id = ANY (:ids);
+
+-- name: delete_acknowledged(ids uuid[], recipients uuid[], process integer)
+-- Returns the recipients that hold leases of other processes.
+WITH acks AS MATERIALIZED (SELECT id, recipient_id FROM unnest(:ids::uuid[], :recipients::uuid[]) AS a (id, recipient_id)),
+gone AS (DELETE FROM events e USING acks a WHERE e.id = a.id AND e.recipient_id = a.recipient_id)
+SELECT DISTINCT l.bot_id FROM acks a JOIN socket_leases l ON l.bot_id = a.recipient_id WHERE l.process <> :process;
+
+-- name: select_waiting()
+-- The connected agents whose newest event is less than a minute old. An agent whose events are older has been woken for them sixty
+-- times; one that acknowledges nothing costs one look-up in the index.
+SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)
+CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.bot_id ORDER BY e.sequence DESC LIMIT 1) newest
+WHERE newest.created_at > stoa_now() - interval '1 minute';
+
+-- name: delete_expired(retention_seconds double precision)
+-- Skips what another process is deleting. The batch of 2000 is no parameter: a plan made without knowing it reads the whole table.
+DELETE FROM events WHERE id IN (
+  SELECT id FROM events WHERE created_at <= stoa_now() - make_interval(secs => :retention_seconds)
+  ORDER BY created_at LIMIT 2000 FOR UPDATE SKIP LOCKED);
+
+-- name: delete_suppressed(after uuid)
+-- Examines the next 2000 events by id and deletes announcements of messages that have expired or whose contact is not accepted any more.
+WITH examined AS (
+  SELECT id, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000
+), gone AS (
+  DELETE FROM events e USING examined x WHERE e.id = x.id AND x.message_id IS NOT NULL AND NOT EXISTS (
+    SELECT FROM messages m JOIN contacts c ON c.id = m.contact_id
+    WHERE m.id = x.message_id AND m.expires_at > stoa_now() AND c.state = 'accepted')
+  RETURNING e.id
+)
+SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM examined) AS examined,
+  (SELECT count(*) FROM gone) AS deleted;
+
+-- name: select_drawn()
+-- The last sequence that was drawn, and the oldest transaction that has not ended.
+SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS drawn, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest
+FROM event_sequence;
+
+-- name: select_mark()
+-- Gives out a transaction number: every transaction that has one already has a smaller one.
+SELECT pg_current_xact_id()::text::bigint;
+
+-- name: select_metrics()
+-- Counts up to 100,000 events and finds the oldest ones in the indexes. A connected agent's oldest event is its first in the sequence.
+SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS depth,
+  coalesce(extract(epoch FROM stoa_now() - (SELECT min(created_at) FROM events)), 0)::float8 AS oldest_seconds,
+  coalesce(extract(epoch FROM stoa_now() - (
+    SELECT min(first.created_at) FROM (SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)) c
+    CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = c.bot_id ORDER BY e.sequence LIMIT 1) first)), 0)::float8
+    AS connected_oldest_seconds;
+
+-- name: next_process()
+SELECT nextval('socket_process');
+
+-- name: live_processes()
+SELECT process FROM socket_live_processes;
+
+-- name: open_slot(slot uuid, process integer, agent uuid, token uuid, per_agent integer, total integer)
+SELECT stoa_open_socket(:slot, :process, :agent, :token, :per_agent, :total);
+
+-- name: keep_slots(process integer, slots uuid[], agents uuid[], tokens uuid[])
+SELECT stoa_keep_sockets(:process, :slots, :agents, :tokens);
+
+-- name: close_slots(slots uuid[])
+SELECT stoa_close_sockets(:slots);
+
+-- name: delete_dead_slots()
+SELECT stoa_drop_dead_sockets();

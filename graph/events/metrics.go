@@ -1,0 +1,28 @@
+package events
+
+import (
+	"context"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/metrics"
+)
+
+// outbox is the row of select_metrics.
+type outbox struct {
+	Depth                  float64 `db:"depth"`
+	OldestSeconds          float64 `db:"oldest_seconds"`
+	ConnectedOldestSeconds float64 `db:"connected_oldest_seconds"`
+}
+
+// OutboxMetrics returns depth and age of the outbox of the whole cluster, for /metrics.
+func (a *API) OutboxMetrics(ctx context.Context) ([]metrics.Value, error) {
+	o, err := db.One[outbox](ctx, a.DB.SQL, selectMetrics)
+	if err != nil {
+		return nil, err
+	}
+	return []metrics.Value{
+		{Row: metrics.OutboxDepth, Value: o.Depth},
+		{Row: metrics.OutboxOldest, Value: max(o.OldestSeconds, 0)},
+		{Row: metrics.OutboxConnectedOldest, Value: max(o.ConnectedOldestSeconds, 0)},
+	}, nil
+}

@@ -1,0 +1,35 @@
+-- name: send(message uuid, event uuid, sender uuid, recipient uuid, client_message_id uuid, nonce bytea, ciphertext bytea, encryption_version text, sender_public_key bytea, recipient_public_key bytea, retention_seconds double precision, limit_name text, quota integer, span_seconds double precision)
+-- The whole send of an envelope that is well-formed. verdict is `accepted`, `repeated` or the code of the fault that refuses it.
+SELECT verdict, id, contact_id, created_at, expires_at, remaining, reset_after
+FROM stoa_send(:message, :event, :sender, :recipient, :client_message_id, :nonce, :ciphertext, :encryption_version, :sender_public_key,
+  :recipient_public_key, make_interval(secs => :retention_seconds), :limit_name, :quota, make_interval(secs => :span_seconds));
+
+-- name: list_dialog(caller uuid, peer uuid, before uuid, max bigint)
+-- A page of the messages of two friends, newest first: those older than the message `before`, or from the newest on where it is null.
+-- It is read from the index on contact and time, so the cost depends neither on the dialog's length nor on the page.
+SELECT m.id, m.contact_id, m.client_message_id, m.sender_id, m.recipient_id, m.nonce, m.ciphertext, m.encryption_version,
+  m.sender_public_key, m.recipient_public_key, m.size_bytes, m.created_at, m.expires_at
+FROM contacts c CROSS JOIN LATERAL (
+  SELECT b.created_at, b.id FROM messages b WHERE b.id = :before::uuid AND b.contact_id = c.id AND b.expires_at > stoa_now()
+  UNION ALL
+  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE :before::uuid IS NULL
+) start CROSS JOIN LATERAL (
+  SELECT * FROM messages r
+  WHERE r.contact_id = c.id AND (r.created_at, r.id) < (start.created_at, start.id) AND r.expires_at > stoa_now()
+  ORDER BY r.created_at DESC, r.id DESC LIMIT :max
+) m
+WHERE c.low_id = least(:caller::uuid, :peer::uuid) AND c.high_id = greatest(:caller::uuid, :peer::uuid) AND c.state = 'accepted'
+ORDER BY m.created_at DESC, m.id DESC;
+
+-- name: dialog_exists(caller uuid, peer uuid, before uuid)
+-- Whether the two are friends and `before`, if any, is a message that list_dialog would show.
+SELECT EXISTS (
+  SELECT FROM contacts c
+  WHERE c.low_id = least(:caller::uuid, :peer::uuid) AND c.high_id = greatest(:caller::uuid, :peer::uuid) AND c.state = 'accepted'
+    AND (:before::uuid IS NULL
+      OR EXISTS (SELECT FROM messages b WHERE b.id = :before AND b.contact_id = c.id AND b.expires_at > stoa_now())));
+
+-- name: delete_expired(batch bigint)
+-- Skips what another process is deleting.
+DELETE FROM messages WHERE id IN (
+  SELECT id FROM messages WHERE expires_at <= stoa_now() ORDER BY expires_at LIMIT :batch FOR UPDATE SKIP LOCKED);
