@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/auth"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
@@ -91,7 +92,7 @@ SELECT number, transaction_id, operation_id, kind, account_kind, order_id, delta
 
 var (
 	readEntries     = strings.ReplaceAll(entriesOf, "[me]", "$1")
-	attachedEntries = auth.NewQuery(strings.ReplaceAll(entriesOf, "[me]", "me.id"), len(new(Entry).targets()))
+	attachedEntries = auth.NewQuery(&db.Statement{Text: readEntries}, len(new(Entry).targets()))
 )
 
 // targets of entriesOf, in their order.

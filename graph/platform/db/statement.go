@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stoa/graph/platform/db/prepared"
 )
 
 // Statement is one SQL statement of a domain's .sql files.
@@ -26,7 +28,9 @@ type Statement struct {
 //	-- name: list_contacts(caller uuid, state text, max integer)
 //	SELECT … WHERE agent_id = :caller …
 //
-// A parameter is written :name, as psql does: after \set caller '''0190…''' a statement can be pasted into psql as it is. Arguments are
+// A statement that begins with the comment prepared.PlanPerValue keeps it; other comments are not sent.
+//
+// A parameter is written :name, as psql does: after \set caller ”'0190…”' a statement can be pasted into psql as it is. Arguments are
 // passed in the order of the heading.
 type Statements map[string]*Statement
 
@@ -119,6 +123,8 @@ func number(text string, names []string) (string, error) {
 	var unknown error
 	text = token.ReplaceAllStringFunc(text, func(found string) string {
 		switch {
+		case found == prepared.PlanPerValue:
+			return found
 		case strings.HasPrefix(found, "--"), strings.HasPrefix(found, "/*"):
 			return ""
 		case found[0] != ':' || found == "::":
