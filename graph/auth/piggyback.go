@@ -2,24 +2,31 @@ package auth
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
 )
 
-// Query selects rows for the agent me.id; it can be attached to the authentication of its caller.
+// Query is a statement that can be attached to the authentication of its caller.
 type Query struct {
-	text    string
 	columns int
-	// combined is text within the statement that authenticates.
+	// combined is the text of the statement within the one that authenticates.
 	combined func() string
 }
 
-// NewQuery returns the query of a text that selects so many columns. Its arguments begin with $2.
-func NewQuery(text string, columns int) *Query {
-	return &Query{text: text, columns: columns, combined: sync.OnceValue(func() string { return combine(text, columns) })}
+// NewQuery makes a Query of a statement whose first parameter is the caller and which has so many columns.
+func NewQuery(s *db.Statement, columns int) *Query {
+	return &Query{columns: columns, combined: sync.OnceValue(func() string {
+		return combine(firstParameter.ReplaceAllString(s.Text, "me.id"), columns)
+	})}
 }
+
+// firstParameter of a statement. The statement that authenticates has the token there, and the agent that it belongs to in me.
+var firstParameter = regexp.MustCompile(`\$1\b`)
 
 // combine makes one statement of the authentication of a read and a query. PostgreSQL runs the parts of a UNION ALL in their
 // order: the first row describes the caller and nothing else, every other one holds a row of the query and nothing else.
@@ -27,7 +34,8 @@ func combine(text string, columns int) string {
 	return `WITH me AS MATERIALIZED (` + authenticateRead + `)
 SELECT me.*` + strings.Repeat(`, NULL`, columns) + ` FROM me
 UNION ALL
-SELECT ` + strings.Repeat(`NULL, `, statusColumns) + `attached.* FROM me CROSS JOIN LATERAL (` + text + `) attached WHERE NOT me.suspended`
+SELECT ` + strings.Repeat(`NULL, `, statusColumns) + `attached.*
+FROM me CROSS JOIN LATERAL (` + text + `) attached WHERE NOT me.suspended`
 }
 
 // RowSink receives the rows of an attached query.
@@ -50,7 +58,8 @@ type Piggyback struct {
 
 type piggybackKey struct{}
 
-// Attach returns a context in which the query runs with the authentication of the caller; sink receives its rows.
+// Attach returns a context in which the query runs with the authentication of the caller; sink receives its rows. args follow the
+// caller among the query's arguments.
 func Attach(ctx context.Context, q *Query, sink RowSink, args ...any) context.Context {
 	return context.WithValue(ctx, piggybackKey{}, &Piggyback{Query: q, RowSink: sink, args: args})
 }

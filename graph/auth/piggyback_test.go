@@ -9,6 +9,7 @@ import (
 
 	"stoa/graph/auth"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 )
 
@@ -27,7 +28,7 @@ var callers = map[string]struct {
 }
 
 // series selects so many rows, each with its number and the caller.
-var series = auth.NewQuery(`SELECT n, me.id FROM generate_series(1, $2::integer) n`, 2)
+var series = auth.NewQuery(&db.Statement{Text: `SELECT n, $1::uuid FROM generate_series(1, $2::integer) n`}, 2)
 
 type numbered struct {
 	n  int

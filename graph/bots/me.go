@@ -49,7 +49,9 @@ func passportTargets(b *ent.Bot) []any {
 }
 
 // attachedPassport reads the passport of the agent who is being authenticated.
-var attachedPassport = auth.NewQuery(`SELECT `+passportColumns+` FROM bots b WHERE b.id = me.id`, len(passportTargets(new(ent.Bot))))
+var attachedPassport = auth.NewQuery(
+	&db.Statement{Text: `SELECT ` + passportColumns + ` FROM bots b WHERE b.id = $1`}, len(passportTargets(new(ent.Bot))),
+)
 
 // ownPassport is the row of attachedPassport.
 type ownPassport struct{ ent.Bot }

@@ -26,7 +26,7 @@ type Card struct {
 	UpdatedAt   time.Time           `json:"updated_at"`
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (c *Card) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	w.UUID("id", c.ID)
@@ -52,7 +52,7 @@ type PostList struct {
 	page.Meta
 }
 
-// AppendJSON is wire's to call.
+// AppendJSON implements wire.Appender.
 func (l *PostList) AppendJSON(b []byte) ([]byte, error) {
 	w := wire.NewObject(b)
 	wire.Cards(&w, "posts", l.Posts)

@@ -138,7 +138,7 @@ func TestFeedModel(t *testing.T) {
 			"settle a batch": func(*rapid.T) { w.Exec("SELECT stoa_feed_settle(2)") },
 			"settle":         func(*rapid.T) { w.settle() },
 			"": func(rt *rapid.T) {
-				require.Zero(rt, w.Count(unlike))
+				require.Zero(rt, w.Count(feedDifference))
 				if w.Count("SELECT count(*) FROM feed_backlog WHERE NOT hidden") > 0 {
 					rt.Log("an author's older posts are still being added")
 					w.settle()
@@ -165,8 +165,8 @@ func TestFeedModel(t *testing.T) {
 	})
 }
 
-// fill writes the posts from number $2 to $1 as fast as a database can. Every fifth is private, every third a work.
-const fill = `
+// fillPosts writes the posts from number $2 to $1 as fast as a database can. Every fifth is private, every third a work.
+const fillPosts = `
 WITH authors AS (SELECT id, row_number() OVER (ORDER BY id) AS place FROM bots)
 INSERT INTO posts (id, author_id, kind, visibility, title, text, created_at, updated_at)
 SELECT (lpad(to_hex(n), 12, '0') || substr(md5(n::text), 1, 20))::uuid, a.id, CASE WHEN n % 3 = 0 THEN 'portfolio' ELSE 'update' END,
@@ -178,75 +178,106 @@ CROSS JOIN LATERAL (SELECT stoa_now() + (n || ' seconds')::interval - interval '
 func (w *world) fill(count int) {
 	w.t.Helper()
 	for from := 1; from <= count; from += 500 {
-		w.Exec(fill, min(from+499, count), from)
+		w.Exec(fillPosts, min(from+499, count), from)
 	}
 }
 
 // While a reader's own posts are being added to the feed again, its pages hold all of them.
-func TestFeedFarDownWhileTheReaderIsShownAgain(t *testing.T) {
+func TestDeepPagesWhileTheReaderIsShownAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.inlineLimit(10)
 	reader, other := w.Agent(), w.Agent()
-	w.fill(4000)
+	w.fill(120)
 	w.Exec("UPDATE bots SET profile_public = false WHERE id = $1", reader.ID)
 	w.settle()
 	w.Exec("UPDATE bots SET profile_public = true WHERE id = $1", reader.ID)
-	w.Exec("SELECT stoa_feed_settle(300)")
+	w.Exec("SELECT stoa_feed_settle(15)")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM feed_backlog"))
-	w.requireFarDown(t, reader, "")
+	w.requirePages(t, reader, "")
 	w.settle()
-	w.requireFarDown(t, other, "")
+	w.requirePages(t, other, "")
 }
 
-// The two ways to find a page show the same list: pages are its stretches, near the top and far down.
-func TestFeedFarDown(t *testing.T) {
+// The ways to find a page show the same list, whoever is hidden and whatever the reader's own posts are.
+func TestDeepPagesMatchDefinition(t *testing.T) {
 	t.Parallel()
+	w := newWorld(t)
+	var reader *graphtest.Agent
+	for range 10 {
+		reader = w.Agent()
+	}
 	const hide = "UPDATE bots SET profile_public = false WHERE id IN (SELECT id FROM bots WHERE id <> '[reader]' ORDER BY id LIMIT "
+	// Of the 240 posts, the id of number n holds n at its beginning, and a text begins with any hexadecimal digit.
+	const old, newest = "substr(id::text, 10, 4) < '0040'", "substr(id::text, 10, 4) > '0040'"
 	for name, change := range map[string]string{
 		"nobody hidden":     "SELECT 1",
 		"two hidden":        hide + "2)",
 		"all others hidden": hide + "9)",
 		"the reader hidden": "UPDATE bots SET profile_public = false WHERE id = '[reader]'",
-		"the reader suspended, many posts of its own": "UPDATE posts SET author_id = '[reader]' WHERE substr(id::text, 10, 4) < '0c00'; " +
-			"UPDATE bots SET suspended_at = stoa_now() WHERE id = '[reader]'",
-		"the reader in the trash, old posts of its own": "UPDATE posts SET author_id = '[reader]' WHERE substr(id::text, 9, 5) < '-0400'; " +
-			"UPDATE bots SET state = 'trash' WHERE id = '[reader]'",
+		"the reader suspended, many posts of its own": "UPDATE posts SET author_id = '[reader]' WHERE " + newest +
+			"; UPDATE bots SET suspended_at = stoa_now() WHERE id = '[reader]'",
+		"the reader in the trash, old posts of its own": "UPDATE posts SET author_id = '[reader]' WHERE " + old +
+			"; UPDATE bots SET state = 'trash' WHERE id = '[reader]'",
 		"everyone in the trash":  "UPDATE posts SET author_id = '[reader]' WHERE text < 'a'; UPDATE bots SET state = 'trash'",
-		"many private posts":     "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE substr(id::text, 10, 4) < '0c00'",
-		"old private posts":      "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE substr(id::text, 9, 5) < '-0400'",
+		"many private posts":     "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE " + newest,
+		"old private posts":      "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE " + old,
 		"private posts, and two": "UPDATE posts SET author_id = '[reader]', visibility = 'private' WHERE text < '8'; " + hide + "2)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			var reader *graphtest.Agent
-			for range 10 {
-				reader = w.Agent()
-			}
-			w.fill(4000)
+			w.Exec("DELETE FROM posts")
+			w.Exec("UPDATE bots SET profile_public = true, state = 'active', suspended_at = NULL")
+			w.settle()
+			w.fill(240)
 			w.Exec(strings.ReplaceAll(change, "[reader]", reader.ID.String()))
 			require.Zero(t, w.Count("SELECT count(*) FROM feed_backlog WHERE NOT hidden"))
 			for _, kind := range []string{"", "update", "portfolio"} {
-				w.requireFarDown(t, reader, kind)
+				w.requirePages(t, reader, kind)
 			}
 		})
 	}
 }
 
-func (w *world) requireFarDown(t *testing.T, reader *graphtest.Agent, kind string) {
+// visiblePosts are the posts that a reader sees by definition, newest first.
+const visiblePosts = `
+SELECT p.id FROM posts p JOIN bots b ON b.id = p.author_id
+WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL)
+  AND p.deleted_at IS NULL AND $2 IN ('', p.kind)
+ORDER BY p.created_at DESC, p.id DESC`
+
+// requirePages compares pages with the definition, read as pages near the top are and as those far down.
+func (w *world) requirePages(t *testing.T, reader *graphtest.Agent, kind string) {
 	t.Helper()
-	list := w.ids(`SELECT p.id FROM posts p JOIN bots b ON b.id = p.author_id
-		WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL) AND $2 IN ('', p.kind)
-		ORDER BY p.created_at DESC, p.id DESC`, reader.ID, kind)
-	for _, number := range []int{1, 39, 40, 41, 42, 43, 44, 50, 60, len(list)/50 + 1, len(list)/50 + 2, 100_000} {
-		ids, next := w.feed(reader, strconv.Itoa(number), "50", kind)
-		from := min((number-1)*50, len(list))
-		require.Equal(t, list[from:min(from+50, len(list))], ids, "page %d of %q", number, kind)
-		require.Equal(t, from+50 < len(list), next != nil)
+	const size = 7
+	list := w.ids(visiblePosts, reader.ID, kind)
+	for _, number := range []int{1, 2, 3, 5, 9, 10, 17, 25, len(list)/size + 1, len(list)/size + 2, 100} {
+		ids, next := w.feed(reader, strconv.Itoa(number), strconv.Itoa(size), kind)
+		from := min((number-1)*size, len(list))
+		require.Equal(t, list[from:min(from+size, len(list))], ids, "page %d of %q", number, kind)
+		require.Equal(t, from+size < len(list), next != nil)
+		deep, err := w.Posts.DeepPage(t.Context(), reader.ID, (number-1)*size, size, kind)
+		require.NoError(t, err)
+		require.Equal(t, ids, deep, "page %d of %q", number, kind)
 	}
-	for number := range 3 {
-		ids, _ := w.feed(reader, strconv.Itoa(number+1), "20", kind)
-		require.Equal(t, list[number*20:(number+1)*20], ids, "page %d of %q", number+1, kind)
+	ids, _ := w.feed(reader, "1", "20", kind)
+	require.Equal(t, list[:min(20, len(list))], ids, "the first page of the usual size, of %q", kind)
+}
+
+// The list goes on where the way to find its pages changes.
+func TestPagesAroundTheDeepOffset(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reader := w.Agent()
+	for range 9 {
+		w.Agent()
+	}
+	w.fill(2600)
+	list := w.ids(visiblePosts, reader.ID, "")
+	for _, number := range []int{39, 40, 41, 42, 43, 44, 2000} {
+		ids, next := w.feed(reader, strconv.Itoa(number), "50", "")
+		from := min((number-1)*50, len(list))
+		require.Equal(t, list[from:min(from+50, len(list))], ids, "page %d", number)
+		require.Equal(t, from+50 < len(list), next != nil)
 	}
 }
 
@@ -291,15 +322,16 @@ func BenchmarkFeed(b *testing.B) {
 	})
 }
 
-// Hiding a prolific author deletes none of its posts from the feed and showing it adds the newest alone; readers see the change at once.
+// Hiding a prolific author deletes none of its posts from the feed and showing it adds the newest alone; readers see the change
+// at once.
 func TestHidingAProlificAuthorIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	author, reader := w.Agent(), w.Agent()
-	w.fill(1500)
+	w.fill(300)
 	w.Exec("UPDATE posts SET author_id = $1, visibility = 'public'", author.ID)
 	w.Show(author, false)
-	require.EqualValues(t, 1500, w.Count("SELECT count(*) FROM feed"))
+	require.EqualValues(t, 300, w.Count("SELECT count(*) FROM feed"))
 	ids, next := w.feed(reader, "1", "50", "")
 	require.Empty(t, ids)
 	require.Nil(t, next)
@@ -311,7 +343,7 @@ func TestHidingAProlificAuthorIsBounded(t *testing.T) {
 	ids, _ = w.feed(reader, "1", "50", "")
 	require.Equal(t, newest, ids)
 	w.settle()
-	require.EqualValues(t, 1500, w.Count("SELECT count(*) FROM feed"))
+	require.EqualValues(t, 300, w.Count("SELECT count(*) FROM feed"))
 }
 
 // The job takes the authors in turns, so one with a million posts does not hold up the others.
@@ -320,12 +352,12 @@ func TestAuthorsInTheBacklogTakeTurns(t *testing.T) {
 	w := newWorld(t)
 	w.inlineLimit(1)
 	first, second := w.Agent(), w.Agent()
-	w.fill(400)
+	w.fill(100)
 	w.Exec("UPDATE bots SET profile_public = false")
 	w.Exec("SELECT stoa_feed_settle(20)")
 	w.Exec("SELECT stoa_feed_settle(20)")
 	for _, author := range []*graphtest.Agent{first, second} {
-		require.EqualValues(t, 160-20, w.Count("SELECT count(*) FROM feed WHERE author_id = $1", author.ID))
+		require.EqualValues(t, 40-20, w.Count("SELECT count(*) FROM feed WHERE author_id = $1", author.ID))
 	}
 }
 

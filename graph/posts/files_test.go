@@ -98,6 +98,7 @@ func TestRights(t *testing.T) {
 		rights *bool
 		code   fault.Code
 	}
+	w := newWorld(t)
 	for name, steps := range map[string][]step{
 		"private needs no claim":              {{"private", "a", nil, ""}},
 		"private with a claim":                {{"private", "a", yes, ""}},
@@ -123,7 +124,6 @@ func TestRights(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
 			author := w.Agent()
 			letters := map[rune]uuid.UUID{'a': w.File(author, attachments.Portfolio), 'b': w.File(author, attachments.Portfolio)}
 			var post *posts.Card

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 // Limits of a post (§8): lengths in characters, and the number of its files.
@@ -17,10 +20,14 @@ const (
 	maxText  = 8000
 	maxTitle = 160
 	maxFiles = 10
+	// lastPage is the deepest page of the feed.
+	lastPage = 100_000
 )
 
 var (
 	errRequired   = errors.New("is required")
+	errOnce       = errors.New("must be sent once")
+	errKind       = errors.New("must be update or portfolio")
 	errVisibility = errors.New("must be private or public")
 	errTwice      = errors.New("must not name a file twice")
 	errFiles      = fmt.Errorf("must be at most %d files", maxFiles)
@@ -64,7 +71,7 @@ type draft struct {
 // or invalid_field.
 func (in CreatePostInput) Check() (draft, error) {
 	if in.Text == nil {
-		return draft{}, blame("text", errRequired)
+		return draft{}, fieldFault("text", errRequired)
 	}
 	return in.check()
 }
@@ -76,7 +83,8 @@ func (in UpdatePostInput) Check() (uuid.UUID, draft, error) {
 	if err != nil {
 		return uuid.Nil, draft{}, err
 	}
-	if in.Text == nil && in.Title == nil && in.Kind == nil && in.Visibility == nil && in.AttachmentIDs == nil && in.RightsConfirmed == nil {
+	if in.Text == nil && in.Title == nil && in.Kind == nil && in.Visibility == nil && in.AttachmentIDs == nil &&
+		in.RightsConfirmed == nil {
 		return uuid.Nil, draft{}, fault.New(fault.InvalidField).Say("Send at least one field to change.")
 	}
 	d, err := in.check()
@@ -87,33 +95,33 @@ func (in Fields) check() (draft, error) {
 	d := draft{text: in.Text, rights: in.RightsConfirmed}
 	if in.Text != nil {
 		if _, err := text.Multi(*in.Text, 1, maxText); err != nil {
-			return d, blame("text", err)
+			return d, fieldFault("text", err)
 		}
 	}
 	if in.Title != nil {
 		title, err := text.Line(*in.Title, 0, maxTitle)
 		if err != nil {
-			return d, blame("title", err)
+			return d, fieldFault("title", err)
 		}
 		d.title = &title
 	}
 	if in.Kind != nil {
 		kind, err := parseKind(*in.Kind)
 		if err != nil {
-			return d, blame("kind", err)
+			return d, fieldFault("kind", err)
 		}
 		d.kind = &kind
 	}
 	if in.Visibility != nil {
 		visibility := post.Visibility(*in.Visibility)
 		if post.VisibilityValidator(visibility) != nil {
-			return d, blame("visibility", errVisibility)
+			return d, fieldFault("visibility", errVisibility)
 		}
 		d.visibility = &visibility
 	}
 	files, err := parseFiles(in.AttachmentIDs)
 	if err != nil {
-		return d, blame("attachment_ids", err)
+		return d, fieldFault("attachment_ids", err)
 	}
 	d.files = files
 	return d, nil
@@ -147,4 +155,87 @@ func (in PostInput) Check() (uuid.UUID, error) {
 		return uuid.Nil, fault.Field(fault.InvalidID, "post_id", err.Error())
 	}
 	return id, nil
+}
+
+// FeedInput is the query of the feed.
+type FeedInput struct {
+	Page     page.Param `json:"-" query:"page"`
+	PageSize page.Param `json:"-" query:"page_size"`
+	Kind     page.Param `json:"-" query:"kind"`
+}
+
+// Check returns invalid_pagination or invalid_kind. kind is empty for posts of both kinds.
+func (in FeedInput) Check() (n page.Number, kind post.Kind, err error) {
+	if n, err = Pagination(in.Page, in.PageSize, lastPage); err != nil {
+		return n, "", err
+	}
+	kind, err = KindFilter(in.Kind)
+	return n, kind, err
+}
+
+// Pagination reads a numbered page, up to the page last; invalid_pagination where it is none.
+func Pagination(sent, size page.Param, last int) (page.Number, error) {
+	n, err := page.Parse(sent, size, last)
+	if refused, ok := errors.AsType[*page.Error](err); ok {
+		return n, fault.Field(fault.InvalidPagination, refused.Field, refused.Reason)
+	}
+	return n, err
+}
+
+// KindFilter reads the query parameter kind; empty where it was not sent, invalid_kind where it is sent twice or names no kind.
+func KindFilter(sent page.Param) (post.Kind, error) {
+	if len(sent) == 0 {
+		return "", nil
+	}
+	if len(sent) > 1 {
+		return "", fieldFault("kind", errOnce)
+	}
+	kind, err := parseKind(sent[0])
+	if err != nil {
+		return "", fieldFault("kind", err)
+	}
+	return kind, nil
+}
+
+func parseKind(s string) (post.Kind, error) {
+	kind := post.Kind(s)
+	if post.KindValidator(kind) != nil {
+		return "", errKind
+	}
+	return kind, nil
+}
+
+// fieldCodes are the fields of a post with a code of their own (§2.2); the others share invalid_field.
+var fieldCodes = map[string]fault.Code{
+	"text":       fault.InvalidText,
+	"title":      fault.InvalidTitle,
+	"kind":       fault.InvalidKind,
+	"visibility": fault.InvalidVisibility,
+}
+
+// fieldFault is the fault of a field with a wrong value.
+func fieldFault(field string, err error) *fault.Error {
+	return fault.Field(fieldCode(field), field, err.Error())
+}
+
+func fieldCode(field string) fault.Code {
+	if code, ok := fieldCodes[field]; ok {
+		return code
+	}
+	return fault.InvalidField
+}
+
+// BlameBody is the fault of a body that cannot be read: unknown_fields, the code of the field that has the wrong type, or
+// invalid_field.
+func (Fields) BlameBody(refused *wire.Error) *fault.Error {
+	switch refused.Kind {
+	case wire.Unknown:
+		return fault.Body(fault.UnknownFields, refused)
+	case wire.Type:
+		name, _, _ := strings.Cut(refused.Field, ".")
+		name, _, _ = strings.Cut(name, "[")
+		return fault.Body(fieldCode(name), refused)
+	default:
+		return fault.Body(fault.InvalidField, refused)
+	}
 }

@@ -45,7 +45,7 @@ func requireOpen(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
 	return err
 }
 
-// attach binds the files that were sent, in their order, and keeps the claim of rights (contract §3).
+// attach binds the files that were sent, in their order, and keeps the claim of rights (§2.2).
 func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post) error {
 	before, err := filesOf(ctx, tx, p)
 	if err != nil {

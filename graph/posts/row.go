@@ -2,42 +2,33 @@ package posts
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 )
 
-// row is a post with its author.
+// row is a post with its author. Its fields are in the order of the columns of the statements.
 type row struct {
-	ent.Post
-	author bots.BriefRow
-	// files tells that it has any. Most posts have none, and theirs are not asked for.
-	files bool
+	ID         uuid.UUID `db:"id"`
+	Kind       string    `db:"kind"`
+	Visibility string    `db:"visibility"`
+	Title      string    `db:"title"`
+	Text       string    `db:"text"`
+	CreatedAt  time.Time `db:"created_at"`
+	UpdatedAt  time.Time `db:"updated_at"`
+	// HasFiles is false for most posts, and then no files are read.
+	HasFiles bool          `db:"has_files"`
+	Author   bots.BriefRow `db:"author"`
 }
 
-// columns of a row: the post p and its author b.
-var columns = `p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post'),
-  ` + bots.BriefColumns("b")
-
-// columnCount is how many columns are.
-var columnCount = len(new(row).targets())
-
-// targets of columns, in their order.
-func (r *row) targets() []any {
-	return append([]any{
-		&r.ID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt, &r.files,
-	}, r.author.Targets()...)
-}
-
-// list reads a page with a statement that returns columns, up to n.Limit of them.
-func list(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, query string, args ...any) (*PostList, error) {
-	found, err := read(ctx, q, query, args...)
+// list reads a page with a statement that returns up to n.Limit rows.
+func list(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, s *db.Statement, args ...any) (*PostList, error) {
+	found, err := db.All[row](ctx, q, s, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -46,36 +37,19 @@ func list(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, 
 
 // newList makes a page of the rows that were read for it.
 func newList(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, found []*row) (*PostList, error) {
-	shown, meta := page.Cut(n, found)
-	cards, err := newCards(ctx, q, viewerID, shown)
+	rows, meta := page.Cut(n, found)
+	cards, err := newCards(ctx, q, viewerID, rows)
 	if err != nil {
 		return nil, err
 	}
 	return &PostList{Posts: cards, Meta: meta}, nil
 }
 
-func read(ctx context.Context, q db.Querier, query string, args ...any) ([]*row, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []*row
-	for rows.Next() {
-		r := new(row)
-		if err := rows.Scan(r.targets()...); err != nil {
-			return nil, err
-		}
-		found = append(found, r)
-	}
-	return found, rows.Err()
-}
-
 // newCards makes the cards of posts as an agent sees them; the files of all are read in one statement.
 func newCards(ctx context.Context, q db.Querier, viewerID uuid.UUID, of []*row) ([]*Card, error) {
 	var targets []attachments.Target
 	for _, r := range of {
-		if r.files {
+		if r.HasFiles {
 			targets = append(targets, target(r.ID))
 		}
 	}
@@ -86,7 +60,7 @@ func newCards(ctx context.Context, q db.Querier, viewerID uuid.UUID, of []*row) 
 	cards := make([]*Card, len(of))
 	for i, r := range of {
 		cards[i] = &Card{
-			ID: r.ID, Author: r.author.Card(), Kind: string(r.Kind), Visibility: string(r.Visibility),
+			ID: r.ID, Author: r.Author.Card(), Kind: r.Kind, Visibility: r.Visibility,
 			Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files[target(r.ID)]...),
 			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		}

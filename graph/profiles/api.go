@@ -6,8 +6,23 @@
 package profiles
 
 import (
+	"embed"
+
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
+	"stoa/graph/platform/search"
+)
+
+//go:embed profiles.sql
+var files embed.FS
+
+var (
+	statements    = db.Load(files)
+	selectProfile = statements.Named("select_profile")
+	listProfiles  = statements.Named("list_profiles")
+	// searchProfiles looks for a text, with or without a specialty; searchSpecialties for a specialty alone.
+	searchProfiles    = search.NewPages(statements.Named("search_profiles"))
+	searchSpecialties = search.NewPages(statements.Named("search_specialties"))
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -3,13 +3,10 @@ package profiles
 import (
 	"context"
 
-	"stoa/graph/platform/fault"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 )
-
-// readOne is the agent $2, where its profile is public.
-const readOne = `SELECT ` + columns + ` FROM bots b` + joined + ` WHERE b.id = $2 AND stoa_public(b)`
 
 // BotCard returns the public card of an agent with a page of its public posts, newest first (§4.2). Only an agent may call it.
 // Faults: invalid_id, invalid_pagination, invalid_kind, not_found (also for a closed profile and for an agent that is not active
@@ -23,14 +20,11 @@ func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := read(ctx, a.DB.SQL, readOne, v.BotID, id)
+	found, err := db.One[row](ctx, a.DB.SQL, selectProfile, v.BotID, id)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		return nil, fault.New(fault.NotFound)
-	}
-	cards, err := newCards(ctx, a.DB.SQL, v.BotID, found)
+	cards, err := newCards(ctx, a.DB.SQL, v.BotID, []*row{found})
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"stoa/graph/posts"
 )
 
-// deepest is the last page of a list here (§8).
-const deepest = 1000
+// lastPage is the last page of a list here (§8).
+const lastPage = 1000
 
 // SearchInput is the query of a search (§4.2).
 type SearchInput struct {
@@ -38,13 +38,13 @@ type filters struct {
 
 // Check returns invalid_pagination or invalid_search.
 func (in SearchInput) Check() (filters, error) {
-	n, err := posts.Pagination(in.Page, in.PageSize, deepest)
+	n, err := posts.Pagination(in.Page, in.PageSize, lastPage)
 	if err != nil {
 		return filters{}, err
 	}
 	wrong := fault.Fields{}
-	s := filters{n: n, q: search.Text(wrong, "q", in.Q), specialty: search.Text(wrong, "specialty", in.Specialty)}
-	return s, wrong.Fault(fault.InvalidSearch)
+	f := filters{n: n, q: search.Text(wrong, "q", in.Q), specialty: search.Text(wrong, "specialty", in.Specialty)}
+	return f, wrong.Fault(fault.InvalidSearch)
 }
 
 // Check returns invalid_id, invalid_pagination or invalid_kind. kind is empty for posts of both kinds.
@@ -52,7 +52,7 @@ func (in BotInput) Check() (id uuid.UUID, n page.Number, kind post.Kind, err err
 	if id, err = text.UUID(in.BotID); err != nil {
 		return id, n, "", fault.Field(fault.InvalidID, "bot_id", err.Error())
 	}
-	if n, err = posts.Pagination(in.Page, in.PageSize, deepest); err != nil {
+	if n, err = posts.Pagination(in.Page, in.PageSize, lastPage); err != nil {
 		return id, n, "", err
 	}
 	kind, err = posts.KindFilter(in.Kind)

@@ -27,16 +27,16 @@ var offers = []offer{
 	{
 		name: "request_friendship", to: []string{contacts.StatusNone}, callerActive: true,
 		path: func(*row) string { return "/contacts/requests" },
-		body: func(r *row) map[string]any { return map[string]any{"recipient_id": r.bot.ID} },
+		body: func(r *row) map[string]any { return map[string]any{"recipient_id": r.ID} },
 	},
 	{
 		name: "accept_friendship", to: []string{contacts.StatusIncoming}, callerActive: true, bothActive: true,
-		path: func(r *row) string { return "/contacts/" + r.contactID.String() + "/accept" },
+		path: func(r *row) string { return "/contacts/" + r.ContactID.String() + "/accept" },
 		body: func(*row) map[string]any { return map[string]any{} },
 	},
 	{
 		name: "block", to: []string{contacts.StatusOutgoing, contacts.StatusIncoming, contacts.StatusFriends},
-		path: func(r *row) string { return "/contacts/" + r.contactID.String() + "/block" },
+		path: func(r *row) string { return "/contacts/" + r.ContactID.String() + "/block" },
 		body: func(*row) map[string]any { return map[string]any{} },
 	},
 	{
@@ -44,8 +44,8 @@ var offers = []offer{
 		path: func(*row) string { return "/messages" },
 		body: func(r *row) map[string]any {
 			return map[string]any{
-				"recipient_id": r.bot.ID, "client_message_id": nil, "nonce": nil, "ciphertext": nil, "encryption_version": messages.Version,
-				"sender_public_key": r.callerKey, "recipient_public_key": r.bot.EncryptionPublicKey,
+				"recipient_id": r.ID, "client_message_id": nil, "nonce": nil, "ciphertext": nil, "encryption_version": messages.Version,
+				"sender_public_key": r.CallerKey, "recipient_public_key": r.EncryptionPublicKey,
 			}
 		},
 	},
@@ -55,7 +55,7 @@ var offers = []offer{
 		body: func(r *row) map[string]any {
 			return map[string]any{
 				"operation_id": nil, "title": nil, "description": nil, "deadline": nil, "amount_minor": nil,
-				"contractor_id": r.bot.ID, "confirmed_total_minor": nil,
+				"contractor_id": r.ID, "confirmed_total_minor": nil,
 			}
 		},
 	},
@@ -64,7 +64,7 @@ var offers = []offer{
 // actions are the offers that hold at this moment; on one's own card there are none.
 func (r *row) actions(callerID uuid.UUID) []wire.Action {
 	open := []wire.Action{}
-	if r.bot.ID == callerID {
+	if r.ID == callerID {
 		return open
 	}
 	status := r.friendship(callerID).Status
@@ -77,5 +77,5 @@ func (r *row) actions(callerID uuid.UUID) []wire.Action {
 }
 
 func (o offer) holds(r *row, status string) bool {
-	return slices.Contains(o.to, status) && (!o.callerActive || r.callerActive) && (!o.bothActive || r.active)
+	return slices.Contains(o.to, status) && (!o.callerActive || r.CallerActive) && (!o.bothActive || r.Active)
 }

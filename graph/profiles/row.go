@@ -2,10 +2,12 @@ package profiles
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/ent/contact"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/platform/db"
@@ -13,71 +15,46 @@ import (
 
 // row is an agent with how the caller stands with it.
 type row struct {
-	bot ent.Bot
-	// active and callerActive tell whether the two may take on new obligations (§3.4).
-	active, callerActive bool
-	callerKey            []byte
-	contactID            *uuid.UUID
-	contact              ent.Contact
-}
-
-// columns of a row: the agent b, the caller m and their contact c.
-const columns = `b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_active(b), stoa_active(m), m.encryption_public_key,
-  c.id, coalesce(c.requester_id, m.id), coalesce(c.recipient_id, b.id), coalesce(c.state, '')`
-
-// joined are the caller $1 and its contact with the agent b.
-const joined = `
-JOIN bots m ON m.id = $1
-LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)`
-
-// targets of columns, in their order.
-func (r *row) targets() []any {
-	b := &r.bot
-	return []any{
-		&b.ID, &b.Handle, &b.DisplayName, &b.Specialty, &b.Bio, &b.ProfilePublic, &b.CharacterDescription, &b.EncryptionPublicKey,
-		&b.AvatarID, &b.CharacterID, &b.CreatedAt, &r.active, &r.callerActive, &r.callerKey,
-		&r.contactID, &r.contact.RequesterID, &r.contact.RecipientID, &r.contact.State,
-	}
-}
-
-// read runs a statement that returns columns.
-func read(ctx context.Context, on db.Querier, query string, args ...any) ([]*row, error) {
-	rows, err := on.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []*row
-	for rows.Next() {
-		r := new(row)
-		if err := rows.Scan(r.targets()...); err != nil {
-			return nil, err
-		}
-		found = append(found, r)
-	}
-	return found, rows.Err()
+	ID                   uuid.UUID  `db:"id"`
+	Handle               string     `db:"handle"`
+	DisplayName          string     `db:"display_name"`
+	Specialty            string     `db:"specialty"`
+	Bio                  string     `db:"bio"`
+	ProfilePublic        bool       `db:"profile_public"`
+	CharacterDescription string     `db:"character_description"`
+	EncryptionPublicKey  []byte     `db:"encryption_public_key"`
+	AvatarID             *uuid.UUID `db:"avatar_id"`
+	CharacterID          *uuid.UUID `db:"character_id"`
+	CreatedAt            time.Time  `db:"created_at"`
+	// Active and CallerActive tell whether the two may take on new obligations (§3.4).
+	Active       bool   `db:"active"`
+	CallerActive bool   `db:"caller_active"`
+	CallerKey    []byte `db:"caller_key"`
+	// ContactID is null where there is no contact; the rest of it means nothing then.
+	ContactID    *uuid.UUID    `db:"contact_id"`
+	RequesterID  uuid.UUID     `db:"requester_id"`
+	RecipientID  uuid.UUID     `db:"recipient_id"`
+	ContactState contact.State `db:"contact_state"`
 }
 
 // newCards makes the cards of agents as the caller sees them; the images of all are read in one statement.
 func newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
 	agents := make([]*ent.Bot, len(of))
 	for i, r := range of {
-		agents[i] = &r.bot
+		agents[i] = &ent.Bot{ID: r.ID, AvatarID: r.AvatarID, CharacterID: r.CharacterID, CharacterDescription: r.CharacterDescription}
 	}
 	visuals, err := bots.VisualsOf(ctx, on, callerID, agents...)
 	if err != nil {
 		return nil, err
 	}
 	cards := make([]*Card, len(of))
-	for i, r := range of {
-		b := &r.bot
+	for i, b := range of {
 		cards[i] = &Card{
 			ID: b.ID, Handle: b.Handle, DisplayName: b.DisplayName, Kind: bots.Kind,
 			EncryptionPublicKey: b.EncryptionPublicKey, EncryptionKeyFingerprint: bots.Fingerprint(b.EncryptionPublicKey),
 			Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic, CharacterDescription: b.CharacterDescription,
 			Profile: bots.Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
-			Visuals: visuals[b.ID], Friendship: r.friendship(callerID), Actions: r.actions(callerID), CreatedAt: b.CreatedAt,
+			Visuals: visuals[b.ID], Friendship: b.friendship(callerID), Actions: b.actions(callerID), CreatedAt: b.CreatedAt,
 		}
 	}
 	return cards, nil
@@ -85,9 +62,10 @@ func newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row)
 
 // friendship is how the caller stands with the agent.
 func (r *row) friendship(callerID uuid.UUID) Friendship {
-	f := Friendship{Friendship: contacts.Friendship{Status: contacts.StatusNone}, ContactID: r.contactID}
-	if r.contactID != nil {
-		f.Status = contacts.Status(callerID, &r.contact)
+	f := Friendship{Friendship: contacts.Friendship{Status: contacts.StatusNone}, ContactID: r.ContactID}
+	if r.ContactID != nil {
+		between := &ent.Contact{RequesterID: r.RequesterID, RecipientID: r.RecipientID, State: r.ContactState}
+		f.Status = contacts.Status(callerID, between)
 	}
 	return f
 }

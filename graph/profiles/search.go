@@ -19,29 +19,42 @@ func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) 
 	if err != nil {
 		return nil, err
 	}
-	s, refused := in.Check()
+	f, refused := in.Check()
 	var list *BotList
-	err = a.Reads.Run(ctx, search.Asked(in.Q) || search.Asked(in.Specialty), func(ctx context.Context, on db.Querier) (err error) {
+	searching := search.Requested(in.Q) || search.Requested(in.Specialty)
+	err = a.Reads.Run(ctx, searching, func(ctx context.Context, on db.Querier) (err error) {
 		if refused != nil {
 			return refused
 		}
-		list, err = s.list(ctx, on, v.BotID)
+		list, err = f.list(ctx, on, v.BotID)
 		return err
 	})
 	return list, err
 }
 
 // list reads a page of a search, as an agent sees it.
-func (s filters) list(ctx context.Context, on db.Querier, callerID uuid.UUID) (*BotList, error) {
-	query, args := s.statement()
-	found, err := read(ctx, on, query, append([]any{callerID}, args...)...)
+func (f filters) list(ctx context.Context, on db.Querier, callerID uuid.UUID) (*BotList, error) {
+	statement, args := f.statement(callerID)
+	found, err := db.All[row](ctx, on, statement, args...)
 	if err != nil {
 		return nil, err
 	}
-	shown, meta := page.Cut(s.n, found)
-	cards, err := newCards(ctx, on, callerID, shown)
+	rows, meta := page.Cut(f.n, found)
+	cards, err := newCards(ctx, on, callerID, rows)
 	if err != nil {
 		return nil, err
 	}
 	return &BotList{Bots: cards, Meta: meta}, nil
+}
+
+// statement returns the statement of a search and its arguments.
+func (f filters) statement(callerID uuid.UUID) (*db.Statement, []any) {
+	switch {
+	case f.q != "":
+		return searchProfiles.For(f.n, callerID, f.q, f.specialty)
+	case f.specialty != "":
+		return searchSpecialties.For(f.n, callerID, f.specialty)
+	default:
+		return listProfiles, []any{callerID, f.n.Offset(), f.n.Limit()}
+	}
 }

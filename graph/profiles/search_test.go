@@ -120,7 +120,7 @@ func TestCommonAndRare(t *testing.T) {
 	}
 }
 
-// Searches agree with a plain model over texts full of what LIKE and indexes care about.
+// A search finds an agent by any part of a text of its own or of its public posts, and of its specialty, and by nothing else.
 func TestSearchModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,9 +131,7 @@ func TestSearchModel(t *testing.T) {
 		agents[i] = w.Agent()
 		handles[i] = fmt.Sprintf("agent_%d", i+1)
 	}
-	letters := []rune("aAbBc_%\\é京жЖ -1")
-	text := rapid.StringOfN(rapid.SampledFrom(letters), 1, 12, -1)
-	query := rapid.OneOf(rapid.Just(""), rapid.StringOfN(rapid.SampledFrom(letters), 1, 4, -1), rapid.SampledFrom([]string{"agent", "gent_3", "abc", "_1"}))
+	text := graphtest.SearchedText(0)
 	type described struct {
 		handle, name, specialty, bio string
 		works                        []string
@@ -142,6 +140,7 @@ func TestSearchModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w.Exec("DELETE FROM posts")
 		all := make([]described, count)
+		var texts, specialties []string
 		for i, agent := range agents {
 			d := described{
 				handle: handles[i], name: "x" + strings.TrimSpace(text.Draw(rt, "name")), specialty: strings.TrimSpace(text.Draw(rt, "specialty")),
@@ -151,8 +150,10 @@ func TestSearchModel(t *testing.T) {
 				DisplayName: &d.name, Specialty: &d.specialty, Bio: &d.bio, ProfilePublic: graphtest.Ptr(true),
 			})
 			require.NoError(rt, err)
+			texts, specialties = append(texts, d.handle, d.name, d.specialty, d.bio), append(specialties, d.specialty)
 			for range rapid.IntRange(0, 2).Draw(rt, "posts") {
-				title, body := strings.TrimSpace(text.Draw(rt, "title")), text.Draw(rt, "text")
+				title, body := strings.TrimSpace(text.Draw(rt, "title")), graphtest.SearchedText(1).Draw(rt, "text")
+				texts = append(texts, title, body)
 				visibility := rapid.SampledFrom([]string{"public", "private"}).Draw(rt, "visibility")
 				_, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{Title: &title, Text: &body, Visibility: &visibility}})
 				require.NoError(rt, err)
@@ -164,11 +165,11 @@ func TestSearchModel(t *testing.T) {
 			all[i] = d
 		}
 		for range 4 {
-			q, specialty := query.Draw(rt, "q"), query.Draw(rt, "specialty filter")
-			holds := func(s, part string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(part)) }
+			q, specialty := graphtest.SearchQuery(rt, texts...), graphtest.SearchQuery(rt, specialties...)
 			found := slices.DeleteFunc(slices.Clone(all), func(d described) bool {
 				fields := append([]string{d.handle, d.name, d.specialty, d.bio}, d.works...)
-				return d.closed || !holds(d.specialty, specialty) || !slices.ContainsFunc(fields, func(s string) bool { return holds(s, q) })
+				return d.closed || !graphtest.Matches(d.specialty, specialty) ||
+					!slices.ContainsFunc(fields, func(s string) bool { return graphtest.Matches(s, q) })
 			})
 			slices.SortFunc(found, func(a, b described) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.handle, b.handle)) })
 			want := []string{}
@@ -176,6 +177,8 @@ func TestSearchModel(t *testing.T) {
 				want = append(want, d.name)
 			}
 			require.Equal(rt, want, w.search(agents[0], q, specialty), "q=%q specialty=%q", q, specialty)
+			first := want[:min(1, len(want))]
+			require.Equal(rt, first, w.search(agents[0], q, specialty, "1", "1"), "q=%q specialty=%q", q, specialty)
 		}
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// CreateService adds a service to the catalogue, where it shows as soon as its agent's profile is open (§4.9). Only an agent may call
-// it; it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active).
+// CreateService adds a service to the catalogue, where it shows as soon as its agent's profile is open (§4.9). Only an agent may
+// call it; it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active).
 func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*ServiceResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*Servic
 		if err != nil {
 			return err
 		}
-		made, err = one(ctx, tx.SQL, live, s.ID)
+		made, err = readOne(ctx, tx.SQL, selectService, s.ID)
 		return err
 	})
 	return made, err

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// deepest is the last page of the catalogue.
-	deepest = 1000
+	// lastPage is the last page of the catalogue.
+	lastPage = 1000
 	// Lengths in characters.
 	maxTitle       = 160
 	maxDescription = 8000
@@ -51,7 +51,7 @@ type UpdateServiceInput struct {
 
 // Check returns invalid_pagination or invalid_search. q is empty where nothing is searched for.
 func (in CatalogueInput) Check() (n page.Number, q string, err error) {
-	n, err = page.Parse(in.Page, in.PageSize, deepest)
+	n, err = page.Parse(in.Page, in.PageSize, lastPage)
 	if refused, ok := errors.AsType[*page.Error](err); ok {
 		return n, "", fault.Field(fault.InvalidPagination, refused.Field, refused.Reason)
 	}

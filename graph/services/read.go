@@ -8,24 +8,31 @@ import (
 	"stoa/graph/platform/search"
 )
 
-// ServiceCatalogue lists services, newest first, those with q in their title or description where it is sent (§4.9). Anyone may call
-// it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search, rate_limited.
+// ServiceCatalogue lists services, newest first, those with q in their title or description where it is sent (§4.9). Anyone may
+// call it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search, rate_limited.
 func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*ServiceList, error) {
 	n, q, refused := in.Check()
-	var found []*Card
-	err := a.Reads.Run(ctx, search.Asked(in.Q), func(ctx context.Context, on db.Querier) (err error) {
+	var rows []*row
+	err := a.Reads.Run(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
 		if refused != nil {
 			return refused
 		}
-		query, args := statement(n, q)
-		found, err = read(ctx, on, query, args...)
+		statement, args := listServices, []any{n.Offset(), n.Limit()}
+		if q != "" {
+			statement, args = searchServices.For(n, q)
+		}
+		rows, err = db.All[row](ctx, on, statement, args...)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	shown, meta := page.Cut(n, found)
-	return &ServiceList{Services: shown, Meta: meta}, nil
+	rows, meta := page.Cut(n, rows)
+	list := &ServiceList{Services: make([]*Card, len(rows)), Meta: meta}
+	for i, r := range rows {
+		list.Services[i] = r.card()
+	}
+	return list, nil
 }
 
 // Service returns a service of the catalogue (§4.9). Anyone may call it. Faults: invalid_id, not_found (also where the agent's
@@ -37,7 +44,7 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 	}
 	var found *ServiceResult
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		found, err = one(ctx, on, public, id)
+		found, err = readOne(ctx, on, selectPublicService, id)
 		return err
 	})
 	return found, err

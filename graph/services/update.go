@@ -8,8 +8,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may call
-// it. Faults in this order: invalid_id, invalid_input (also where nothing is to be changed), not_found.
+// UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may
+// call it. Faults in this order: invalid_id, invalid_input (also where nothing is to be changed), not_found.
 func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*ServiceResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*Servic
 		if err != nil {
 			return err
 		}
-		changed, err = one(ctx, tx.SQL, live, id)
+		changed, err = readOne(ctx, tx.SQL, selectService, id)
 		return err
 	})
 	return changed, err

@@ -3,8 +3,8 @@
 // Anyone may read the board; a response is for the task's customer and its author alone. The life of a task is the table in
 // state.go: it is open until its customer selects a response or closes it, and both are final. A response is open as long as its
 // task is, then selected or declined. The price of a task is fixed when it is created, fee rate included; nothing is reserved
-// until a response is selected, which makes an order that is funded already (orders.FundOrder), under the same escrow and the same
-// idempotency as any other.
+// until a response is selected, which makes an order that is funded already (orders.FundOrder), under the same escrow and the
+// same idempotency as any other.
 //
 // Whatever changes a task or adds a response locks the task's row first, so of a select, a close and a response at once each sees
 // what those before it did. Wallets come after it in the order of locks. Tasks that an operator removed, and those of deleted
@@ -12,9 +12,30 @@
 package tasks
 
 import (
+	"embed"
+
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
+	"stoa/graph/platform/search"
+)
+
+//go:embed tasks.sql
+var files embed.FS
+
+var (
+	statements        = db.Load(files)
+	selectTask        = statements.Named("select_task")
+	lockTask          = statements.Named("lock_task")
+	listTasks         = statements.Named("list_tasks")
+	searchTasks       = search.NewPages(statements.Named("search_tasks"))
+	selectTerms       = statements.Named("select_terms")
+	closeTask         = statements.Named("close_task")
+	selectOwnResponse = statements.Named("select_own_response")
+	insertResponse    = statements.Named("insert_response")
+	listResponses     = statements.Named("list_responses")
+	selectCandidate   = statements.Named("select_candidate")
+	selectResponse    = statements.Named("select_response")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/bots"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
@@ -82,25 +81,25 @@ type ResponseList struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-func newCard(s *situation) *Card {
-	t := &s.task
+func newCard(s *snapshot) *Card {
 	card := &Card{
-		ID: t.ID, Customer: s.customer.Card(), Title: t.Title, Description: t.Description, Deadline: t.Deadline,
-		AmountMinor: t.AmountMinor, FeeMinor: t.FeeMinor, TotalMinor: t.TotalMinor, FeeBps: t.FeeBps,
-		State: string(t.State), ResponseCount: t.ResponseCount, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		ID: s.ID, Customer: s.Customer.Card(), Title: s.Title, Description: s.Description, Deadline: s.Deadline,
+		AmountMinor: s.AmountMinor, FeeMinor: s.FeeMinor, TotalMinor: s.TotalMinor, FeeBps: s.FeeBps,
+		State: string(s.State), ResponseCount: s.ResponseCount, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Actions: nextActions(s),
 	}
-	if s.knowsOrder() {
-		card.Order = orderRef{Set: true, Null: t.OrderID == nil}
-		if t.OrderID != nil {
-			card.Order.Value = *t.OrderID
+	if s.seesOrder() {
+		card.Order = orderRef{Set: true, Null: s.OrderID == nil}
+		if s.OrderID != nil {
+			card.Order.Value = *s.OrderID
 		}
 	}
 	return card
 }
 
-func newResponseCard(r *ent.Response, by *bots.BriefRow) *ResponseCard {
+func newResponseCard(r *responseRow) *ResponseCard {
 	return &ResponseCard{
-		ID: r.ID, TaskID: r.TaskID, Bot: by.Card(), Text: r.Text, AmountMinor: r.AmountMinor, State: string(r.State), CreatedAt: r.CreatedAt,
+		ID: r.ID, TaskID: r.TaskID, Bot: r.Bot.Card(), Text: r.Text, AmountMinor: r.AmountMinor,
+		State: string(r.State), CreatedAt: r.CreatedAt,
 	}
 }

@@ -3,19 +3,16 @@ package tasks
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"stoa/ent/task"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
-// shut takes an open task off the market: with it go the responses to it.
-const shut = `
-WITH closed AS (UPDATE tasks SET state = 'closed', updated_at = $2 WHERE id = $1)
-UPDATE responses SET state = 'declined' WHERE task_id = $1`
-
-// CloseTask ends an open task without an order; the responses to it are declined (§4.9). Only its customer may call it; repeating it
-// returns the closed task. Faults in this order: invalid_id, not_found (also for everyone else's tasks), state_conflict (a
+// CloseTask ends an open task without an order; the responses to it are declined (§4.9). Only its customer may call it; repeating
+// it returns the closed task. Faults in this order: invalid_id, not_found (also for everyone else's tasks), state_conflict (a
 // response was selected).
 func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	v, err := viewer.RequireAgent(ctx)
@@ -28,20 +25,20 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 	}
 	var card *Card
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		s, shown, err := locked(ctx, tx, v.BotID, id)
+		s, err := lockForChange(ctx, tx, v.BotID, id)
 		if err != nil {
 			return err
 		}
-		if !shown {
+		if !s.Visible {
 			return fault.New(fault.NotFound)
 		}
 		next := find(Close)
-		if !s.isCustomer() || s.task.State != next.to {
+		if !s.isCustomer() || s.State != next.to {
 			if err := next.refuse(s); err != nil {
 				return err
 			}
-			s.task.State, s.task.UpdatedAt = task.StateClosed, s.now
-			if _, err := tx.SQL.ExecContext(ctx, shut, id, s.now); err != nil {
+			s.State, s.UpdatedAt = task.StateClosed, s.Now
+			if _, err := tx.SQL.ExecContext(ctx, closeTask.Text, id, s.Now); err != nil {
 				return err
 			}
 		}
@@ -52,4 +49,18 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 		return nil, err
 	}
 	return &TaskResult{Task: card}, nil
+}
+
+// Remove takes a task off the board for good, and with it the responses to it: neither exists for anyone any more. An order that
+// came of it goes on. The caller has decided who may. not_found where there is no such task, or none any more.
+func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	t, err := tx.Ent.Task.Query().Where(task.ID(id), task.RemovedAtIsNil()).ForUpdate().Only(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return tx.Ent.Task.UpdateOne(t).SetRemovedAt(now).SetUpdatedAt(now).Exec(ctx)
 }

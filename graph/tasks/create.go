@@ -4,15 +4,11 @@ import (
 	"context"
 	"time"
 
-	"stoa/ent"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
-
-// conditions of a new task, the present ones: the clock, the fee rate, and its customer $1 with whether it is active.
-var conditions = `SELECT stoa_now(), s.fee_bps, stoa_active(c), ` + customer + ` FROM settings s JOIN bots c ON c.id = $1`
 
 // CreateTask puts a task on the board, at the present fee rate; nothing is reserved (§4.9). Only an agent may call it; it has no
 // idempotency id. Faults in this order: invalid_input (also for a deadline that has passed and a total over 10^12),
@@ -26,33 +22,28 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 	if err != nil {
 		return nil, err
 	}
-	s := situation{caller: &v.BotID}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		var feeBps int64
-		targets := append([]any{&s.now, &feeBps, &s.active}, s.customer.Targets()...)
-		if err := tx.SQL.QueryRowContext(ctx, conditions, v.BotID).Scan(targets...); err != nil {
+	var s *snapshot
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		if s, err = db.One[snapshot](ctx, tx.SQL, selectTerms, v.BotID); err != nil {
 			return err
 		}
-		price, err := t.price(s.now, feeBps)
+		s.caller = &v.BotID
+		price, err := t.price(s.Now, s.FeeBps)
 		if err != nil {
 			return err
 		}
-		if !s.active {
+		if !s.Active {
 			return fault.New(allActive.refusal)
 		}
-		made, err := t.insert(ctx, tx, &s, price)
-		if err == nil {
-			s.task = *made.Unwrap()
-		}
-		return err
+		return t.insert(ctx, tx, s, price)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &TaskResult{Task: newCard(&s)}, nil
+	return &TaskResult{Task: newCard(s)}, nil
 }
 
-// price judges what of the terms depends on the moment.
+// price checks what depends on the time and the fee rate, and returns the price. Faults: invalid_input.
 func (t terms) price(now time.Time, feeBps int64) (orders.Quote, error) {
 	if !t.deadline.After(now) {
 		return orders.Quote{}, fault.Field(fault.InvalidInput, "deadline", errPast.Error())
@@ -60,9 +51,17 @@ func (t terms) price(now time.Time, feeBps int64) (orders.Quote, error) {
 	return orders.Price(t.amountMinor, feeBps)
 }
 
-func (t terms) insert(ctx context.Context, tx *db.Tx, s *situation, price orders.Quote) (*ent.Task, error) {
-	return tx.Ent.Task.Create().SetCustomerID(s.customer.ID).SetCreatedAt(s.now).SetUpdatedAt(s.now).
+// insert adds the task, and completes its snapshot.
+func (t terms) insert(ctx context.Context, tx *db.Tx, s *snapshot, price orders.Quote) error {
+	made, err := tx.Ent.Task.Create().SetCustomerID(s.Customer.ID).SetCreatedAt(s.Now).SetUpdatedAt(s.Now).
 		SetTitle(t.title).SetDescription(t.description).SetDeadline(t.deadline).
 		SetAmountMinor(price.AmountMinor).SetFeeMinor(price.FeeMinor).SetTotalMinor(price.TotalMinor).SetFeeBps(price.FeeBps).
 		Save(ctx)
+	if err != nil {
+		return err
+	}
+	s.ID, s.CustomerID, s.CreatedAt, s.UpdatedAt = made.ID, made.CustomerID, made.CreatedAt, made.UpdatedAt
+	s.Title, s.Description, s.Deadline, s.State = made.Title, made.Description, made.Deadline, made.State
+	s.AmountMinor, s.FeeMinor, s.TotalMinor, s.FeeBps = made.AmountMinor, made.FeeMinor, made.TotalMinor, made.FeeBps
+	return nil
 }

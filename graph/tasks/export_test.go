@@ -1,12 +1,18 @@
 package tasks
 
-// SearchStatement is the SQL of the first page of a search of the open tasks, and what follows the caller among its parameters, for tests
-// that look at what it reads.
-func SearchStatement(q string) (query string, args []any, err error) {
+import (
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+)
+
+// SearchStatement is the statement of the first page of a search of the open tasks, with its arguments, for tests that look at
+// what it reads.
+func SearchStatement(caller uuid.UUID, q string) (*db.Statement, []any, error) {
 	f, err := TaskBoardInput{Q: []string{q}}.Check()
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
-	query, args = f.statement()
-	return query, args, nil
+	statement, args := f.statement(&caller)
+	return statement, args, nil
 }

@@ -6,8 +6,50 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
 	"stoa/graph/platform/viewer"
 )
+
+// TaskBoard lists the tasks in a state, open unless another is asked for, whose title or description holds q, newest first
+// (§4.9). Upper and lower case are the same; an empty q filters nothing. Anyone may call it. Pages reach to 1,000. Faults:
+// invalid_pagination, invalid_input, invalid_search, rate_limited.
+func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
+	f, refused := in.Check()
+	var list *TaskList
+	err := a.Reads.Run(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
+		if refused != nil {
+			return refused
+		}
+		list, err = f.list(ctx, on, callerOf(ctx))
+		return err
+	})
+	return list, err
+}
+
+// list reads a page of the board as the caller sees it.
+func (f filter) list(ctx context.Context, on db.Querier, caller *uuid.UUID) (*TaskList, error) {
+	statement, args := f.statement(caller)
+	found, err := db.All[snapshot](ctx, on, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	rows, meta := page.Cut(f.n, found)
+	list := &TaskList{Tasks: make([]*Card, len(rows)), Meta: meta}
+	for i, s := range rows {
+		s.caller = caller
+		list.Tasks[i] = newCard(s)
+	}
+	return list, nil
+}
+
+// statement returns the statement of a list and its arguments.
+func (f filter) statement(caller *uuid.UUID) (*db.Statement, []any) {
+	if f.q == "" {
+		return listTasks, []any{caller, string(f.state), f.n.Offset(), f.n.Limit()}
+	}
+	return searchTasks.For(f.n, caller, string(f.state), f.q)
+}
 
 // Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed, or whose
 // customer is deleted).
@@ -16,19 +58,15 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &situation{caller: callerOf(ctx)}
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error { return s.read(ctx, on, id) })
+	var s *snapshot
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
+		s, err = read(ctx, on, callerOf(ctx), id)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &TaskResult{Task: newCard(s)}, nil
-}
-
-var one = `SELECT ` + columns + `, ` + facts + ` FROM tasks t` + joined + ` WHERE t.id = $2 AND ` + visible
-
-// read fills in a visible task as the caller, nil for no agent, stands to it.
-func (s *situation) read(ctx context.Context, on db.Querier, id uuid.UUID) error {
-	return on.QueryRowContext(ctx, one, s.caller, id).Scan(s.targets()...)
 }
 
 // callerOf returns the calling agent, nil for anyone else.

@@ -12,7 +12,6 @@ import (
 	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/platform/search"
 	"stoa/graph/tasks"
 )
 
@@ -38,8 +37,8 @@ var vocabulary = func() []string {
 	return words
 }()
 
-// longTasks fills the board with tasks of 4 KB whose words are distributed as in a language: the word of rank n is some n times as rare
-// as the first. Every thousandth task holds the word zebrafish, too.
+// longTasks fills the board with tasks of 4 KB whose words are distributed as in a language: the word of rank n is some n times
+// as rare as the first. Every thousandth task holds the word zebrafish, too.
 func (w *world) longTasks(count int) {
 	w.t.Helper()
 	w.Exec("DROP INDEX tasks_qgrams")
@@ -76,7 +75,8 @@ func (w *world) longTasks(count int) {
 	}
 }
 
-// How many texts a search looks at, whatever it looks for: what is common ends the walk, what is rare or nowhere is known from the index.
+// How many texts a search looks at, whatever it looks for: what is common ends the walk, what is rare or nowhere is known from
+// the index.
 func TestSearchReadsFewTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,9 +102,9 @@ func TestSearchReadsFewTexts(t *testing.T) {
 		require.NoError(t, err)
 		defer conn.ExecContext(context.Background(), "ROLLBACK")
 		before := counted()
-		query, args, err := tasks.SearchStatement(q)
+		statement, args, err := tasks.SearchStatement(w.customer.ID, q)
 		require.NoError(t, err)
-		rows, err := conn.QueryContext(t.Context(), query, append([]any{w.customer.ID}, args...)...)
+		rows, err := conn.QueryContext(t.Context(), statement.Text, args...)
 		require.NoError(t, err)
 		for rows.Next() {
 		}
@@ -112,19 +112,19 @@ func TestSearchReadsFewTexts(t *testing.T) {
 		require.NoError(t, rows.Close())
 		return counted() - before
 	}
-	const page, top = 21, search.ProbeRows + search.WalkRows + 2*21
+	const page, probe, top = 21, 64, 64 + 1000 + 2*21
 	for _, c := range []struct {
 		q     string
 		most  int64
 		found int
 	}{
-		{"the", 1 + 2*page + page, 20},                            // the walk ends when the page is full
-		{"some", top + 3*page, 20},                                // held by one in fifty
-		{"zebrafish", search.ProbeRows + 4, 1},                    // by the index, after the probe
-		{"of old", search.ProbeRows + 40 + 3*page, 20},            // not among the newest, so by the index
-		{"contents", search.ProbeRows, 0},                         // its trigrams are in every text
-		{"of the question of the", search.ProbeRows, 0},           // its words, too
-		{"internal content of the question", search.ProbeRows, 0}, // in another order
+		{"the", 1 + 2*page + page, 20},                 // the walk ends when the page is full
+		{"some", top + 3*page, 20},                     // held by one in fifty
+		{"zebrafish", probe + 4, 1},                    // by the index, after the probe
+		{"of old", probe + 40 + 3*page, 20},            // not among the newest, so by the index
+		{"contents", probe, 0},                         // its trigrams are in every text
+		{"of the question of the", probe, 0},           // its words, too
+		{"internal content of the question", probe, 0}, // in another order
 	} {
 		require.Len(t, w.found(anonymous(), c.q, "open"), c.found, c.q)
 		require.LessOrEqual(t, examined(c.q), c.most, c.q)

@@ -12,15 +12,6 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// candidate is the response $1 to the task $2, with its agent and whether that one is active.
-var candidate = `
-SELECT r.amount_minor, stoa_active(b), ` + responder + ` FROM responses r JOIN bots b ON b.id = r.bot_id WHERE r.id = $1 AND r.task_id = $2`
-
-// choose selects the response $2 to the task $1, which becomes the order $3, and declines the others.
-const choose = `
-WITH selected AS (UPDATE tasks SET state = 'selected', order_id = $3, updated_at = $4 WHERE id = $1)
-UPDATE responses SET state = CASE WHEN id = $2 THEN 'selected' ELSE 'declined' END WHERE task_id = $1`
-
 // SelectResponse gives an open task to the agent of a response: it makes an order that is funded already, at the price of that
 // response and the fee rate of the task, and reserves the total (§4.9). The two need not be friends. Only the task's customer may
 // call it; operation_id makes it idempotent as it does an order's actions. Faults in this order: invalid_id, invalid_input, the
@@ -38,38 +29,41 @@ func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.Order
 	}
 	request := orders.Purchase{OperationID: c.operationID, TaskID: c.taskID, Body: in.canonical()}
 	return a.Orders.FundOrder(ctx, request, func(ctx context.Context, tx *db.Tx, orderID uuid.UUID) (*orders.Deal, error) {
-		s, shown, err := locked(ctx, tx, v.BotID, c.taskID)
+		s, err := lockForChange(ctx, tx, v.BotID, c.taskID)
 		if err != nil {
 			return nil, err
 		}
-		if !shown || !s.isCustomer() {
+		if !s.Visible || !s.isCustomer() {
 			return nil, fault.New(fault.NotFound)
 		}
 		deal, err := c.agree(ctx, tx, s)
 		if err != nil {
 			return nil, err
 		}
-		_, err = tx.SQL.ExecContext(ctx, choose, c.taskID, c.responseID, orderID, s.now)
+		_, err = tx.SQL.ExecContext(ctx, selectResponse.Text, c.taskID, c.responseID, orderID, s.Now)
 		return deal, err
 	})
 }
 
-// agree judges a choice for a locked task of the caller's.
-func (c choice) agree(ctx context.Context, tx *db.Tx, s *situation) (*orders.Deal, error) {
-	var (
-		amount int64
-		ready  bool
-		by     bots.BriefRow
-	)
-	err := tx.SQL.QueryRowContext(ctx, candidate, c.responseID, c.taskID).Scan(append([]any{&amount, &ready}, by.Targets()...)...)
+// candidate is a response that may be selected, with its agent.
+type candidate struct {
+	AmountMinor int64 `db:"amount_minor"`
+	// Active: the agent may take on new obligations.
+	Active bool          `db:"active"`
+	Bot    bots.BriefRow `db:"bot"`
+}
+
+// agree checks a choice for a locked task of the caller's.
+func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal, error) {
+	by, err := db.One[candidate](ctx, tx.SQL, selectCandidate, c.responseID, c.taskID)
 	if err != nil {
 		return nil, err
 	}
-	s.active = s.active && ready
+	s.Active = s.Active && by.Active
 	if err := find(Select).refuse(s); err != nil {
 		return nil, err
 	}
-	price, err := orders.Price(amount, s.task.FeeBps)
+	price, err := orders.Price(by.AmountMinor, s.FeeBps)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +71,7 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *situation) (*orders.Dea
 		return nil, fault.New(fault.PriceChanged)
 	}
 	return &orders.Deal{
-		Customer: s.customer, Contractor: by, Title: s.task.Title, Description: s.task.Description, Deadline: s.task.Deadline,
-		Price: price, At: s.now,
+		Customer: s.Customer, Contractor: by.Bot, Title: s.Title, Description: s.Description, Deadline: s.Deadline,
+		Price: price, At: s.Now,
 	}, nil
 }

@@ -20,39 +20,39 @@ const (
 
 // party is who may do something to a task, and what everyone else is told.
 type party struct {
-	is      func(s *situation) bool
+	is      func(s *snapshot) bool
 	refusal fault.Code
 }
 
 // The parties of the table. Nobody but its customer learns that a task could be closed.
 var (
-	theCustomer = party{(*situation).isCustomer, fault.NotFound}
-	anyoneElse  = party{func(s *situation) bool { return s.caller != nil && !s.isCustomer() }, fault.Forbidden}
+	theCustomer = party{(*snapshot).isCustomer, fault.NotFound}
+	anyoneElse  = party{func(s *snapshot) bool { return s.caller != nil && !s.isCustomer() }, fault.Forbidden}
 )
 
-// condition is what must hold besides role and state.
-type condition struct {
-	holds   func(s *situation) bool
+// guard is what must hold besides role and state.
+type guard struct {
+	holds   func(s *snapshot) bool
 	refusal fault.Code
 }
 
-// The conditions of the table.
+// The guards of the table.
 var (
-	unanswered     = &condition{func(s *situation) bool { return s.own == nil }, fault.IdempotencyConflict}
-	allActive      = &condition{func(s *situation) bool { return s.active }, fault.ParticipantInactive}
-	beforeDeadline = &condition{func(s *situation) bool { return s.task.Deadline.After(s.now) }, fault.DeadlinePassed}
-	canPay         = &condition{func(s *situation) bool { return s.payable }, fault.InsufficientFunds}
+	unanswered     = &guard{func(s *snapshot) bool { return s.OwnResponse == nil }, fault.IdempotencyConflict}
+	allActive      = &guard{func(s *snapshot) bool { return s.Active }, fault.ParticipantInactive}
+	beforeDeadline = &guard{func(s *snapshot) bool { return s.Deadline.After(s.Now) }, fault.DeadlinePassed}
+	canPay         = &guard{func(s *snapshot) bool { return s.Payable }, fault.InsufficientFunds}
 )
 
 // transition is one row of the table: who may do what to an open task, and what becomes of it.
 type transition struct {
 	action Action
-	// under is the path of the request under the task's own.
-	under string
-	who   party
-	to    task.State
-	// needs must hold as well, in the order in which they are checked.
-	needs []*condition
+	// path of the request below that of the task.
+	path string
+	who  party
+	to   task.State
+	// guards are checked in this order.
+	guards []*guard
 	// body is what the caller has to send.
 	body []string
 }
@@ -60,12 +60,15 @@ type transition struct {
 // transitions is the life of a task. The `actions` of a card and the order of checks come from here. No row leaves selected or
 // closed.
 var transitions = []transition{
-	{action: Respond, under: "responses", who: anyoneElse, to: task.StateOpen, needs: []*condition{unanswered, allActive, beforeDeadline}, body: []string{"text"}},
 	{
-		action: Select, under: "select", who: theCustomer, to: task.StateSelected, needs: []*condition{allActive, beforeDeadline, canPay},
+		action: Respond, path: "responses", who: anyoneElse, to: task.StateOpen, guards: []*guard{unanswered, allActive, beforeDeadline},
+		body: []string{"text"},
+	},
+	{
+		action: Select, path: "select", who: theCustomer, to: task.StateSelected, guards: []*guard{allActive, beforeDeadline, canPay},
 		body: []string{"operation_id", "response_id", "confirmed_total_minor"},
 	},
-	{action: Close, under: "close", who: theCustomer, to: task.StateClosed},
+	{action: Close, path: "close", who: theCustomer, to: task.StateClosed},
 }
 
 // find returns the row of an action.
@@ -79,14 +82,14 @@ func find(action Action) *transition {
 }
 
 // refuse is the order of checks: role, state, and what else the action needs.
-func (t *transition) refuse(s *situation) error {
+func (t *transition) refuse(s *snapshot) error {
 	if !t.who.is(s) {
 		return fault.New(t.who.refusal)
 	}
-	if s.task.State != task.StateOpen {
+	if s.State != task.StateOpen {
 		return fault.New(fault.StateConflict)
 	}
-	for _, c := range t.needs {
+	for _, c := range t.guards {
 		if !c.holds(s) {
 			return fault.New(c.refusal)
 		}
@@ -95,7 +98,7 @@ func (t *transition) refuse(s *situation) error {
 }
 
 // nextActions lists what the caller may do now, each with what its body must hold.
-func nextActions(s *situation) []wire.Action {
+func nextActions(s *snapshot) []wire.Action {
 	next := []wire.Action{}
 	for i := range transitions {
 		t := &transitions[i]
@@ -107,7 +110,7 @@ func nextActions(s *situation) []wire.Action {
 			body[field] = nil
 		}
 		next = append(next, wire.Action{
-			Name: string(t.action), Method: http.MethodPost, Path: "/api/v1/tasks/" + s.task.ID.String() + "/" + t.under, Body: body,
+			Name: string(t.action), Method: http.MethodPost, Path: "/api/v1/tasks/" + s.ID.String() + "/" + t.path, Body: body,
 		})
 	}
 	return next

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -82,7 +81,7 @@ func (in HistoryInput) Check() (page.History, error) {
 }
 
 // attachedEntries is listEntries for the agent whose token is authenticated by the same statement.
-var attachedEntries = auth.NewQuery(strings.ReplaceAll(listEntries.Text, "$1", "me.id"), len(new(Entry).targets()))
+var attachedEntries = auth.NewQuery(listEntries, len(new(Entry).targets()))
 
 // targets of the columns of listEntries, in their order.
 func (e *Entry) targets() []any {

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"reflect"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -65,4 +66,33 @@ func Column[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([
 		return nil, err
 	}
 	return all, nil
+}
+
+// Targets returns where the columns of a row go if they come in the order of the fields of its struct: pointers to the fields that have
+// the tag `db`, and in place of a struct with such fields, or an embedded one, to those. row is a pointer to a struct.
+func Targets(row any) []any { return targets(reflect.ValueOf(row).Elem(), nil) }
+
+func targets(row reflect.Value, all []any) []any {
+	for i := range row.NumField() {
+		field, kind := row.Field(i), row.Type().Field(i)
+		switch _, tagged := kind.Tag.Lookup("db"); {
+		case kind.Anonymous, tagged && hasTags(kind.Type):
+			all = targets(field, all)
+		case tagged:
+			all = append(all, field.Addr().Interface())
+		}
+	}
+	return all
+}
+
+func hasTags(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range t.NumField() {
+		if _, tagged := t.Field(i).Tag.Lookup("db"); tagged {
+			return true
+		}
+	}
+	return false
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stoa/graph/platform/db/prepared"
 )
 
 // Statement is one SQL statement of a domain's .sql files.
@@ -25,6 +27,8 @@ type Statement struct {
 //
 //	-- name: list_contacts(caller uuid, state text, max integer)
 //	SELECT … WHERE agent_id = :caller …
+//
+// A statement that begins with the comment prepared.PlanPerValue keeps it; other comments are not sent.
 //
 // A parameter is written :name, as in psql, so that after
 //
@@ -122,6 +126,8 @@ func number(text string, names []string) (string, error) {
 	var unknown error
 	text = token.ReplaceAllStringFunc(text, func(found string) string {
 		switch {
+		case found == prepared.PlanPerValue:
+			return found
 		case strings.HasPrefix(found, "--"), strings.HasPrefix(found, "/*"):
 			return ""
 		case found[0] != ':' || found == "::":

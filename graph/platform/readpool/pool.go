@@ -1,8 +1,9 @@
 // Package readpool runs searches, and what is read without a token, apart from everything else.
 //
-// They share a few connections of their own, whose statements have a second, and a queue in which callers take turns (an agent, or the
-// address of a client without a token). So everything else never waits for a search, one caller's searches do not hold up another's,
-// and a search that finds too much to do is cut off. Searches are counted against a limit per caller, on the same connections.
+// They share a few connections of their own, whose statements have a second, and a queue in which callers take turns (an agent,
+// or the address of a client without a token). So everything else never waits for a search, one caller's searches do not hold up
+// another's, and a search that finds too much to do is cut off. Searches are counted against a limit per caller, on the same
+// connections.
 package readpool
 
 import (
@@ -64,9 +65,10 @@ func Options(main db.Options) db.Options {
 	return main
 }
 
-// Run calls read with the connections that are meant for the caller of ctx: the pool's own where it is searching or is no agent. A search
-// counts against the limit first. Faults besides those of read: rate_limited (too many searches in a minute, or waiting at once) and
-// service_unavailable (too many waiting altogether or for too long, or a statement that took longer than StatementTimeout).
+// Run calls read with the connections that are meant for the caller of ctx: the pool's own where it is searching or is no agent.
+// A search counts against the limit first. Faults besides those of read: rate_limited (too many searches in a minute, or waiting
+// at once) and service_unavailable (too many waiting altogether or for too long, or a statement that took longer than
+// StatementTimeout).
 func (p *Pool) Run(ctx context.Context, searching bool, read func(ctx context.Context, on db.Querier) error) error {
 	v := viewer.From(ctx)
 	if v.Kind != viewer.Anonymous && !searching {

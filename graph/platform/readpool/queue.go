@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// queue hands out slots. While none is free, callers take turns, each with its requests in the order of their arrival, so that a caller
-// with many requests delays one with a single request by one turn. It is safe for concurrent use.
+// queue hands out slots. While none is free, callers take turns, each with its requests in the order of their arrival, so that a
+// caller with many requests delays one with a single request by one turn. It is safe for concurrent use.
 type queue struct {
 	mu   sync.Mutex
 	free int

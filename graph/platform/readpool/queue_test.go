@@ -64,8 +64,8 @@ func TestWhoeverGivesUpLeavesTheQueue(t *testing.T) {
 	require.Equal(t, served, q.enter(t.Context(), "c"), "the slot is free again")
 }
 
-// Whatever comes, goes and gives up: no slot is lost or used twice, each caller is served in the order of its requests, and nobody is
-// served twice while another waits.
+// Whatever comes, goes and gives up: no slot is lost or used twice, each caller is served in the order of its requests, and
+// nobody is served twice while another waits.
 func TestQueueIsFair(t *testing.T) {
 	t.Parallel()
 	type waiter struct {

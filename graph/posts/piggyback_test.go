@@ -13,9 +13,9 @@ import (
 	"stoa/graph/posts"
 )
 
-// The first page is the same whether it was read along with the reader's admission or after it, and in the first case nothing more
-// is asked.
-func TestFirstPageReadAlongWithAdmission(t *testing.T) {
+// The first page is the same whether it was read with the authentication of its reader or after it; in the first case nothing more is
+// read.
+func TestAttachedFirstPage(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, two, closed, silent := w.Agent(), w.Agent(), w.Agent(), w.Agent()
@@ -43,12 +43,13 @@ func TestFirstPageReadAlongWithAdmission(t *testing.T) {
 	}
 }
 
-// A page that is not the first one of the usual size is read by itself, and what is wrong is the method's to refuse.
-func TestOtherPagesDoNotRide(t *testing.T) {
+// Only the first page of the usual size is attached, and only where the input is right.
+func TestOtherPagesAreNotAttached(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	for _, in := range []posts.FeedInput{
-		{Page: page.Param{"2"}}, {PageSize: page.Param{"5"}}, {Page: page.Param{"0"}}, {Kind: page.Param{"none"}}, {Kind: page.Param{"update", "update"}},
+		{Page: page.Param{"2"}}, {PageSize: page.Param{"5"}}, {Page: page.Param{"0"}},
+		{Kind: page.Param{"none"}}, {Kind: page.Param{"update", "update"}},
 	} {
 		require.Nil(t, auth.AttachedTo(w.Posts.PiggybackFeed(t.Context(), in)))
 	}

@@ -1,0 +1,35 @@
+package graphtest
+
+import (
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// searchedLetters are those that LIKE, q-grams or letter case could get wrong.
+var searchedLetters = []rune("aAbBc_%\\é京жЖ -1")
+
+// SearchedText draws texts of least to 24 characters to be searched.
+func SearchedText(least int) *rapid.Generator[string] {
+	return rapid.StringOfN(rapid.SampledFrom(searchedLetters), least, 24, -1)
+}
+
+// SearchQuery draws what to search for in texts: any part of one of them, in any case, most of the time; nothing; or something else.
+func SearchQuery(t *rapid.T, texts ...string) string {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
+	switch choice := rapid.IntRange(0, 5).Draw(t, "choice of query"); {
+	case choice == 0:
+		return ""
+	case choice == 1 || len(texts) == 0:
+		return rapid.StringOfN(rapid.SampledFrom(searchedLetters), 1, 8, -1).Draw(t, "query")
+	default:
+		of := []rune(rapid.SampledFrom(texts).Draw(t, "searched text"))
+		from := rapid.IntRange(0, len(of)-1).Draw(t, "from")
+		part := string(of[from:rapid.IntRange(from+1, len(of)).Draw(t, "to")])
+		return rapid.SampledFrom([]string{part, strings.ToUpper(part), strings.ToLower(part)}).Draw(t, "query")
+	}
+}
+
+// Matches tells whether a search for q finds a text.
+func Matches(text, q string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(q)) }

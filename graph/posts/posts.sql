@@ -1,0 +1,241 @@
+-- Statements about posts and the feed (§2.2, §4.3).
+--
+-- The feed of an agent (the caller) is merged from two ordered index-only scans that do not overlap: the others' posts in the
+-- table feed, and all of its own. Rows in the feed of authors in the backlog who are hidden are left out; the backlog is
+-- usually empty, and then the first condition is all that a row costs. The page is found by ids alone; only then are its posts
+-- and authors read.
+--
+-- There are six statements: for the first page, for another page near the top, and for one far down; each with a kind and
+-- without, because each walks an index of its own.
+
+-- name: select_post(post uuid, caller uuid)
+-- A post where the caller can see it.
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM posts p JOIN bots b ON b.id = p.author_id
+WHERE p.id = :post AND p.deleted_at IS NULL AND (p.author_id = :caller OR p.visibility = 'public' AND stoa_public(b));
+
+-- name: list_works(author uuid, skip bigint, max bigint, kind text)
+-- The public posts of an agent, newest first, of one kind, or of both where kind is empty. Each kind is read in the order of an
+-- index, no further than the page.
+WITH page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT id, created_at FROM posts
+     WHERE author_id = :author AND kind = 'update' AND visibility = 'public' AND deleted_at IS NULL AND :kind IN ('', 'update')
+     ORDER BY created_at DESC, id DESC)
+    UNION ALL
+    (SELECT id, created_at FROM posts
+     WHERE author_id = :author AND kind = 'portfolio' AND visibility = 'public' AND deleted_at IS NULL
+     AND :kind IN ('', 'portfolio')
+     ORDER BY created_at DESC, id DESC)
+  ) kinds ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
+)
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM page
+CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
+JOIN bots b ON b.id = :author AND stoa_public(b)
+ORDER BY p.created_at DESC, p.id DESC;
+
+-- name: feed_first_page(caller uuid)
+-- The first page of the usual size, 20 posts and the one that tells whether another page follows. Its bounds stand in the text:
+-- PostgreSQL plans a statement once for all values, and would take bounds that are arguments for a tenth of the table, so it
+-- would plan anew at each call. As it knows how short the page is, posts and authors are joined directly.
+WITH page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT e.id, e.created_at FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+      AND e.author_id <> :caller
+    ORDER BY e.created_at DESC, e.id DESC)
+    UNION ALL
+    (SELECT e.id, e.created_at FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL
+    ORDER BY e.created_at DESC, e.id DESC)
+  ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
+)
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM page JOIN posts p ON p.id = page.id JOIN bots b ON b.id = p.author_id
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: feed_first_page_of_kind(caller uuid, kind text)
+WITH page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT e.id, e.created_at FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+      AND e.author_id <> :caller AND e.kind = :kind
+    ORDER BY e.created_at DESC, e.id DESC)
+    UNION ALL
+    (SELECT e.id, e.created_at FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+    ORDER BY e.created_at DESC, e.id DESC)
+  ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
+)
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM page JOIN posts p ON p.id = page.id JOIN bots b ON b.id = p.author_id
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: feed_page(caller uuid, skip bigint, max bigint)
+-- Another page among the first 2,000 posts. The planner does not know how short it is; OFFSET 0 keeps it from reading whole
+-- tables.
+WITH page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT e.id, e.created_at FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+      AND e.author_id <> :caller
+    ORDER BY e.created_at DESC, e.id DESC)
+    UNION ALL
+    (SELECT e.id, e.created_at FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL
+    ORDER BY e.created_at DESC, e.id DESC)
+  ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
+)
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM page
+CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: feed_page_of_kind(caller uuid, skip bigint, max bigint, kind text)
+WITH page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT e.id, e.created_at FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+      AND e.author_id <> :caller AND e.kind = :kind
+    ORDER BY e.created_at DESC, e.id DESC)
+    UNION ALL
+    (SELECT e.id, e.created_at FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+    ORDER BY e.created_at DESC, e.id DESC)
+  ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
+)
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM page
+CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: feed_deep_page(caller uuid, skip integer, max bigint)
+-- A page far down. Instead of reading every post passed over, it walks the index of the feed alone. The caller's posts that are
+-- missing in the feed (its private ones; all, while others do not see it; some, while the job is still adding them) are not in
+-- that index: the walk is as many rows shorter, and then those of them are added that are newer than where it ends. seen is the
+-- number of posts passed over, never more than skip, and the page is read from there. A caller with more such posts than skip
+-- starts at the top.
+WITH missing AS MATERIALIZED (
+  SELECT count(*)::integer AS n FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL
+      AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
+        OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
+          AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
+), start AS MATERIALIZED (
+  SELECT created_at, id, :skip::integer - n AS passed FROM missing, LATERAL (
+    SELECT e.created_at, e.id FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
+  ) newest WHERE n < :skip::integer
+  UNION ALL
+  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= :skip::integer
+), seen AS MATERIALIZED (
+  SELECT passed + (SELECT count(*) FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL
+      AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
+        OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
+          AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
+      AND (e.created_at, e.id) > (SELECT created_at, id FROM start)) AS n
+  FROM start
+), page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT e.id, e.created_at FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+      AND e.author_id <> :caller
+      AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
+    ORDER BY e.created_at DESC, e.id DESC)
+    UNION ALL
+    (SELECT e.id, e.created_at FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL
+      AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
+    ORDER BY e.created_at DESC, e.id DESC)
+  ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max
+)
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM page
+CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: feed_deep_page_of_kind(caller uuid, skip integer, max bigint, kind text)
+WITH missing AS MATERIALIZED (
+  SELECT count(*)::integer AS n FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+      AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
+        OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
+          AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
+), start AS MATERIALIZED (
+  SELECT created_at, id, :skip::integer - n AS passed FROM missing, LATERAL (
+    SELECT e.created_at, e.id FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+      AND e.kind = :kind
+    ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
+  ) newest WHERE n < :skip::integer
+  UNION ALL
+  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= :skip::integer
+), seen AS MATERIALIZED (
+  SELECT passed + (SELECT count(*) FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+      AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
+        OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
+          AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
+      AND (e.created_at, e.id) > (SELECT created_at, id FROM start)) AS n
+  FROM start
+), page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    (SELECT e.id, e.created_at FROM feed e
+    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+      AND e.author_id <> :caller AND e.kind = :kind
+      AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
+    ORDER BY e.created_at DESC, e.id DESC)
+    UNION ALL
+    (SELECT e.id, e.created_at FROM posts e
+    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+      AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
+    ORDER BY e.created_at DESC, e.id DESC)
+  ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max
+)
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM page
+CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: settle_feed(batch integer)
+-- Adds posts of an author in the backlog to the feed, or deletes them there; returns how many authors were in the backlog.
+SELECT stoa_feed_settle(:batch);

@@ -1,0 +1,151 @@
+-- Statements about public profiles (§2.1, §4.2). Each reads how the caller stands with the agents: their contact, and who may
+-- take on new obligations. Lists are in the order of display names and then handles, code point by code point.
+
+-- name: select_profile(caller uuid, bot uuid)
+-- An agent whose profile is public.
+SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
+  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
+  c.id AS contact_id, coalesce(c.requester_id, m.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
+  coalesce(c.state, '') AS contact_state
+FROM bots b JOIN bots m ON m.id = :caller
+LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+WHERE b.id = :bot AND stoa_public(b);
+
+-- name: list_profiles(caller uuid, skip bigint, max bigint)
+/* plan per value */
+WITH page AS MATERIALIZED (
+  SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b WHERE stoa_public(b)
+  ORDER BY name, handle OFFSET :skip LIMIT :max
+)
+SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
+  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
+  c.id AS contact_id, coalesce(c.requester_id, m.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
+  coalesce(c.state, '') AS contact_state
+FROM page JOIN bots b ON b.id = page.id JOIN bots m ON m.id = :caller
+LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+ORDER BY page.name, page.handle;
+
+-- name: search_profiles(caller uuid, q text, specialty text, skip integer, max integer)
+-- Finds q in an agent's own text or in its public posts, and specialty in its specialty, as the package comment of search says.
+-- What is examined are lines, which say whether they hold what is searched for: one for the text of an agent, and one for each
+-- of its public posts. hits are what the index of q-grams finds, with the post that it was found in.
+/* plan per value */
+WITH needle AS MATERIALIZED (SELECT lower(:q::text) AS folded, lower(:specialty::text) AS specialty),
+probe AS MATERIALIZED (
+  SELECT id FROM (
+    SELECT b.id, line.found FROM (
+      SELECT * FROM bots b WHERE stoa_public(b) ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
+    ) b CROSS JOIN LATERAL (
+      SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+      AND strpos(b.folded, (SELECT folded FROM needle)) > 0 AS found
+      UNION ALL
+      SELECT strpos(p.folded, (SELECT folded FROM needle)) > 0 FROM posts p
+      WHERE p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL
+      AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+    ) line
+    ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
+  ) examined WHERE found LIMIT 1
+),
+walk AS MATERIALIZED (
+  SELECT DISTINCT ON (name, handle) id, name, handle FROM (
+    SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found FROM (
+      SELECT * FROM bots b WHERE stoa_public(b) AND (SELECT true FROM probe)
+      ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
+    ) b CROSS JOIN LATERAL (
+      SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+      AND strpos(b.folded, (SELECT folded FROM needle)) > 0 AS found
+      UNION ALL
+      SELECT strpos(p.folded, (SELECT folded FROM needle)) > 0 FROM posts p
+      WHERE p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL
+      AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+    ) line
+    ORDER BY name, handle LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
+  ) examined WHERE found ORDER BY name, handle LIMIT (:skip::integer + :max::integer)
+),
+rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
+hits AS MATERIALIZED (
+  SELECT b.id, NULL::uuid AS post_id FROM bots b
+  WHERE (SELECT yes FROM rare) AND stoa_qgrams(b.folded) @@ (SELECT stoa_qgram_query(folded) FROM needle)
+  UNION ALL
+  SELECT p.author_id, p.id FROM posts p
+  WHERE (SELECT yes FROM rare)
+    AND stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END)
+      @@ (SELECT stoa_qgram_query(folded) FROM needle)
+),
+page AS MATERIALIZED (
+  SELECT id, name, handle FROM (
+    SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
+    UNION ALL
+    (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
+       SELECT hits.post_id, b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits
+       CROSS JOIN LATERAL (SELECT b.*, stoa_public(b) AS seen FROM bots b WHERE b.id = hits.id OFFSET 0) b
+       WHERE b.seen AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+       ORDER BY name, handle
+     ) hit
+     CROSS JOIN LATERAL (
+       SELECT FROM bots b WHERE hit.post_id IS NULL AND b.id = hit.id AND strpos(b.folded, (SELECT folded FROM needle)) > 0
+       UNION ALL
+       SELECT FROM posts p WHERE p.id = hit.post_id AND strpos(p.folded, (SELECT folded FROM needle)) > 0
+     ) text
+     ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
+  ) found ORDER BY name, handle OFFSET :skip LIMIT :max
+)
+SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
+  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
+  c.id AS contact_id, coalesce(c.requester_id, m.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
+  coalesce(c.state, '') AS contact_state
+FROM page JOIN bots b ON b.id = page.id JOIN bots m ON m.id = :caller
+LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+ORDER BY page.name, page.handle;
+
+-- name: search_specialties(caller uuid, specialty text, skip integer, max integer)
+-- Finds specialty in an agent's specialty. It is search_profiles without q, and looks at agents only.
+/* plan per value */
+WITH needle AS MATERIALIZED (SELECT lower(:specialty::text) AS specialty),
+probe AS MATERIALIZED (
+  SELECT id FROM (
+    SELECT b.id, line.found FROM (
+      SELECT * FROM bots b WHERE stoa_public(b) ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
+    ) b CROSS JOIN LATERAL (SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS found) line
+    ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
+  ) examined WHERE found LIMIT 1
+),
+walk AS MATERIALIZED (
+  SELECT DISTINCT ON (name, handle) id, name, handle FROM (
+    SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found FROM (
+      SELECT * FROM bots b WHERE stoa_public(b) AND (SELECT true FROM probe)
+      ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
+    ) b CROSS JOIN LATERAL (SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS found) line
+    ORDER BY name, handle LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
+  ) examined WHERE found ORDER BY name, handle LIMIT (:skip::integer + :max::integer)
+),
+rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
+hits AS MATERIALIZED (
+  SELECT b.id, NULL::uuid AS post_id FROM bots b
+  WHERE (SELECT yes FROM rare) AND stoa_qgrams(b.folded) @@ (SELECT stoa_qgram_query(specialty) FROM needle)
+),
+page AS MATERIALIZED (
+  SELECT id, name, handle FROM (
+    SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
+    UNION ALL
+    (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
+       SELECT hits.post_id, b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits
+       CROSS JOIN LATERAL (SELECT b.*, stoa_public(b) AS seen FROM bots b WHERE b.id = hits.id OFFSET 0) b
+       WHERE b.seen AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+       ORDER BY name, handle
+     ) hit
+     CROSS JOIN LATERAL (SELECT true) text
+     ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
+  ) found ORDER BY name, handle OFFSET :skip LIMIT :max
+)
+SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
+  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
+  c.id AS contact_id, coalesce(c.requester_id, m.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
+  coalesce(c.state, '') AS contact_state
+FROM page JOIN bots b ON b.id = page.id JOIN bots m ON m.id = :caller
+LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+ORDER BY page.name, page.handle;

@@ -1,0 +1,78 @@
+-- Statements about services (§2.9, §4.9). A page is found by ids alone, and only then read, each row by its id: OFFSET 0 keeps
+-- the planner, which does not know how short a page is, from reading whole tables. Services of agents that others do not see
+-- are left out by the small index of those agents.
+
+-- name: select_service(service uuid)
+SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
+  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
+  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
+FROM services s JOIN bots b ON b.id = s.bot_id WHERE s.id = :service AND s.deleted_at IS NULL;
+
+-- name: select_public_service(service uuid)
+SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
+  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
+  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
+FROM services s JOIN bots b ON b.id = s.bot_id WHERE s.id = :service AND s.deleted_at IS NULL AND stoa_public(b);
+
+-- name: list_services(skip bigint, max bigint)
+/* plan per value */
+WITH page AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM services r
+  WHERE r.deleted_at IS NULL AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+  ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
+)
+SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
+  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
+  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
+FROM page
+CROSS JOIN LATERAL (SELECT * FROM services WHERE services.id = page.id OFFSET 0) s
+CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = s.bot_id OFFSET 0) b
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: search_services(q text, skip integer, max integer)
+/* plan per value */
+-- The text is looked for as the package comment of search says. probe and walk read the list in its order; hits are what the
+-- index of q-grams finds. The ORDER BY of each level is that of its input, which tells the planner to keep it: so every level
+-- stops reading when the level above has enough. OFFSET 0 keeps conditions apart from the one that the index must answer, so
+-- that the planner takes that index whatever it believes of the table.
+WITH needle AS MATERIALIZED (SELECT lower(:q) AS folded),
+probe AS MATERIALIZED (
+  SELECT r.id FROM (SELECT r.* FROM services r WHERE r.deleted_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 64) r
+  WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
+    AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL LIMIT 1
+),
+walk AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM (
+    SELECT r.* FROM services r WHERE r.deleted_at IS NULL AND (SELECT true FROM probe)
+    ORDER BY r.created_at DESC, r.id DESC LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
+  ) r
+  WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
+    AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+  ORDER BY r.created_at DESC, r.id DESC LIMIT (:skip::integer + :max::integer)
+),
+rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
+hits AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM (
+    SELECT r.* FROM services r
+    WHERE (SELECT yes FROM rare)
+      AND stoa_qgrams(CASE WHEN r.deleted_at IS NULL THEN r.folded END) @@ (SELECT stoa_qgram_query(folded) FROM needle) OFFSET 0
+  ) r WHERE r.deleted_at IS NULL
+),
+page AS MATERIALIZED (
+  SELECT id, created_at FROM (
+    SELECT id, created_at FROM walk WHERE NOT (SELECT yes FROM rare)
+    UNION ALL
+    (SELECT hit.id, hit.created_at FROM (SELECT * FROM hits ORDER BY created_at DESC, id DESC) hit
+     CROSS JOIN LATERAL (SELECT r.* FROM services r WHERE r.id = hit.id OFFSET 0) r
+     WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
+       AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+     ORDER BY hit.created_at DESC, hit.id DESC LIMIT (:skip::integer + :max::integer))
+  ) found ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
+)
+SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
+  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
+  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
+FROM page
+CROSS JOIN LATERAL (SELECT * FROM services WHERE services.id = page.id OFFSET 0) s
+CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = s.bot_id OFFSET 0) b
+ORDER BY page.created_at DESC, page.id DESC;
