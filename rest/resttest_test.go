@@ -36,7 +36,7 @@ func newSite(t testing.TB, options ...graphtest.Option) *site {
 // shared is the world of the tests that do not mind each other; files has a file store and the real inspection as well.
 var (
 	shared graphtest.Shared
-	files  = graphtest.Shared{Setup: func(w *graphtest.World) { w.InspectWith(jobs.Judge) }}
+	files  = graphtest.Shared{Setup: func(w *graphtest.World) { w.InspectWith(jobs.InspectFile) }}
 )
 
 // sharedSite is a listener over the world that tests share.
