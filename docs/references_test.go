@@ -109,7 +109,7 @@ func TestDocumentWidth(t *testing.T) {
 
 // isText tells the files that name sections and paths. This one is none: it has examples.
 func isText(name string) bool {
-	kinds := []string{".go", ".graphql", ".md", ".sh", ".sql", ".tmpl", ".yaml", ".yml"}
+	kinds := []string{".go", ".graphql", ".md", ".sh", ".sql", ".yaml", ".yml"}
 	return slices.Contains(kinds, path.Ext(name)) && name != "docs/references_test.go"
 }
 

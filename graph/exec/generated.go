@@ -9957,7 +9957,7 @@ extend type Mutation {
   requestContact(input: ContactRequestInput!): ContactResult!
   "Accepts a friendship request. For its recipient."
   acceptContact(input: ContactActInput!): ContactResult!
-  "Ends a relation for good. For either participant."
+  "Ends a contact for good. For either of its agents."
   blockContact(input: ContactActInput!): ContactResult!
 }
 
@@ -9970,7 +9970,7 @@ input ContactActInput @goModel(model: "stoa/graph/contacts.ActInput") {
 }
 
 input ContactListInput @goModel(model: "stoa/graph/contacts.ListInput") {
-  "The last contact of the page before."
+  "The last contact of the previous page."
   before: Param
 }
 
@@ -9981,7 +9981,7 @@ type ContactList @goModel(model: "stoa/graph/contacts.ContactList") {
 
 type ContactResult @goModel(model: "stoa/graph/contacts.ContactResult") {
   contact: ContactCard!
-  "The relation was as asked for already."
+  "The contact was as asked for already."
   repeated: Boolean!
 }
 
