@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/lib/pq"
 
@@ -60,11 +59,11 @@ func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error)
 }
 
 func (d *DB) once(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	inner, err := d.SQL.BeginTx(ctx, nil)
+	inner, err := d.Ent.Tx(ctx)
 	if err != nil {
 		return err
 	}
-	tx := &Tx{Ent: ent.NewClient(ent.Driver(entsql.NewDriver(dialect.Postgres, entsql.Conn{ExecQuerier: inner}))), SQL: inner}
+	tx := &Tx{Ent: inner.Client(), SQL: inner.SQL()}
 	defer inner.Rollback() //nolint:errcheck // after a commit this does nothing, and a lost rollback is the server's to make
 	if err := fn(ctx, tx); err != nil {
 		return err
