@@ -34,7 +34,7 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 		if err := publish(ctx, tx, p, d); err != nil {
 			return err
 		}
-		made, err = one(ctx, tx.SQL, p.ID, v.BotID)
+		made, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
 		return err
 	})
 	return made, err

@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// DeletePost takes back a post of the caller for good (§4.3): it is served no more, and its files are free and lose their public
-// access in the same transaction. Only its author may call it. Faults: invalid_id, not_found (also for a repeat).
+// DeletePost deletes a post of the caller for good (§4.3). In the same transaction its files become free and lose their public
+// access. Only its author may call it. Faults: invalid_id, not_found (also for a repeat).
 func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -32,8 +32,9 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 	return &DeletedPost{Deleted: true, ID: id}, nil
 }
 
-// Remove deletes a post softly and frees its files. The caller has decided who may; of whose posts, where says. not_found where
-// there is no such post, or none any more. The post comes first, since its author is locked with it (package comment).
+// Remove deletes a post softly and frees its files. The caller has decided who may do so; where may limit it to posts of one
+// author. not_found where there is no such post, or it is deleted already. The post is locked first, and its author with it
+// (package comment).
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Post) error {
 	p, err := tx.Ent.Post.Query().Where(append(where, post.ID(id), post.DeletedAtIsNil())...).ForUpdate().Only(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 		return nil, err
 	}
 	statement, args := feedStatement(v.BotID, n, kind)
-	return list(ctx, a.DB.SQL, v.BotID, n, statement, args...)
+	return readList(ctx, a.DB.SQL, v.BotID, n, statement, args...)
 }
 
 // feedStatement returns the statement that reads a page of the feed, and its arguments.
@@ -41,24 +41,24 @@ func feedStatement(caller uuid.UUID, n page.Number, kind post.Kind) (*db.Stateme
 	case isFirst(n):
 		pages = firstPages
 	case n.Offset() >= deepOffset:
-		pages = deeperPages
+		pages = deepPages
 		fallthrough
 	default:
 		args = append(args, n.Offset(), n.Limit())
 	}
 	if kind == "" {
-		return pages.both, args
+		return pages.bothKinds, args
 	}
-	return pages.one, append(args, string(kind))
+	return pages.oneKind, append(args, string(kind))
 }
 
 // isFirst tells whether it is the first page of the usual size, which most ask for.
 func isFirst(n page.Number) bool { return n.Offset() == 0 && n.Limit() == page.DefaultSize+1 }
 
 var (
-	columnCount     = len(db.Targets(new(row)))
-	attachedBoth    = auth.NewQuery(firstPages.both, columnCount)
-	attachedOneKind = auth.NewQuery(firstPages.one, columnCount)
+	columnCount       = len(db.Targets(new(row)))
+	attachedBothKinds = auth.NewQuery(firstPages.bothKinds, columnCount)
+	attachedOneKind   = auth.NewQuery(firstPages.oneKind, columnCount)
 )
 
 // firstPage is the first page of the feed, read with the authentication of its reader.
@@ -84,7 +84,7 @@ func (a *API) PiggybackFeed(ctx context.Context, in FeedInput) context.Context {
 	case kind != "":
 		return auth.Attach(ctx, attachedOneKind, &firstPage{n: n}, string(kind))
 	default:
-		return auth.Attach(ctx, attachedBoth, &firstPage{n: n})
+		return auth.Attach(ctx, attachedBothKinds, &firstPage{n: n})
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"stoa/graph/posts"
 )
 
-// feedDifference counts the rows in which the feed that readers see and what it is defined to be differ. Posts of an author in the
-// backlog who is shown again may still be missing.
+// feedDifference counts the rows in which the feed that readers see and what it is defined to be differ. Posts of an author in
+// the backlog who is shown again may still be missing.
 const feedDifference = `
 WITH defined AS (
   SELECT p.created_at, p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id

@@ -13,8 +13,8 @@ import (
 	"stoa/graph/posts"
 )
 
-// The first page is the same whether it was read with the authentication of its reader or after it; in the first case nothing more is
-// read.
+// The first page is the same whether it was read with the authentication of its reader or after it; in the first case nothing
+// more is read.
 func TestAttachedFirstPage(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

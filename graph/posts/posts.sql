@@ -20,8 +20,12 @@ WHERE p.id = :post AND p.deleted_at IS NULL AND (p.author_id = :caller OR p.visi
 -- name: list_works(author uuid, skip bigint, max bigint, kind text)
 -- The public posts of an agent, newest first, of one kind, or of both where kind is empty. Each kind is read in the order of an
 -- index, no further than the page.
-WITH page AS MATERIALIZED (
-  SELECT id, created_at FROM (
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM (
+  SELECT id FROM (
     (SELECT id, created_at FROM posts
      WHERE author_id = :author AND kind = 'update' AND visibility = 'public' AND deleted_at IS NULL AND :kind IN ('', 'update')
      ORDER BY created_at DESC, id DESC)
@@ -31,12 +35,7 @@ WITH page AS MATERIALIZED (
      AND :kind IN ('', 'portfolio')
      ORDER BY created_at DESC, id DESC)
   ) kinds ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
-)
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
-FROM page
+) page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 JOIN bots b ON b.id = :author AND stoa_public(b)
 ORDER BY p.created_at DESC, p.id DESC;

@@ -19,25 +19,25 @@ func target(id uuid.UUID) attachments.Target {
 	return attachments.Target{Use: attachments.OfPost, ID: id}
 }
 
-// publish applies to a locked post, which has its new visibility already, what a draft asks of its files, and refuses what may
-// not become public. A profile that closes at the same moment hides the post as it hides older ones (package comment).
+// publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses what may not
+// become public. A profile that closes at the same time hides the post as it hides older ones (package comment).
 func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
-	asksPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
-	if asksPublic {
-		if err := requireOpen(ctx, tx, p.AuthorID); err != nil {
+	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
+	if makesPublic {
+		if err := requireOpenProfile(ctx, tx, p.AuthorID); err != nil {
 			return err
 		}
 	}
 	if err := d.attach(ctx, tx, p); err != nil {
 		return err
 	}
-	if asksPublic {
+	if makesPublic {
 		return bots.RequireActive(ctx, tx, p.AuthorID)
 	}
 	return nil
 }
 
-func requireOpen(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
+func requireOpenProfile(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
 	author, err := tx.Ent.Bot.Get(ctx, authorID)
 	if err == nil && !author.ProfilePublic {
 		err = fault.Field(fault.InvalidVisibility, "visibility", "cannot be public while the profile is closed")
@@ -45,7 +45,7 @@ func requireOpen(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
 	return err
 }
 
-// attach binds the files that were sent, in their order, and keeps the claim of rights (§2.2).
+// attach binds the files that were sent, in their order, and stores that their rights were confirmed (§2.2).
 func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post) error {
 	before, err := filesOf(ctx, tx, p)
 	if err != nil {
@@ -69,7 +69,8 @@ func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post) error {
 	return attachments.Confirm(ctx, tx, p.AuthorID, after)
 }
 
-// requireRights refuses files that would be public without the claim of rights, and files added under a claim that is denied.
+// requireRights refuses files that would become public although their rights were never confirmed, and files that are added while
+// rights_confirmed is false.
 func (d draft) requireRights(ctx context.Context, tx *db.Tx, p *ent.Post, before, after []uuid.UUID) error {
 	denied := d.rights != nil && !*d.rights
 	switch {

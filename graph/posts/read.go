@@ -22,24 +22,11 @@ func (a *API) Post(ctx context.Context, in PostInput) (*PostResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(ctx, a.DB.SQL, id, v.BotID)
-}
-
-// one reads a post as an agent sees it; not_found where it cannot.
-func one(ctx context.Context, q db.Querier, id, viewerID uuid.UUID) (*PostResult, error) {
-	found, err := db.One[row](ctx, q, selectPost, id, viewerID)
-	if err != nil {
-		return nil, err
-	}
-	cards, err := newCards(ctx, q, viewerID, []*row{found})
-	if err != nil {
-		return nil, err
-	}
-	return &PostResult{Post: cards[0]}, nil
+	return readPost(ctx, a.DB.SQL, id, v.BotID)
 }
 
 // PublicWorks lists the public posts of an agent whose profile is open and active, newest first, as the agent viewerID sees them;
 // both kinds where kind is empty. There are none of any other agent.
 func PublicWorks(ctx context.Context, d *db.DB, viewerID, authorID uuid.UUID, kind post.Kind, n page.Number) (*PostList, error) {
-	return list(ctx, d.SQL, viewerID, n, listWorks, authorID, n.Offset(), n.Limit(), string(kind))
+	return readList(ctx, d.SQL, viewerID, n, listWorks, authorID, n.Offset(), n.Limit(), string(kind))
 }

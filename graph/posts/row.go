@@ -26,8 +26,21 @@ type row struct {
 	Author   bots.BriefRow `db:"author"`
 }
 
-// list reads a page with a statement that returns up to n.Limit rows.
-func list(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, s *db.Statement, args ...any) (*PostList, error) {
+// readPost reads a post as an agent sees it; not_found where it cannot.
+func readPost(ctx context.Context, q db.Querier, id, viewerID uuid.UUID) (*PostResult, error) {
+	found, err := db.One[row](ctx, q, selectPost, id, viewerID)
+	if err != nil {
+		return nil, err
+	}
+	cards, err := newCards(ctx, q, viewerID, []*row{found})
+	if err != nil {
+		return nil, err
+	}
+	return &PostResult{Post: cards[0]}, nil
+}
+
+// readList reads a page with a statement that returns up to n.Limit rows.
+func readList(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, s *db.Statement, args ...any) (*PostList, error) {
 	found, err := db.All[row](ctx, q, s, args...)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		if err := publish(ctx, tx, p, d); err != nil {
 			return err
 		}
-		changed, err = one(ctx, tx.SQL, p.ID, v.BotID)
+		changed, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
 		return err
 	})
 	return changed, err

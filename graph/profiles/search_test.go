@@ -19,7 +19,7 @@ import (
 	"stoa/graph/profiles"
 )
 
-func TestSearchLooksEverywhere(t *testing.T) {
+func TestSearchCoversAllTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, reader := w.named("Ada Lovelace"), w.named("Reader")
@@ -98,7 +98,7 @@ func TestSearchSortsByCodePoint(t *testing.T) {
 }
 
 // What is common is found by reading agents in order, what is rare by an index; both find the same.
-func TestCommonAndRare(t *testing.T) {
+func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var names []string

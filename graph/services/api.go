@@ -1,9 +1,9 @@
 // Package services is the public catalogue of what agents do for others, without prices (§4.9).
 //
-// Everyone may read it, without a token, too. It shows services of agents whose profile is open, active and not suspended; that
-// is asked of the agent's row whenever a service is read (stoa_public in the database), in the statement that reads it, so
-// closing a profile hides its services at once and opening it shows them again. Others' services, and hidden ones, do not exist
-// for anyone; an agent changes and deletes its own whether they are shown or not. Deleting is soft and final.
+// Everyone may read it, also without a token. It shows services of agents whose profile is open, active and not suspended
+// (stoa_public); the statement that reads a service checks that, so closing a profile hides its services at once and opening it
+// shows them again. For everyone else a hidden service does not exist; its own agent changes and deletes it nevertheless.
+// Deleting is soft and final.
 //
 // The catalogue finds the ids of a page in indexes alone and only then reads services. Nothing is counted.
 package services

@@ -23,8 +23,8 @@ type known struct {
 	title, description string
 }
 
-// The catalogue and single services agree with a plain model, whatever agents do to services and profiles: a search finds a service by any
-// part of its title or description, and by nothing else.
+// The catalogue and single services agree with a plain model, whatever agents do to services and profiles: a search finds a
+// service by any part of its title or description, and by nothing else.
 func TestCatalogueModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -116,7 +116,7 @@ func TestCatalogueModel(t *testing.T) {
 	})
 }
 
-func TestASearchLooksAtTitleAndDescription(t *testing.T) {
+func TestSearchCoversTitleAndDescription(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.created(w.Agent(), "Étude 100%", "Зубчатые колёса 東京,\nC:\\dir a_b")
@@ -130,7 +130,7 @@ func TestASearchLooksAtTitleAndDescription(t *testing.T) {
 }
 
 // What is common is found by reading the catalogue in order, what is rare by an index; both find the same.
-func TestCommonAndRareServices(t *testing.T) {
+func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	open, closed := w.Agent(), w.Agent()

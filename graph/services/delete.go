@@ -32,8 +32,8 @@ func (a *API) DeleteService(ctx context.Context, in ServiceInput) (*DeletedServi
 	return &DeletedService{Deleted: true, ID: id}, nil
 }
 
-// Remove deletes a service softly. The caller has decided who may; of whose services, where says. not_found where there is no
-// such service, or none any more.
+// Remove deletes a service softly. The caller has decided who may do so; where may limit it to services of one agent. not_found
+// where there is no such service, or it is deleted already.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Service) error {
 	s, err := lock(ctx, tx, id, where...)
 	if err != nil {

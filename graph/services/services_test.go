@@ -15,7 +15,7 @@ import (
 	"stoa/graph/services"
 )
 
-func TestTheLifeOfAService(t *testing.T) {
+func TestServiceLifecycle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, other := w.Agent(), w.Agent()
@@ -71,7 +71,7 @@ func TestOnlyAgentsWriteServices(t *testing.T) {
 }
 
 // A new service is a publication, which an agent that is not active does not get; what is there it may still change and delete.
-func TestAgentsThatAreNotActive(t *testing.T) {
+func TestInactiveAgentsCreateNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
 		"trash":      "UPDATE bots SET state = 'trash'",

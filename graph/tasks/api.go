@@ -6,8 +6,8 @@
 // until a response is selected, which makes an order that is funded already (orders.FundOrder), under the same escrow and the
 // same idempotency as any other.
 //
-// Whatever changes a task or adds a response locks the task's row first, so of a select, a close and a response at once each sees
-// what those before it did. Wallets come after it in the order of locks. Tasks that an operator removed, and those of deleted
+// Every change of a task, and every response, locks the task's row first, so that concurrent ones see what those before them did.
+// Wallets are locked after it. Tasks that an operator removed, and those of deleted
 // agents, do not exist for anyone; an order that came of one goes on.
 package tasks
 

@@ -47,7 +47,7 @@ func TestBoardSearch(t *testing.T) {
 }
 
 // What is common is found by reading the board in order, what is rare by an index; both find the same.
-func TestCommonAndRareTasks(t *testing.T) {
+func TestSearchForCommonAndRareTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hidden := w.Agent()
@@ -88,8 +88,8 @@ func TestCommonAndRareTasks(t *testing.T) {
 	require.Empty(t, w.found(anonymous(), "", "open", "1000", "50"))
 }
 
-// A search finds a task by any part of its title or description, whatever its state, and by nothing else; pages of any size are stretches
-// of the same list.
+// A search finds a task by any part of its title or description, whatever its state, and by nothing else; pages of any size are
+// stretches of the same list.
 func TestBoardModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

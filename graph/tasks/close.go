@@ -32,9 +32,9 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 		if !s.Visible {
 			return fault.New(fault.NotFound)
 		}
-		next := find(Close)
+		next := transitionOf(Close)
 		if !s.isCustomer() || s.State != next.to {
-			if err := next.refuse(s); err != nil {
+			if err := next.check(s); err != nil {
 				return err
 			}
 			s.State, s.UpdatedAt = task.StateClosed, s.Now

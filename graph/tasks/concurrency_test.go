@@ -46,7 +46,7 @@ func (w *world) responding(by *graphtest.Agent, in tasks.RespondInput) func() er
 }
 
 // Of identical selections at once one acts and the others get its body.
-func TestTwentyIdenticalSelectionsAtOnce(t *testing.T) {
+func TestConcurrentIdenticalSelections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task()
@@ -75,7 +75,7 @@ func TestTwentyIdenticalSelectionsAtOnce(t *testing.T) {
 }
 
 // Of selections of different responses, and under different ids, one is taken.
-func TestOneOfManySelectionsAtOnce(t *testing.T) {
+func TestOneOfConcurrentSelectionsWins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	others := []*graphtest.Agent{w.responder, w.Agent(), w.Agent()}
@@ -98,7 +98,7 @@ func TestOneOfManySelectionsAtOnce(t *testing.T) {
 }
 
 // A selection, a close and a response at once: the first decides, and no response stays open on a task that is not.
-func TestSelectCloseAndRespondAtOnce(t *testing.T) {
+func TestConcurrentSelectCloseAndRespond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	late := w.Agent()
@@ -126,7 +126,7 @@ func TestSelectCloseAndRespondAtOnce(t *testing.T) {
 }
 
 // Of an agent's responses at once one is made; the same are its repeats, others conflict.
-func TestResponsesAtOnce(t *testing.T) {
+func TestConcurrentResponses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task()
@@ -145,7 +145,7 @@ func TestResponsesAtOnce(t *testing.T) {
 }
 
 // One id cannot serve selections of two tasks, or a selection and an offer, not even at once.
-func TestOneIDForTwoSelectionsAtOnce(t *testing.T) {
+func TestConcurrentSelectionsUnderOneOperationID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Befriend(w.customer, w.responder)
@@ -167,7 +167,7 @@ func TestOneIDForTwoSelectionsAtOnce(t *testing.T) {
 	w.reconciled()
 }
 
-func TestSelectionsAtOnceNeverOverdraw(t *testing.T) {
+func TestConcurrentSelectionsNeverOverdraw(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	requests := make([]func() error, 12)
@@ -195,7 +195,7 @@ func (w *world) holding(query string, args ...any) (commit func()) {
 }
 
 // What is under way decides: who waits for the task sees what became of it.
-func TestEveryoneWaitsForTheTask(t *testing.T) {
+func TestChangesWaitForTheTaskLock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	late := w.Agent()

@@ -18,7 +18,7 @@ var inactive = map[string]string{
 	"restricted": "WITH s AS (UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days') UPDATE bots SET email_verified_at = CASE WHEN id = $1 THEN NULL ELSE stoa_now() END",
 }
 
-func TestATaskKeepsItsPrice(t *testing.T) {
+func TestTaskKeepsItsPrice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task()

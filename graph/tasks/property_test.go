@@ -34,7 +34,7 @@ var invariants = map[string]string{
 
 // Random batches of requests at once, on a few tasks of a few agents, keep the board and the books in order, and no request gets
 // a fault that no order of the requests explains.
-func TestRandomRequestsKeepTheBoardInOrder(t *testing.T) {
+func TestRandomRequestsKeepInvariants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agents := []*graphtest.Agent{w.customer, w.responder, w.Agent(), w.Agent()}

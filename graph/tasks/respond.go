@@ -45,7 +45,7 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 		}
 		if own.ID != nil {
 			if *own.Text != r.text || *own.AmountMinor != amount {
-				return fault.New(unanswered.refusal)
+				return fault.New(notResponded.refusal)
 			}
 			made = &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: newResponseCard(own.row(r.taskID))}
 			return nil
@@ -56,7 +56,7 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 		if _, err := orders.Price(amount, s.FeeBps); err != nil {
 			return err
 		}
-		if err := find(Respond).refuse(s); err != nil {
+		if err := transitionOf(Respond).check(s); err != nil {
 			return err
 		}
 		fresh := &responseRow{

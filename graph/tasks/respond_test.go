@@ -54,7 +54,7 @@ func TestRespondChecksInOrder(t *testing.T) {
 }
 
 // A repeat gets the response that there is, whatever has become of the task and of its participants; anything else conflicts.
-func TestRespondingAgain(t *testing.T) {
+func TestRepeatedResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task()

@@ -60,7 +60,7 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal
 		return nil, err
 	}
 	s.Active = s.Active && by.Active
-	if err := find(Select).refuse(s); err != nil {
+	if err := transitionOf(Select).check(s); err != nil {
 		return nil, err
 	}
 	price, err := orders.Price(by.AmountMinor, s.FeeBps)

@@ -148,7 +148,7 @@ func body(t *testing.T, answer *orders.OrderResult) string {
 }
 
 // A repeat gets the exact earlier body, however far the order has come, and whatever has become of the task and the agents.
-func TestSelectingAgain(t *testing.T) {
+func TestRepeatedSelection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task()

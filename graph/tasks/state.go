@@ -38,7 +38,7 @@ type guard struct {
 
 // The guards of the table.
 var (
-	unanswered     = &guard{func(s *snapshot) bool { return s.OwnResponse == nil }, fault.IdempotencyConflict}
+	notResponded   = &guard{func(s *snapshot) bool { return s.OwnResponse == nil }, fault.IdempotencyConflict}
 	allActive      = &guard{func(s *snapshot) bool { return s.Active }, fault.ParticipantInactive}
 	beforeDeadline = &guard{func(s *snapshot) bool { return s.Deadline.After(s.Now) }, fault.DeadlinePassed}
 	canPay         = &guard{func(s *snapshot) bool { return s.Payable }, fault.InsufficientFunds}
@@ -61,8 +61,8 @@ type transition struct {
 // closed.
 var transitions = []transition{
 	{
-		action: Respond, path: "responses", who: anyoneElse, to: task.StateOpen, guards: []*guard{unanswered, allActive, beforeDeadline},
-		body: []string{"text"},
+		action: Respond, path: "responses", who: anyoneElse, to: task.StateOpen,
+		guards: []*guard{notResponded, allActive, beforeDeadline}, body: []string{"text"},
 	},
 	{
 		action: Select, path: "select", who: theCustomer, to: task.StateSelected, guards: []*guard{allActive, beforeDeadline, canPay},
@@ -71,8 +71,8 @@ var transitions = []transition{
 	{action: Close, path: "close", who: theCustomer, to: task.StateClosed},
 }
 
-// find returns the row of an action.
-func find(action Action) *transition {
+// transitionOf returns the row of an action.
+func transitionOf(action Action) *transition {
 	for i := range transitions {
 		if transitions[i].action == action {
 			return &transitions[i]
@@ -81,8 +81,8 @@ func find(action Action) *transition {
 	return nil
 }
 
-// refuse is the order of checks: role, state, and what else the action needs.
-func (t *transition) refuse(s *snapshot) error {
+// check is the order of checks: role, state, and what else the action needs.
+func (t *transition) check(s *snapshot) error {
 	if !t.who.is(s) {
 		return fault.New(t.who.refusal)
 	}
@@ -102,7 +102,7 @@ func nextActions(s *snapshot) []wire.Action {
 	next := []wire.Action{}
 	for i := range transitions {
 		t := &transitions[i]
-		if t.refuse(s) != nil {
+		if t.check(s) != nil {
 			continue
 		}
 		body := make(map[string]any, len(t.body))

@@ -116,7 +116,7 @@ func (w *world) try(by *graphtest.Agent, action string, task *tasks.Card, respon
 	return err
 }
 
-func TestActionsSayHow(t *testing.T) {
+func TestActionsNameMethodPathAndBody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task()
@@ -137,7 +137,7 @@ func TestActionsSayHow(t *testing.T) {
 	}
 }
 
-func TestClosing(t *testing.T) {
+func TestCloseTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	task := w.task()
@@ -165,7 +165,7 @@ func TestClosing(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.StateConflict)
 }
 
-func TestRemovedTasksAreGone(t *testing.T) {
+func TestRemovedTasksAreNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	given, open := w.task(), w.task()
@@ -181,7 +181,7 @@ func TestRemovedTasksAreGone(t *testing.T) {
 	w.reconciled()
 }
 
-func TestTasksOfDeletedAgentsAreGone(t *testing.T) {
+func TestTasksOfDeletedAgentsAreNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	given, open := w.task(), w.task()

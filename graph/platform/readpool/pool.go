@@ -102,7 +102,7 @@ func (p *Pool) enter(ctx context.Context, caller string) error {
 	case full:
 		p.Metrics.Refused(metrics.QueueFull)
 		return fault.Wrap(fault.ServiceUnavailable, errFull).After(retry)
-	case givenUp:
+	case cancelled:
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -31,8 +31,8 @@ const (
 	// callerFull and full: so many requests of the caller, or altogether, wait that this one may not.
 	callerFull
 	full
-	// given up: the context ended first.
-	givenUp
+	// cancelled: the context ended first.
+	cancelled
 )
 
 func newQueue(slots, perCaller, total int) *queue {
@@ -50,7 +50,7 @@ func (q *queue) enter(ctx context.Context, caller string) outcome {
 		return served
 	case <-ctx.Done():
 		if q.withdraw(caller, mine) {
-			return givenUp
+			return cancelled
 		}
 		return served // the slot came at the same moment
 	}

@@ -58,7 +58,7 @@ func TestWhoeverGivesUpLeavesTheQueue(t *testing.T) {
 	require.Equal(t, served, q.enter(t.Context(), "a"))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, givenUp, q.enter(ended, "b"))
+	require.Equal(t, cancelled, q.enter(ended, "b"))
 	require.Zero(t, q.waits())
 	q.leave()
 	require.Equal(t, served, q.enter(t.Context(), "c"), "the slot is free again")
