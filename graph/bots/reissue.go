@@ -17,7 +17,7 @@ func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGr
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate().Only(ctx); err != nil {
+	if _, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx); err != nil {
 		return nil, err
 	}
 	if err := tx.Ent.Token.Update().Where(token.BotID(botID), token.RevokedAtIsNil()).SetRevokedAt(now).Exec(ctx); err != nil {

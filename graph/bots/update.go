@@ -72,7 +72,7 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		if err != nil {
 			return err
 		}
-		before, err := tx.Ent.Bot.Query().Where(bot.ID(v.BotID)).ForUpdate().Only(ctx)
+		before, err := tx.Ent.Bot.Query().Where(bot.ID(v.BotID)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
 		if err != nil {
 			return err
 		}

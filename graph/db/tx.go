@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	entsql "entgo.io/ent/dialect/sql"
 	"github.com/lib/pq"
 
 	"stoa/ent"
@@ -18,6 +19,10 @@ const (
 	attempts  = 4
 	firstWait = 5 * time.Millisecond
 )
+
+// ForNoKeyUpdate makes ent's ForUpdate lock rows as an UPDATE of them does. Use it for rows that others refer to: a plain FOR UPDATE also
+// makes every foreign key that refers to the row wait, which locks them in an order that nobody chose, and so deadlocks.
+var ForNoKeyUpdate = entsql.WithLockClause("FOR NO KEY UPDATE")
 
 // Tx is one transaction. It is not safe for concurrent use and ends with the function it was given to.
 type Tx struct {

@@ -38,7 +38,7 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 		return nil, err
 	}
 	return audited(ctx, a, entry{p, botID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
-		found, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate().Only(ctx)
+		found, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
 		if err != nil {
 			return nil, err
 		}
