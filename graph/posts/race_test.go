@@ -79,7 +79,7 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	holder, err := s.DB.SQL.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer holder.Rollback()
-	_, err = holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", s.author.ID)
+	_, err = holder.Exec("SELECT FROM bots WHERE id = $1 FOR NO KEY UPDATE", s.author.ID)
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() {
@@ -91,6 +91,50 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, holder.Commit())
 	require.NoError(t, <-done)
+}
+
+// Whoever changes an agent's row does not make foreign keys wait that refer to it: they would be locked in an order of their own, and
+// deadlock. Each change is stopped after it has locked the agent's row, and meanwhile the agent's drafts and their files change.
+func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	avatar := s.File(s.author, attachments.Avatar)
+	for name, c := range map[string]struct {
+		stop   string
+		change func() error
+	}{
+		"its profile changes": {"SELECT FROM attachments WHERE purpose = 'avatar' FOR UPDATE", func() error {
+			image := wire.Nullable[string]{Set: true, Value: avatar.String()}
+			_, err := s.Bots.UpdateMe(s.author.Ctx, bots.UpdateMeInput{AvatarAttachmentID: image, RightsConfirmed: yes})
+			return err
+		}},
+		"it is suspended": {"LOCK TABLE audit_entries", func() error {
+			_, err := s.Operator.SuspendBot(s.operator, s.author.ID, "a reason")
+			return err
+		}},
+		"its token is reissued": {"LOCK TABLE audit_entries", func() error {
+			_, err := s.Operator.ReissueToken(s.operator, s.author.ID, "a reason")
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			holder, err := s.DB.SQL.BeginTx(t.Context(), nil)
+			require.NoError(t, err)
+			defer holder.Rollback()
+			_, err = holder.Exec(c.stop)
+			require.NoError(t, err)
+			done := make(chan error, 1)
+			go func() { done <- c.change() }()
+			s.requireWaiting(t)
+			file := texts(s.File(s.author, attachments.Portfolio))
+			draft, err := s.create(s.author, posts.Fields{})
+			require.NoError(t, err)
+			_, err = s.update(s.author, draft.ID, posts.Fields{AttachmentIDs: file, RightsConfirmed: yes})
+			require.NoError(t, err)
+			require.NoError(t, holder.Commit())
+			require.NoError(t, <-done)
+		})
+	}
 }
 
 // requireWaiting waits until one transaction waits for another.
