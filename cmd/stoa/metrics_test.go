@@ -246,7 +246,7 @@ type deadlineRecorder struct {
 }
 
 // SetWriteDeadline is called by http.ResponseController.
-func (r *deadlineRecorder) SetWriteDeadline(deadline time.Time) error {
+func (r *deadlineRecorder) SetWriteDeadline(deadline time.Time) error { //nolint:unparam // its interface
 	r.deadline = deadline
 	return nil
 }

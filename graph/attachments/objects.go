@@ -80,7 +80,7 @@ func (a *API) openOriginal(ctx context.Context, id uuid.UUID) (*os.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close() // what it read is complete when Copy has no error
+	defer func() { _ = reader.Close() }() // what it read is complete when Copy has no error
 	file, err := os.CreateTemp("", "stoa-original-*")
 	if err != nil {
 		return nil, err

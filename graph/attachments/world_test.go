@@ -51,7 +51,7 @@ func newWorldWith(t *testing.T, inspect attachments.Inspector, options ...grapht
 func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 	shape, format, err := image.DecodeConfig(original)
 	if err != nil {
-		return attachments.Report{Reason: "It is no picture.", Remove: func() error { return nil }}, nil
+		return attachments.Report{Reason: "It is no picture.", Remove: func() error { return nil }}, nil //nolint:nilerr // a refusal
 	}
 	made, err := os.CreateTemp("", "stoa-test-*")
 	if err != nil {

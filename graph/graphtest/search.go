@@ -8,7 +8,7 @@ import (
 )
 
 // searchedLetters are those that LIKE, q-grams or letter case could get wrong.
-var searchedLetters = []rune("aAbBc_%\\é京жЖ -1")
+var searchedLetters = []rune("aAbBc_%\\é京жЖ -1") //nolint:gosmopolitan // one letter of three bytes
 
 // SearchedText draws texts of least to 24 characters to be searched.
 func SearchedText(least int) *rapid.Generator[string] {

@@ -11,7 +11,7 @@ import (
 // TB is what a world needs of its test. Beside a testing.TB it can be the whole test program.
 type TB interface {
 	Helper()
-	Cleanup(func())
+	Cleanup(done func())
 	Failed() bool
 	Error(args ...any)
 	Errorf(format string, args ...any)

@@ -64,9 +64,9 @@ func deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is n mebibytes of one byte, deflated so many times over, without ever holding them. Rows share those of the same kind.
-func bomb(t *testing.T, n, times int, fill byte) []byte {
-	made, _ := bombs.LoadOrStore([3]int{n, times, int(fill)}, sync.OnceValue(func() []byte {
+// bomb is 64 MiB of one byte, deflated so many times over, without ever holding them. Rows share those of the same kind.
+func bomb(t *testing.T, times int, fill byte) []byte {
+	made, _ := bombs.LoadOrStore([2]int{times, int(fill)}, sync.OnceValue(func() []byte {
 		var b bytes.Buffer
 		var w io.Writer = &b
 		var layers []io.Closer
@@ -75,7 +75,7 @@ func bomb(t *testing.T, n, times int, fill byte) []byte {
 			w, layers = layer, append(layers, layer)
 		}
 		block := bytes.Repeat([]byte{fill}, mebibyte)
-		for range n {
+		for range 64 {
 			_, err := w.Write(block)
 			require.NoError(t, err)
 		}

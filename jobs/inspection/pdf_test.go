@@ -101,9 +101,9 @@ func TestPDF(t *testing.T) {
 		"reference in a circle":     {tree("<</Type/Pages/Count 1/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>", "5 0 R", "4 0 R"), "?"},
 		"deep arrays":               {tree("<</Type/Pages/Count 1/Kids[3 0 R]>>", plainPage, strings.Repeat("[", 100_000)), refusedNesting},
 		"deep dictionaries":         {tree("<</Type/Pages/Count 1/Kids[3 0 R]>>", plainPage, strings.Repeat("<</A", 100_000)), refusedNesting},
-		"stream of 64 MiB":          {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/Filter/FlateDecode", bomb(t, 64, 1, 0)))...), refusedExpansion},
-		"stream in a stream":        {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/Filter[/FlateDecode/FlateDecode]", bomb(t, 64, 2, 0)))...), refusedExpansion},
-		"objects of 64 MiB":         {pdfOf("", append(page("", ""), stream("/Type/ObjStm/N 1/First 4/Filter/FlateDecode", bomb(t, 64, 1, ' ')))...), refusedExpansion},
+		"stream of 64 MiB":          {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/Filter/FlateDecode", bomb(t, 1, 0)))...), refusedExpansion},
+		"stream in a stream":        {pdfOf("", append(page("", "/Contents 4 0 R"), stream("/Filter[/FlateDecode/FlateDecode]", bomb(t, 2, 0)))...), refusedExpansion},
+		"objects of 64 MiB":         {pdfOf("", append(page("", ""), stream("/Type/ObjStm/N 1/First 4/Filter/FlateDecode", bomb(t, 1, ' ')))...), refusedExpansion},
 		"objects upon objects":      {append([]byte("%PDF-1.7\n"+strings.Repeat("1 0 obj(", 200_000)), pdfOf("", page("", "")...)...), refusedMalformed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,8 +89,8 @@ func hasTags(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
 	}
-	for i := range t.NumField() {
-		if _, tagged := t.Field(i).Tag.Lookup("db"); tagged {
+	for field := range t.Fields() {
+		if _, tagged := field.Tag.Lookup("db"); tagged {
 			return true
 		}
 	}

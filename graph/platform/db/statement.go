@@ -1,6 +1,7 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -88,7 +89,7 @@ var (
 func parseStatements(text string) ([]*Statement, error) {
 	headings := heading.FindAllStringSubmatchIndex(text, -1)
 	if len(headings) == 0 {
-		return nil, fmt.Errorf("no line `-- name: …(…)`")
+		return nil, errors.New("no line `-- name: …(…)`")
 	}
 	found := make([]*Statement, len(headings))
 	for i, at := range headings {
