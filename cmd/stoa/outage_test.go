@@ -123,7 +123,11 @@ func TestDatabaseOutage(t *testing.T) {
 	require.NoError(t, err)
 	ben, err := agent.Register(t.Context(), s.client(), "Ben", "ben")
 	require.NoError(t, err)
+	cora, err := agent.Register(t.Context(), s.client(), "Cora", "cora")
+	require.NoError(t, err)
 	require.NoError(t, ada.Connect(t.Context()))
+	require.NoError(t, cora.Befriend(t.Context(), ada))
+	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "admission comes after the handshake")
 
 	c.cut()
 	requireUnavailable(t, s, ada)
