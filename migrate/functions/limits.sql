@@ -8,9 +8,9 @@ CREATE OR REPLACE FUNCTION stoa_take(limit_name text, limit_subject text, quota 
   OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
 DECLARE
   slots CONSTANT integer := 60;
-  slot double precision := extract(epoch FROM span) / slots;
-  present double precision := extract(epoch FROM stoa_now());
-  now_slot bigint := floor(present / slot);
+  slot double precision;
+  present double precision;
+  now_slot bigint;
   oldest bigint;
   w rate_windows;
 BEGIN
@@ -20,6 +20,9 @@ BEGIN
   IF quota = 0 THEN
     RETURN;
   END IF;
+  slot := extract(epoch FROM span) / slots;
+  present := extract(epoch FROM stoa_now());
+  now_slot := floor(present / slot);
   LOOP
     SELECT * INTO w FROM rate_windows r WHERE r.name = limit_name AND r.subject = limit_subject FOR UPDATE;
     EXIT WHEN FOUND;
