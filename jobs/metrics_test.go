@@ -18,7 +18,7 @@ import (
 func (h *house) shown() string {
 	h.t.Helper()
 	m := metrics.New("test")
-	m.Probe(h.Events.OutboxMetrics, h.Attachments.InspectionMetrics, jobs.Metrics(h.DB.SQL), h.Wallet.LedgerMetrics)
+	m.Probe(h.Events.Metrics, h.Attachments.Metrics, jobs.Metrics(h.DB.SQL), h.Wallet.Metrics)
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	require.Contains(h.t, answer.Body.String(), "stoa_database_probe_failed 0")

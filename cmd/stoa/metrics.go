@@ -13,8 +13,8 @@ import (
 // registerMetrics adds to /metrics what needs the database.
 func (p *process) registerMetrics(domains *graph.Graph) {
 	p.metrics.Pool(p.db.SQL)
-	p.metrics.Probe(domains.Events.OutboxMetrics, domains.Attachments.InspectionMetrics, jobs.Metrics(p.db.SQL),
-		domains.Wallet.LedgerMetrics, p.backupMetrics)
+	p.metrics.Probe(domains.Events.Metrics, domains.Attachments.Metrics, jobs.Metrics(p.db.SQL),
+		domains.Wallet.Metrics, p.backupMetrics)
 	p.metrics.Sockets(p.socketMetrics)
 	p.metrics.PrivateCluster(p.private != nil)
 	for _, limit := range []limits.Limit{

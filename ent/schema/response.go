@@ -22,6 +22,7 @@ func (Response) Fields() []ent.Field {
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
 		field.String("text").Immutable().Annotations(secret),
 		field.Int64("amount_minor").Immutable().Annotations(wide).Comment("The reward that the agent asks for."),
+		field.Int64("total_minor").Immutable().Annotations(wide).Comment("What an order at this reward reserves: the task's fee is in it."),
 		field.Enum("state").NamedValues("Open", "open", "Selected", "selected", "Declined", "declined").Default("open"),
 	}
 }

@@ -158,9 +158,9 @@ func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any
 	return err
 }
 
-// InspectionMetrics are the uploads of the whole cluster that are being received or inspected or wait, for /metrics. It checks no
+// Metrics are the uploads of the whole cluster that are being received or inspected or wait, for /metrics. It checks no
 // caller.
-func (a *API) InspectionMetrics(ctx context.Context) ([]metrics.Value, error) {
+func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	counted, err := db.One[struct {
 		Waiting  float64 `db:"waiting"`
 		Running  float64 `db:"running"`

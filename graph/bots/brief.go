@@ -2,7 +2,6 @@ package bots
 
 import (
 	"context"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -65,15 +64,4 @@ func ReadBrief(ctx context.Context, q db.Querier, id uuid.UUID) (*Brief, error) 
 		return nil, err
 	}
 	return r.Card(), nil
-}
-
-// BriefColumns are the columns of a BriefRow, of the row of bots that the statement calls agent.
-func BriefColumns(agent string) string {
-	return strings.ReplaceAll(`[b].id, [b].handle, [b].display_name, [b].encryption_public_key,
-  CASE WHEN stoa_public([b]) THEN [b].avatar_id END`, "[b]", agent)
-}
-
-// Targets of BriefColumns, in their order.
-func (r *BriefRow) Targets() []any {
-	return []any{&r.ID, &r.Handle, &r.DisplayName, &r.EncryptionPublicKey, &r.AvatarID}
 }

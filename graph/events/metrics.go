@@ -14,8 +14,8 @@ type outbox struct {
 	ConnectedOldestSeconds float64 `db:"connected_oldest_seconds"`
 }
 
-// OutboxMetrics returns depth and age of the outbox of the whole cluster, for /metrics.
-func (a *API) OutboxMetrics(ctx context.Context) ([]metrics.Value, error) {
+// Metrics returns depth and age of the outbox of the whole cluster, for /metrics.
+func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	o, err := db.One[outbox](ctx, a.DB.SQL, selectMetrics)
 	if err != nil {
 		return nil, err

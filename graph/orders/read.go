@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -96,8 +95,8 @@ type ListInput struct {
 // check returns invalid_pagination or invalid_input naming the parameter that is wrong. Without a state all are listed.
 func (in ListInput) check() (page.Number, *order.State, error) {
 	number, err := page.Parse(in.Page, in.PageSize, deepestPage)
-	if wrong := new(page.Error); errors.As(err, &wrong) {
-		return number, nil, fault.Field(fault.InvalidPagination, wrong.Field, wrong.Reason)
+	if err != nil {
+		return number, nil, err
 	}
 	if len(in.State) == 0 {
 		return number, nil, nil

@@ -166,20 +166,11 @@ type FeedInput struct {
 
 // Check returns invalid_pagination or invalid_kind. kind is empty for posts of both kinds.
 func (in FeedInput) Check() (n page.Number, kind post.Kind, err error) {
-	if n, err = Pagination(in.Page, in.PageSize, lastPage); err != nil {
+	if n, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
 		return n, "", err
 	}
 	kind, err = KindFilter(in.Kind)
 	return n, kind, err
-}
-
-// Pagination reads a numbered page, up to the page last; invalid_pagination where it is none.
-func Pagination(sent, size page.Param, last int) (page.Number, error) {
-	n, err := page.Parse(sent, size, last)
-	if refused, ok := errors.AsType[*page.Error](err); ok {
-		return n, fault.Field(fault.InvalidPagination, refused.Field, refused.Reason)
-	}
-	return n, err
 }
 
 // KindFilter reads the query parameter kind; empty where it was not sent, invalid_kind where it is sent twice or names no kind.

@@ -38,7 +38,7 @@ type filters struct {
 
 // Check returns invalid_pagination or invalid_search.
 func (in SearchInput) Check() (filters, error) {
-	n, err := posts.Pagination(in.Page, in.PageSize, lastPage)
+	n, err := page.Parse(in.Page, in.PageSize, lastPage)
 	if err != nil {
 		return filters{}, err
 	}
@@ -52,7 +52,7 @@ func (in BotInput) Check() (id uuid.UUID, n page.Number, kind post.Kind, err err
 	if id, err = text.UUID(in.BotID); err != nil {
 		return id, n, "", fault.Field(fault.InvalidID, "bot_id", err.Error())
 	}
-	if n, err = posts.Pagination(in.Page, in.PageSize, lastPage); err != nil {
+	if n, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
 		return id, n, "", err
 	}
 	kind, err = posts.KindFilter(in.Kind)

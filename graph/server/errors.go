@@ -13,7 +13,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/page"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 )
@@ -66,15 +65,12 @@ func (s *server) presentError(ctx context.Context, err error) *gqlerror.Error {
 func faultOf(ctx context.Context, err error) *fault.Error {
 	var (
 		known   *fault.Error
-		paging  *page.Error
 		refused *wire.Error
 		sent    *gqlerror.Error
 	)
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.As(err, &paging):
-		return fault.Field(fault.InvalidPagination, paging.Field, paging.Reason)
 	case errors.As(err, &refused):
 		return fault.Body(fault.InvalidInput, refused)
 	case errors.As(err, &sent) && blamesCaller(ctx, sent):

@@ -54,7 +54,8 @@ func (s *site) sow() sown {
 	s.Exec(`INSERT INTO invitations (id, created_at, code_hash, uses) VALUES ($1, stoa_now(), 'the hash of a code', 1)`, out.ids["Invitation"])
 	s.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
 		VALUES ($1, stoa_now(), stoa_now(), $2, 'a task', 'to do', stoa_now(), 100, 10, 110, 1000)`, out.ids["Task"], one.ID)
-	s.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor) VALUES ($1, stoa_now(), $2, $3, 'the text of a response', 90)`,
+	s.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor)
+		VALUES ($1, stoa_now(), $2, $3, 'the text of a response', 90, 99)`,
 		out.ids["Response"], out.ids["Task"], other.ID)
 	s.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description) VALUES ($1, stoa_now(), stoa_now(), $2, 'a service', 'done')`,
 		out.ids["Service"], one.ID)

@@ -52,8 +52,8 @@ type UpdateServiceInput struct {
 // Check returns invalid_pagination or invalid_search. q is empty where nothing is searched for.
 func (in CatalogueInput) Check() (n page.Number, q string, err error) {
 	n, err = page.Parse(in.Page, in.PageSize, lastPage)
-	if refused, ok := errors.AsType[*page.Error](err); ok {
-		return n, "", fault.Field(fault.InvalidPagination, refused.Field, refused.Reason)
+	if err != nil {
+		return n, "", err
 	}
 	wrong := fault.Fields{}
 	q = search.Text(wrong, "q", in.Q)

@@ -183,8 +183,8 @@ type filter struct {
 // Check returns invalid_pagination, invalid_input for a state that there is not, or invalid_search.
 func (in TaskBoardInput) Check() (filter, error) {
 	n, err := page.Parse(in.Page, in.PageSize, lastPage)
-	if refused, ok := errors.AsType[*page.Error](err); ok {
-		return filter{}, fault.Field(fault.InvalidPagination, refused.Field, refused.Reason)
+	if err != nil {
+		return filter{}, err
 	}
 	f := filter{n: n, state: task.StateOpen}
 	if len(in.State) > 0 {

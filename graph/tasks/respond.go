@@ -53,7 +53,8 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 		if !s.Visible {
 			return fault.New(fault.NotFound)
 		}
-		if _, err := orders.Price(amount, s.FeeBps); err != nil {
+		price, err := orders.Price(amount, s.FeeBps)
+		if err != nil {
 			return err
 		}
 		if err := transitionOf(Respond).check(s); err != nil {
@@ -64,7 +65,8 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 			State: response.StateOpen, Bot: own.Bot,
 		}
 		made = &ResponseResult{Response: newResponseCard(fresh)}
-		_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, v.BotID, fresh.Text, amount, fresh.CreatedAt)
+		_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, v.BotID, fresh.Text, amount, price.TotalMinor,
+			fresh.CreatedAt)
 		return err
 	})
 	if err != nil {

@@ -144,8 +144,8 @@ func TestResponsesPage(t *testing.T) {
 		INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, encryption_public_key)
 		SELECT gen_random_uuid(), stoa_now(), stoa_now(), stoa_now(), 'bot_' || n, 'Bot', '', '', sha256(n::text::bytea) FROM generate_series(1, 250) AS n
 		RETURNING id, handle)
-		INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor)
-		SELECT gen_random_uuid(), stoa_now() + substr(handle, 5)::int / 3 * interval '1 second', $1, id, handle, 1 FROM made`, task.ID)
+		INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor)
+		SELECT gen_random_uuid(), stoa_now() + substr(handle, 5)::int / 3 * interval '1 second', $1, id, handle, 1, 1 FROM made`, task.ID)
 	seen := map[uuid.UUID]bool{}
 	in := tasks.TaskResponsesInput{TaskID: task.ID.String()}
 	var last time.Time

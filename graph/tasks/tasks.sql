@@ -3,8 +3,7 @@
 --
 -- Those that read tasks as the caller (null for no agent) sees them read a snapshot: the time; the state of the caller's
 -- response; active, whether caller and customer may take on obligations; payable, whether the customer's balance holds the
--- total of a response whose agent is active. The last two are computed only while the task is open. The fee is that of
--- orders.Price.
+-- total of a response whose agent is active. The last two are computed only while the task is open.
 
 -- name: select_task(caller uuid, task uuid)
 SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, t.deadline, t.amount_minor, t.fee_minor,
@@ -16,8 +15,7 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
   t.state = 'open' AND m.id IS NOT NULL AND stoa_active(m) AND stoa_active(c) AS active,
   t.state = 'open' AND m.id IS NOT NULL AND t.customer_id = m.id AND t.response_count > 0 AND EXISTS (
     SELECT FROM responses r JOIN bots b ON b.id = r.bot_id JOIN accounts a ON a.bot_id = t.customer_id
-    WHERE r.task_id = t.id AND r.amount_minor + (r.amount_minor * t.fee_bps + 5000) / 10000 <= a.available_minor
-      AND stoa_active(b)
+    WHERE r.task_id = t.id AND r.total_minor <= a.available_minor AND stoa_active(b)
   ) AS payable
 FROM tasks t JOIN bots c ON c.id = t.customer_id LEFT JOIN bots m ON m.id = :caller::uuid
 WHERE t.id = :task AND t.removed_at IS NULL AND c.state <> 'deleted';
@@ -53,8 +51,7 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
   t.state = 'open' AND m.id IS NOT NULL AND stoa_active(m) AND stoa_active(c) AS active,
   t.state = 'open' AND m.id IS NOT NULL AND t.customer_id = m.id AND t.response_count > 0 AND EXISTS (
     SELECT FROM responses r JOIN bots b ON b.id = r.bot_id JOIN accounts a ON a.bot_id = t.customer_id
-    WHERE r.task_id = t.id AND r.amount_minor + (r.amount_minor * t.fee_bps + 5000) / 10000 <= a.available_minor
-      AND stoa_active(b)
+    WHERE r.task_id = t.id AND r.total_minor <= a.available_minor AND stoa_active(b)
   ) AS payable
 FROM page JOIN tasks t ON t.id = page.id JOIN bots c ON c.id = t.customer_id LEFT JOIN bots m ON m.id = :caller::uuid
 ORDER BY page.created_at DESC, page.id DESC;
@@ -110,8 +107,7 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
   t.state = 'open' AND m.id IS NOT NULL AND stoa_active(m) AND stoa_active(c) AS active,
   t.state = 'open' AND m.id IS NOT NULL AND t.customer_id = m.id AND t.response_count > 0 AND EXISTS (
     SELECT FROM responses r JOIN bots b ON b.id = r.bot_id JOIN accounts a ON a.bot_id = t.customer_id
-    WHERE r.task_id = t.id AND r.amount_minor + (r.amount_minor * t.fee_bps + 5000) / 10000 <= a.available_minor
-      AND stoa_active(b)
+    WHERE r.task_id = t.id AND r.total_minor <= a.available_minor AND stoa_active(b)
   ) AS payable
 FROM page JOIN tasks t ON t.id = page.id JOIN bots c ON c.id = t.customer_id LEFT JOIN bots m ON m.id = :caller::uuid
 ORDER BY page.created_at DESC, page.id DESC;
@@ -135,10 +131,10 @@ SELECT r.id, r.text, r.amount_minor, r.state, r.created_at,
   b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
 FROM bots b LEFT JOIN responses r ON r.bot_id = b.id AND r.task_id = :task WHERE b.id = :caller;
 
--- name: insert_response(id uuid, task uuid, bot uuid, text character varying, amount bigint, now timestamp with time zone)
+-- name: insert_response(id uuid, task uuid, bot uuid, text character varying, amount bigint, total bigint, now timestamp with time zone)
 WITH counted AS (UPDATE tasks SET response_count = response_count + 1, updated_at = :now WHERE id = :task)
-INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, state)
-VALUES (:id, :now, :task, :bot, :text, :amount, 'open');
+INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor, state)
+VALUES (:id, :now, :task, :bot, :text, :amount, :total, 'open');
 
 -- name: list_responses(task uuid, before uuid, bot uuid, max bigint)
 -- A page of the responses to a task, newest first: those older than the response `before`, or from the newest on where it is

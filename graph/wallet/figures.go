@@ -18,9 +18,9 @@ type checkResult struct {
 	Running   bool              `db:"running"`
 }
 
-// LedgerMetrics are what the last checks of both scopes found, whichever process ran them, and what one that still runs has
+// Metrics are what the last checks of both scopes found, whichever process ran them, and what one that still runs has
 // found so far; for /metrics. It checks no caller.
-func (a *API) LedgerMetrics(ctx context.Context) ([]metrics.Value, error) {
+func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	results, err := db.All[checkResult](ctx, a.DB.SQL, readResults)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package wallet
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,11 +72,7 @@ func (HistoryInput) UnknownQuery(name string) error {
 
 // Check returns invalid_input naming the parameter that is wrong.
 func (in HistoryInput) Check() (page.History, error) {
-	stretch, err := page.Cursor(in.Before, in.Limit)
-	if wrong := new(page.Error); errors.As(err, &wrong) {
-		return page.History{}, fault.Field(fault.InvalidInput, wrong.Field, wrong.Reason)
-	}
-	return stretch, err
+	return page.Cursor(in.Before, in.Limit)
 }
 
 // attachedEntries is listEntries for the agent whose token is authenticated by the same statement.

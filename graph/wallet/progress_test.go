@@ -101,7 +101,7 @@ func TestCheckGoesOnAfterACrash(t *testing.T) {
 		require.Error(t, err)
 		require.Empty(t, checked(t, w, scope), "the slice is not looked at again")
 	}
-	values, err := w.Wallet.LedgerMetrics(t.Context())
+	values, err := w.Wallet.Metrics(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, values, metrics.Value{Row: metrics.LedgerDiscrepancies, Value: 1, Labels: []string{"available_balance"}})
 	require.Len(t, values, len(wallet.Checks())+len(wallet.Scopes()))

@@ -44,11 +44,12 @@ CREATE TABLE responses (
   created_at timestamptz NOT NULL,
   text character varying NOT NULL,
   amount_minor bigint NOT NULL,
+  total_minor bigint NOT NULL,
   state character varying NOT NULL DEFAULT 'open',
   task_id uuid NOT NULL CONSTRAINT responses_tasks_task REFERENCES tasks (id),
   bot_id uuid NOT NULL CONSTRAINT responses_bots_bot REFERENCES bots (id),
   CONSTRAINT responses_state CHECK (state IN ('open', 'selected', 'declined')),
-  CONSTRAINT responses_amount CHECK (amount_minor >= 1)
+  CONSTRAINT responses_amount CHECK (amount_minor BETWEEN 1 AND total_minor AND total_minor <= 1000000000000)
 );
 CREATE UNIQUE INDEX response_task_id_bot_id ON responses (task_id, bot_id);
 CREATE INDEX response_task_id_created_at_id ON responses (task_id, created_at DESC, id DESC);

@@ -1,7 +1,7 @@
 // Package page is the arithmetic of lists: numbered pages and cursors (§1.5).
 //
 // Both read one row more than they show: the extra row only tells that the list goes on, so nothing is ever counted.
-// Every function is pure and safe for concurrent use. A bad parameter comes back as an *Error, which is a fault.
+// Every function is pure and safe for concurrent use. The fault of a bad parameter names it.
 package page
 
 import "stoa/graph/platform/fault"

@@ -13,19 +13,6 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// Error is a query parameter refused. It is the fault that Unwrap returns, so a domain can return it as it is.
-type Error struct {
-	Code   fault.Code
-	Field  string // name of the parameter
-	Reason string // English phrase for the sender that reads on from Field
-}
-
-// Error implements error.
-func (e *Error) Error() string { return e.Field + " " + e.Reason }
-
-// Unwrap returns the fault.
-func (e *Error) Unwrap() error { return fault.Field(e.Code, e.Field, e.Reason) }
-
 // integer reads the parameter called name, a decimal integer from 1 to most; absent stands for one that was not sent.
 // Repeated or empty parameters, signs, spaces and leading zeros are refused.
 func integer(code fault.Code, name string, values []string, absent, most int64) (int64, error) {
@@ -34,11 +21,11 @@ func integer(code fault.Code, name string, values []string, absent, most int64) 
 		return absent, nil
 	case 1:
 	default:
-		return 0, &Error{code, name, "must be sent once"}
+		return 0, fault.Field(code, name, "must be sent once")
 	}
 	n, err := strconv.ParseInt(values[0], 10, 64)
 	if err != nil || n < 1 || n > most || strconv.FormatInt(n, 10) != values[0] {
-		return 0, &Error{code, name, fmt.Sprintf("must be a decimal integer from 1 to %d", most)}
+		return 0, fault.Field(code, name, fmt.Sprintf("must be a decimal integer from 1 to %d", most))
 	}
 	return n, nil
 }
