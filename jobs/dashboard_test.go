@@ -18,7 +18,7 @@ import (
 // neither.
 func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: h.DB, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	t.Cleanup(dashboard.Stop)
@@ -49,7 +49,7 @@ func TestOnlyOperatorsActOnTheDashboard(t *testing.T) {
 // What an act is about is all that is kept of it.
 func TestActsAreReadStrictly(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: h.DB, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	t.Cleanup(dashboard.Stop)
@@ -77,7 +77,7 @@ func TestActsAreReadStrictly(t *testing.T) {
 // While the database is away the page fails for a while, not for good.
 func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	own, err := db.Open(h.URL, db.Options{})
 	require.NoError(t, err)
 	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: own, Logger: slog.New(slog.DiscardHandler)})

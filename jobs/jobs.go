@@ -130,7 +130,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 
 var errStopped = errors.New("jobs: stopped")
 
-// Healthy tells whether this process works jobs, for /readyz. An unavailable database does not count.
+// Healthy reports whether this process works jobs, for /readyz. An unavailable database does not count.
 func (j *Jobs) Healthy(context.Context) error {
 	select {
 	case <-j.stopped:

@@ -29,8 +29,8 @@ const (
 	never = time.Hour
 )
 
-// house is a world whose wake-ups are noted.
-type house struct {
+// world is a graphtest.World whose wake-ups are recorded.
+type world struct {
 	*graphtest.World
 	t     testing.TB
 	mu    sync.Mutex
@@ -38,9 +38,9 @@ type house struct {
 	log   bytes.Buffer
 }
 
-func newHouse(t testing.TB) *house {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	h := &house{World: graphtest.New(t), t: t}
+	h := &world{World: graphtest.New(t), t: t}
 	store, err := attachments.OpenStore(context.Background(), "", t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -53,31 +53,31 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// Write makes the house the end of its log.
-func (h *house) Write(line []byte) (int, error) {
+// Write makes the world the end of its log.
+func (h *world) Write(line []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.log.Write(line)
 }
 
-func (h *house) logged(text string) bool {
+func (h *world) logged(text string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return bytes.Contains(h.log.Bytes(), []byte(text))
 }
 
-func (h *house) wokenSince() []uuid.UUID {
+func (h *world) wokenSince() []uuid.UUID {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.woken)
 }
 
-func (h *house) config() jobs.Config {
+func (h *world) config() jobs.Config {
 	return jobs.Config{Graph: h.Graph, DB: h.DB, URL: h.URL, Logger: slog.New(slog.NewTextHandler(h, nil))}
 }
 
 // start works jobs without ever polling.
-func (h *house) start() *jobs.Jobs {
+func (h *world) start() *jobs.Jobs {
 	h.t.Helper()
 	running, err := jobs.StartPolling(context.Background(), h.config(), never)
 	require.NoError(h.t, err)
@@ -86,7 +86,7 @@ func (h *house) start() *jobs.Jobs {
 }
 
 // connect lets an agent hold a slot of a process that lives as long as the test.
-func (h *house) connect(agent *graphtest.Agent) {
+func (h *world) connect(agent *graphtest.Agent) {
 	h.t.Helper()
 	process, err := h.Events.NewProcess(context.Background())
 	require.NoError(h.t, err)
@@ -104,7 +104,7 @@ func (h *house) connect(agent *graphtest.Agent) {
 
 func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	connected, absent := h.Agent(), h.Agent()
 	h.connect(connected)
 	h.Befriend(connected, absent)
@@ -126,7 +126,7 @@ func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
 
 func TestJobsOutliveALostDatabase(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	running := h.start()
 	done := func() int64 {
 		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'deliver' AND state = 'completed'")
@@ -144,7 +144,7 @@ func TestJobsOutliveALostDatabase(t *testing.T) {
 
 func TestStopIsFinal(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	running, err := jobs.Start(context.Background(), h.config())
 	require.NoError(t, err)
 	require.NoError(t, running.Healthy(context.Background()))
@@ -163,7 +163,7 @@ func TestTheTableNamesEachJobOnce(t *testing.T) {
 
 func TestEverythingIsCleanedUp(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	one, other := h.Friends()
 	h.Sent(one, other)
 	h.Exec("INSERT INTO socket_leases VALUES (gen_random_uuid(), 999999, $1, $1, stoa_now())", one.ID)
@@ -178,7 +178,7 @@ func TestEverythingIsCleanedUp(t *testing.T) {
 
 func TestAnUnbalancedLedgerRaisesTheAlarm(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	agent := h.Agent()
 	h.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", agent.ID)
 	h.start()
@@ -190,7 +190,7 @@ func TestAnUnbalancedLedgerRaisesTheAlarm(t *testing.T) {
 
 func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	enqueue, err := jobs.NewEnqueue(h.DB, slog.New(slog.NewTextHandler(h, nil)))
 	require.NoError(t, err)
 	ask := func(outcome error) error {

@@ -14,8 +14,8 @@ import (
 	"stoa/jobs"
 )
 
-// shown is what /metrics of a process over the house says: each time another process, so that nothing is remembered.
-func (h *house) shown() string {
+// shown is what /metrics of a process of this world says: each time another process, so that nothing is remembered.
+func (h *world) shown() string {
 	h.t.Helper()
 	m := metrics.New("test")
 	m.Probe(h.Events.Metrics, h.Attachments.Metrics, jobs.Metrics(h.DB.SQL), h.Wallet.Metrics)
@@ -28,7 +28,7 @@ func (h *house) shown() string {
 // Broken books show on every process, not only on the one that found them.
 func TestBrokenBooksMoveTheAlarm(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	agent := h.Agent()
 	require.NotContains(t, h.shown(), "stoa_ledger_discrepancies{", "nobody has looked yet")
 	h.Exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_append_only")
@@ -47,7 +47,7 @@ func TestBrokenBooksMoveTheAlarm(t *testing.T) {
 // The age of the outbox follows the database clock; who is not connected counts for one of the two figures only.
 func TestOldEventsMoveTheAge(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	one, other := h.Friends()
 	h.Exec("DELETE FROM events")
 	text := h.shown()
@@ -67,7 +67,7 @@ func TestOldEventsMoveTheAge(t *testing.T) {
 
 func TestUploadsAndJobsThatWait(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	agent := h.Agent()
 	waiting, running := h.File(agent, "portfolio"), h.File(agent, "portfolio")
 	h.Exec("UPDATE attachments SET status = 'pending', created_at = stoa_now() - interval '1 hour' WHERE id IN ($1, $2)", waiting, running)
@@ -86,7 +86,7 @@ func TestUploadsAndJobsThatWait(t *testing.T) {
 // Runs are counted by how they ended; one that has no attempt left is discarded.
 func TestRunsAreCounted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	m := metrics.New("test")
 	config := h.config()
 	config.Metrics = m

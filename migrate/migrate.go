@@ -61,7 +61,7 @@ func Up(ctx context.Context, database *sql.DB) (err error) {
 	return nil
 }
 
-// Current tells whether every migration and every function of this binary is applied.
+// Current reports whether every migration and every function of this binary is applied.
 func Current(ctx context.Context, database *sql.DB) (bool, error) {
 	provider, err := newProvider(database)
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 	})
 }
 
-// etagMatches tells whether an If-None-Match header names the tag.
+// etagMatches reports whether an If-None-Match header names the tag.
 func etagMatches(header []string, tag string) bool {
 	for sent := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		sent = strings.TrimPrefix(strings.TrimSpace(sent), "W/")

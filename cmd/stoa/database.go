@@ -30,7 +30,7 @@ func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) 
 	return private.URL(), private, nil
 }
 
-// isTransient tells whether a failure may go away by itself. A refused login (class 28), a database that does not exist (3D)
+// isTransient reports whether a failure may go away by itself. A refused login (class 28), a database that does not exist (3D)
 // and the errors of statements do not.
 func isTransient(err error) bool {
 	if refused, ok := errors.AsType[*pq.Error](err); ok && (refused.Code.Class() == "28" || refused.Code.Class() == "3D") {

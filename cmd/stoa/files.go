@@ -41,7 +41,7 @@ func (s fileSettings) openFiles(ctx context.Context, folder string) (*blob.Bucke
 	return store, nil
 }
 
-// checkStorage tells whether the file store can be reached. One that is full or read-only fails uploads alone, so this process
+// checkStorage reports whether the file store can be reached. One that is full or read-only fails uploads alone, so this process
 // stays ready.
 func (p *process) checkStorage(ctx context.Context) error {
 	if p.settings.FilesURL == "" {

@@ -100,7 +100,7 @@ func (p *process) readinessChecks() map[string]rest.Check {
 	}
 }
 
-// checkJobs tells whether jobs are worked; a process without the role jobs passes.
+// checkJobs reports whether jobs are worked; a process without the role jobs passes.
 func (p *process) checkJobs(ctx context.Context) error {
 	if p.jobs == nil {
 		return nil

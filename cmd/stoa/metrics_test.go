@@ -53,7 +53,7 @@ func metricsIn(expression string) []string {
 	return named.FindAllString(quoted.ReplaceAllString(expression, ""), -1)
 }
 
-// isMetric tells whether a name is one of the metrics, or a part of a histogram or summary.
+// isMetric reports whether a name is one of the metrics, or a part of a histogram or summary.
 func isMetric(types map[string]string, name string) bool {
 	whole := types[suffixes.ReplaceAllString(name, "")]
 	return types[name] != "" || ((whole == "histogram" || whole == "summary") && suffixes.MatchString(name))

@@ -75,7 +75,7 @@ type limitSettings struct {
 
 func (s limitSettings) quotas() limits.Quotas { return limits.Quotas(s) }
 
-// has tells whether the process has a role: api, events or jobs.
+// has reports whether the process has a role: api, events or jobs.
 func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role) }
 
 // Validate implements kong's validation.

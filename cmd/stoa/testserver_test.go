@@ -252,7 +252,7 @@ func readAnswer(t testing.TB, response *http.Response) *httpAnswer {
 	return &httpAnswer{response.StatusCode, response.Header, response.Close, raw}
 }
 
-// isShuttingDown tells whether the server says that it is not ready, or has stopped listening.
+// isShuttingDown reports whether the server says that it is not ready, or has stopped listening.
 func (s *testServer) isShuttingDown() bool {
 	response, err := http.Get(s.url + "/readyz")
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	otelExporter       = "OTEL_TRACES_EXPORTER"
 )
 
-// tracesEnabled tells whether the environment names a collector.
+// tracesEnabled reports whether the environment names a collector.
 func tracesEnabled() bool {
 	if strings.EqualFold(os.Getenv(otelDisabled), "true") || os.Getenv(otelExporter) == "none" {
 		return false

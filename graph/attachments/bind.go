@@ -63,7 +63,7 @@ func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) err
 	return err
 }
 
-// bindable tells whether the file may be among the target's files; one that is already may even have lost its bytes.
+// bindable reports whether the file may be among the target's files; one that is already may even have lost its bytes.
 func (r *row) bindable(owner uuid.UUID, target Target) bool {
 	if r.OwnerID != owner || r.Purpose != purposeOf[target.Use] || r.Status != attachment.StatusReady {
 		return false
@@ -117,7 +117,7 @@ func Confirm(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) e
 	return err
 }
 
-// Confirmed tells whether the owner has claimed the right to publish every one of these files, which are all different.
+// Confirmed reports whether the owner has claimed the right to publish every one of these files, which are all different.
 func Confirmed(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) (bool, error) {
 	var n int
 	err := tx.SQL.QueryRowContext(ctx, countConfirmed.Text, owner, db.IDs(ids)).Scan(&n)

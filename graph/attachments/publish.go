@@ -84,7 +84,7 @@ func (a *API) makeCopy(ctx context.Context, held *lease, inspect Inspector) (mad
 	return a.keepCopy(ctx, held, stored)
 }
 
-// fits tells whether an agent's budgets have room for so many bytes more.
+// fits reports whether an agent's budgets have room for so many bytes more.
 func (a *API) fits(ctx context.Context, q db.Querier, owner uuid.UUID, bytes int64) (bool, error) {
 	u, err := db.One[usage](ctx, q, readUsage, everyone, owner, uuid.Nil)
 	return err == nil && u.check(a.Quotas, demand{bytes: bytes}) == nil, err

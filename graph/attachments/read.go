@@ -39,7 +39,7 @@ const (
 	ofPublic      rights = "public"
 )
 
-// whole tells whether the reader may have the original and know its name and hash.
+// whole reports whether the reader may have the original and know its name and hash.
 func (r rights) whole() bool { return r == ofOwner || r == ofParticipant }
 
 // readRow is a file as one caller reads it.

@@ -73,7 +73,7 @@ type row struct {
 	DeletedAt       *time.Time        `db:"deleted_at"`
 }
 
-// available tells whether the bytes may be served.
+// available reports whether the bytes may be served.
 func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
 
 // publishedType is the media type of the published version: images are JPEG, whatever they were.
@@ -84,7 +84,7 @@ func (r *row) publishedType() string {
 	return jpeg
 }
 
-// previewIsCopy tells whether the preview is the public copy too: an image that the preview shows at its full size.
+// previewIsCopy reports whether the preview is the public copy too: an image that the preview shows at its full size.
 func (r *row) previewIsCopy() bool {
 	return r.publishedType() == jpeg && r.Width != nil && r.Height != nil && max(*r.Width, *r.Height) <= maxPreviewSide
 }

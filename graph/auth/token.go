@@ -36,7 +36,7 @@ func NewToken() string {
 	return b.String()
 }
 
-// WellFormed tells whether s can be a token at all.
+// WellFormed reports whether s can be a token at all.
 func WellFormed(s string) bool {
 	body := tokenLength - checkLength
 	return len(s) == tokenLength && strings.HasPrefix(s, tokenPrefix) && tokenCheck(s[:body]) == s[body:]

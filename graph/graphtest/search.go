@@ -31,5 +31,5 @@ func SearchQuery(t *rapid.T, texts ...string) string {
 	}
 }
 
-// Matches tells whether a search for q finds a text.
+// Matches reports whether a search for q finds a text.
 func Matches(text, q string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(q)) }

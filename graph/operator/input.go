@@ -106,7 +106,7 @@ func (in DocumentInput) check() (DocumentInput, fault.Fields) {
 	return in, wrong
 }
 
-// webAddress tells whether s is an http or https URL with a host, or empty.
+// webAddress reports whether s is an http or https URL with a host, or empty.
 func webAddress(s string) bool {
 	parsed, err := url.Parse(s)
 	return s == "" || (err == nil && parsed.Hostname() != "" && (parsed.Scheme == "http" || parsed.Scheme == "https"))

@@ -67,7 +67,7 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 	return result, nil
 }
 
-// toppedUp tells whether this very top-up was made before. The account's lock keeps it from being made meanwhile.
+// toppedUp reports whether this very top-up was made before. The account's lock keeps it from being made meanwhile.
 func toppedUp(ctx context.Context, tx *db.Tx, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID) (bool, error) {
 	if operationID == nil {
 		return false, nil

@@ -254,7 +254,7 @@ func (g *guard) refuse() error {
 // obliges tells that the action takes on a new obligation, which rests on what others may change meanwhile.
 func (t *transition) obliges() bool { return slices.Contains(t.needs, friends) }
 
-// permits tells whether the caller's next request could be this one.
+// permits reports whether the caller's next request could be this one.
 func (t *transition) permits(s *snapshot, caller uuid.UUID) bool {
 	return t.refuseRole(&s.row, caller) == nil && t.refuseState(&s.row) == nil && t.refuseNeeds(s) == nil
 }

@@ -52,7 +52,7 @@ func feedStatement(caller uuid.UUID, n page.Number, kind post.Kind) (*db.Stateme
 	return pages.oneKind, append(args, string(kind))
 }
 
-// isFirst tells whether it is the first page of the usual size, which most ask for.
+// isFirst reports whether it is the first page of the usual size, which most ask for.
 func isFirst(n page.Number) bool { return n.Offset() == 0 && n.Limit() == page.DefaultSize+1 }
 
 var (

@@ -19,7 +19,7 @@ var (
 	no  = graphtest.Ptr(false)
 )
 
-// readable tells whether someone without an account may read a file.
+// readable reports whether someone without an account may read a file.
 func (w *world) readable(id uuid.UUID) bool {
 	w.t.Helper()
 	_, err := w.Attachments.Attachment(context.Background(), attachments.AttachmentInput{AttachmentID: id.String()})

@@ -80,8 +80,8 @@ func faultOf(ctx context.Context, err error) *fault.Error {
 	}
 }
 
-// blamesCaller tells whether an error of the executor is about the request and not about running it: a document that does not fit the
-// schema has no cause, and a value that does not fit its type has a longer path than the field.
+// blamesCaller reports whether an error of the executor is about the request and not about running it: a document that does not
+// fit the schema has no cause, and a value that does not fit its type has a longer path than the field.
 func blamesCaller(ctx context.Context, e *gqlerror.Error) bool {
 	field := graphql.GetFieldContext(ctx)
 	return e.Err == nil || (field != nil && len(e.Path) > len(field.Path()))

@@ -59,9 +59,9 @@ type measurer struct {
 	definitions ast.FragmentDefinitionList
 	directives  int
 	introspects bool
-	// numbersFit tells whether Go can hold every number; the executor would panic otherwise.
+	// numbersFit reports whether Go can hold every number; the executor would panic otherwise.
 	numbersFit bool
-	// replaced tells whether a string holds U+FFFD, which the parser makes of half a surrogate pair.
+	// replaced reports whether a string holds U+FFFD, which the parser makes of half a surrogate pair.
 	replaced bool
 }
 

@@ -131,9 +131,9 @@ func (s *server) localPath(next string) string {
 	return parsed.RequestURI()
 }
 
-// sameOrigin tells whether one of this listener's own pages made a browser send the request. SameSite alone does not: it ignores ports,
-// so the cookie comes with requests of any page on the same host. Browsers send Sec-Fetch-Site, or only Origin where the connection is
-// not trustworthy; a request with neither is not a browser's, or an old one's.
+// sameOrigin reports whether one of this listener's own pages made a browser send the request. SameSite alone does not: it
+// ignores ports, so the cookie comes with requests of any page on the same host. Browsers send Sec-Fetch-Site, or only Origin
+// where the connection is not trustworthy; a request with neither is not a browser's, or an old one's.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
@@ -142,7 +142,7 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && origin.Host != "" && origin.Host == r.Host
 }
 
-// isRead tells whether a request changes nothing.
+// isRead reports whether a request changes nothing.
 func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // sessionLifetime is how long a browser stays signed in.

@@ -214,7 +214,7 @@ func TestSigningIn(t *testing.T) {
 	require.Negative(t, out.Cookies()[0].MaxAge)
 }
 
-// Whoever guesses hears rate_limited after a while, whichever door it knocks at, and locks nobody out: neither the right token nor a
+// Whoever guesses hears rate_limited after a while, whichever way it comes, and locks nobody out: neither the right token nor a
 // session nor another address.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
@@ -230,28 +230,28 @@ func TestGuessing(t *testing.T) {
 	page := func(token string, more ...string) said {
 		return d.send(http.MethodPost, "/sign-in", "token="+token, append(more, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
 	}
-	doors := map[string]func(string, ...string) said{"a mount": bearer, "GraphQL": ask, "the sign-in page": page}
+	paths := map[string]func(string, ...string) said{"a mount": bearer, "GraphQL": ask, "the sign-in page": page}
 	ended := "stoa_" + strings.Repeat("A", 49)
 	for _, client := range []string{"192.0.2.7", "2001:db8:1:2::1"} {
 		for i := range 10 {
-			for name, knock := range doors {
-				require.Equal(t, http.StatusUnauthorized, knock(fmt.Sprint("guess-", i), "X-Forwarded-For", client).StatusCode, name)
+			for name, try := range paths {
+				require.Equal(t, http.StatusUnauthorized, try(fmt.Sprint("guess-", i), "X-Forwarded-For", client).StatusCode, name)
 			}
 		}
 	}
-	for name, knock := range doors {
+	for name, try := range paths {
 		for _, client := range []string{"192.0.2.7", "198.51.100.1, 192.0.2.7", "2001:db8:1:2::1", "2001:db8:1:2:ffff::1"} {
 			for _, guess := range []string{"guess", ended, operatorToken + "x", operatorToken[1:]} {
-				refused := knock(guess, "X-Forwarded-For", client)
+				refused := try(guess, "X-Forwarded-For", client)
 				require.Equal(t, http.StatusTooManyRequests, refused.StatusCode, name)
 				require.Equal(t, "60", refused.Header.Get("Retry-After"))
 				require.Empty(t, refused.Cookies())
 			}
-			passed := knock(operatorToken, "X-Forwarded-For", client)
+			passed := try(operatorToken, "X-Forwarded-For", client)
 			require.Less(t, passed.StatusCode, 400, "the right token passes %s: %s", name, passed.text)
 		}
 		for _, other := range []string{"192.0.2.8", "2001:db8:1:3::1"} {
-			require.Equal(t, http.StatusUnauthorized, knock("guess", "X-Forwarded-For", other).StatusCode, "%s for another address", name)
+			require.Equal(t, http.StatusUnauthorized, try("guess", "X-Forwarded-For", other).StatusCode, "%s for another address", name)
 		}
 	}
 	require.Equal(t, fault.RateLimited, bearer("guess", "X-Forwarded-For", "192.0.2.7").code())

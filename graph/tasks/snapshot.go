@@ -65,13 +65,13 @@ func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snaps
 	return s, nil
 }
 
-// isCustomer tells whether the caller is the task's author.
+// isCustomer reports whether the caller is the task's author.
 func (s *snapshot) isCustomer() bool { return s.caller != nil && *s.caller == s.CustomerID }
 
-// seesOrder tells whether the caller may know of the task's order: the customer, and the contractor whose response was selected.
+// seesOrder reports whether the caller may know of the task's order: the customer, and the contractor whose response was selected.
 func (s *snapshot) seesOrder() bool {
 	return s.isCustomer() || (s.OwnResponse != nil && *s.OwnResponse == response.StateSelected)
 }
 
-// seesResponses tells whether the caller may list responses to the task: the customer all of them, a responder its own.
+// seesResponses reports whether the caller may list responses to the task: the customer all of them, a responder its own.
 func (s *snapshot) seesResponses() bool { return s.isCustomer() || s.OwnResponse != nil }

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// misdeeds are what a child could do once a file has taken it over: each stands in for an inspection, in a child that is confined
-// as always, and is started by its name in place of a purpose.
-var misdeeds = map[string]func(){
+// attacks are what a child could do once a file has taken it over: each replaces an inspection, in a child that is confined as
+// always, and is started by its name in place of a purpose.
+var attacks = map[string]func(){
 	"spin": func() { // as if the limit, which confess looks at, were a second
 		_ = unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: 1, Max: 1})
 		for n := 0; n >= 0; n++ {
@@ -84,10 +84,10 @@ var misdeeds = map[string]func(){
 	},
 }
 
-// misbehave stands in for inspectFile: a purpose that names a misdeed is carried out in its place.
-func misbehave(file []byte, p Purpose) (response, error) {
-	if misdeed := misdeeds[string(p)]; misdeed != nil {
-		misdeed()
+// attackOrInspect replaces inspectFile: a purpose that names an attack runs it.
+func attackOrInspect(file []byte, p Purpose) (response, error) {
+	if attack := attacks[string(p)]; attack != nil {
+		attack()
 		os.Exit(0)
 	}
 	if p == hostile {
@@ -96,14 +96,14 @@ func misbehave(file []byte, p Purpose) (response, error) {
 	return inspectFile(file, p)
 }
 
-// endings are how the misdeeds end that do not end as Completed.
+// endings are how the attacks end that do not end as Completed.
 var endings = map[string]Ending{"spin": Limited, "hang": Crashed, "hoard": Limited, "crash": Crashed, "abort": Crashed}
 
-// TestMisdeeds: whatever a child does, the parent refuses the file within its time, believes nothing, follows nothing, and
+// TestAttacks: whatever a child does, the parent refuses the file within its time, believes nothing, follows nothing, and
 // leaves nothing behind.
-func TestMisdeeds(t *testing.T) {
+func TestAttacks(t *testing.T) {
 	t.Parallel()
-	for name := range misdeeds {
+	for name := range attacks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scratch := t.TempDir()

@@ -155,7 +155,7 @@ var resourceLimits = []struct {
 	{unix.RLIMIT_NPROC, maxThreads, true},
 }
 
-// ownUser tells whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user
+// ownUser reports whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user
 // namespace.
 func (c childConfig) ownUser() bool {
 	return c.user != 0 || c.namespaces.flags&unix.CLONE_NEWUSER != 0

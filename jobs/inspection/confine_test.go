@@ -134,7 +134,7 @@ const plainUser = 54_321
 // breakOutOf starts such a server as a user.
 func breakOutOf(t *testing.T, uid int, measure string) outcome {
 	t.Helper()
-	folder, err := os.MkdirTemp("/tmp", "stoa-doors-") //nolint:usetesting // other users must reach it
+	folder, err := os.MkdirTemp("/tmp", "stoa-escapes-") //nolint:usetesting // other users must reach it
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
 	binary, err := os.Open(self)
@@ -212,7 +212,7 @@ func landlockThere() bool {
 	return failed == 0
 }
 
-// namespacesGranted tells whether this machine lets this test make user namespaces.
+// namespacesGranted reports whether this machine lets this test make user namespaces.
 func namespacesGranted() bool {
 	cmd := exec.Command("true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNET}

@@ -14,7 +14,7 @@ import (
 type folder struct {
 	path string
 	lock *os.File
-	// owned tells whether the child's user owns its working folder.
+	// owned reports whether the child's user owns its working folder.
 	owned bool
 }
 

@@ -182,7 +182,7 @@ func (w *pngWalk) known() *colours {
 	return &c
 }
 
-// srgb tells whether the samples are sRGB, give or take.
+// srgb reports whether the samples are sRGB, give or take.
 func (c colours) srgb() bool {
 	if math.Abs(c.gamma/srgbGamma-1) > gammaTolerance {
 		return false
@@ -198,7 +198,7 @@ func (c colours) srgb() bool {
 	return true
 }
 
-// triangle tells whether the points are those of a display: within the diagram, and the primaries not in a line.
+// triangle reports whether the points are those of a display: within the diagram, and the primaries not in a line.
 func (c colours) triangle() bool {
 	for i := 0; i < len(c.points); i += 2 {
 		x, y := c.points[i], c.points[i+1]

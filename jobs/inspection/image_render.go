@@ -148,7 +148,7 @@ func (r raster) jpeg(room int) ([]byte, error) {
 	return r.encode(photoQuality, false)
 }
 
-// graphic tells whether the picture is drawn and not taken: it has few colours, or most of its pixels are like the one before.
+// graphic reports whether the picture is drawn and not taken: it has few colours, or most of its pixels are like the one before.
 func (r raster) graphic() bool {
 	seen := make(map[uint32]struct{}, fewColours)
 	last, repeated := uint32(1<<24), 0

@@ -65,7 +65,7 @@ func stripOnce(b []byte) (clean []byte, length int) {
 	return clean, max(length, begin+2)
 }
 
-// keeps tells whether a segment is needed to decode the picture.
+// keeps reports whether a segment is needed to decode the picture.
 func keeps(marker byte, body []byte) bool {
 	if marker == markerComment {
 		return false

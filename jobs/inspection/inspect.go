@@ -190,7 +190,7 @@ var purposes = map[Purpose]struct {
 	Publication: {[]MediaType{JPEG, PNG, PDF}, publishedName, true},
 }
 
-// takes tells whether files of a type may be uploaded for the purpose.
+// takes reports whether files of a type may be uploaded for the purpose.
 func (p Purpose) takes(t MediaType) bool { return slices.Contains(purposes[p].takes, t) }
 
 // The end record of a ZIP (APPNOTE 4.3.16): its length without, and the greatest length of, the comment that ends it.

@@ -10,7 +10,7 @@ import (
 // TestMain lets Run find the child half in the test binary, and the tests of the parent half a child that misbehaves.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == Subcommand {
-		os.Exit(child(os.Args[2:], stepsWithout(os.Getenv(without)), misbehave))
+		os.Exit(child(os.Args[2:], stepsWithout(os.Getenv(without)), attackOrInspect))
 	}
 	if folder, ok := os.LookupEnv(serverFolder); ok {
 		if err := serveHostile(folder); err != nil {

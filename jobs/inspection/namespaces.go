@@ -54,7 +54,7 @@ var namespaceSets = []namespaces{
 // granted is the index of the row of namespaceSets that this kernel is known to grant.
 var granted atomic.Int32
 
-// deny notes that the kernel refuses a row of namespaceSets, and tells whether there is a weaker one.
+// deny notes that the kernel refuses a row of namespaceSets, and reports whether there is a weaker one.
 func deny(index int32) bool {
 	if int(index)+1 >= len(namespaceSets) {
 		return false
@@ -63,7 +63,7 @@ func deny(index int32) bool {
 	return true
 }
 
-// refusesNamespaces tells whether a process could not be started because of its namespaces.
+// refusesNamespaces reports whether a process could not be started because of its namespaces.
 func refusesNamespaces(err error) bool {
 	for _, refusal := range []error{unix.EPERM, unix.EINVAL, unix.ENOSPC, unix.ENOSYS, unix.EUSERS, unix.EACCES} {
 		if errors.Is(err, refusal) {

@@ -91,7 +91,7 @@ func (d *document) active(o types.Object, depth int) error {
 	return nil
 }
 
-// activeEntry tells whether an entry of a dictionary is active.
+// activeEntry reports whether an entry of a dictionary is active.
 func (d *document) activeEntry(key string, value types.Object) bool {
 	value = d.resolve(value)
 	if value == nil {
@@ -117,7 +117,7 @@ func (d *document) activeEntry(key string, value types.Object) bool {
 	return activeKeys[key]
 }
 
-// external tells whether an object is a stream whose data lie in another file or behind a URL.
+// external reports whether an object is a stream whose data lie in another file or behind a URL.
 func (d *document) external(o types.Object) bool {
 	dict, ok := streamEntries(o)
 	if !ok {
@@ -135,7 +135,7 @@ func (d *document) external(o types.Object) bool {
 	return false
 }
 
-// script tells whether a value of /JS is one: a string or a stream, not a picture or font that merely bears the name.
+// script reports whether a value of /JS is one: a string or a stream, not a picture or font that merely bears the name.
 func (d *document) script(value types.Object) bool {
 	switch value := value.(type) {
 	case types.StringLiteral, types.HexLiteral:
@@ -146,7 +146,7 @@ func (d *document) script(value types.Object) bool {
 	}
 }
 
-// leaves tells whether additional actions do anything but go to a page of this file. A value that is no dictionary of
+// leaves reports whether additional actions do anything but go to a page of this file. A value that is no dictionary of
 // dictionaries is not additional actions: glyphs and resources bear any name.
 func (d *document) leaves(value types.Object) bool {
 	events, ok := value.(types.Dict)
@@ -161,7 +161,7 @@ func (d *document) leaves(value types.Object) bool {
 	return false
 }
 
-// stays tells whether an opening or additional action only goes to a page of this file: a destination, or a GoTo action
+// stays reports whether an opening or additional action only goes to a page of this file: a destination, or a GoTo action
 // whose successors only do so too.
 func (d *document) stays(value types.Object, depth int) bool {
 	if depth > maxNesting {

@@ -60,7 +60,7 @@ func marks(file []byte) func(yield func(int) bool) {
 	}
 }
 
-// numbered tells whether bytes end in a digit, white space between: the generation number of an object.
+// numbered reports whether bytes end in a digit, white space between: the generation number of an object.
 func numbered(before []byte) bool {
 	before = bytes.TrimRight(before, "\x00\t\n\f\r ")
 	return len(before) > 0 && before[len(before)-1] >= '0' && before[len(before)-1] <= '9'
@@ -164,7 +164,7 @@ func refusedPair(key string, value token) error {
 	return nil
 }
 
-// names tells whether a value can name a file: a string, a dictionary or a reference; rest stands behind the value.
+// names reports whether a value can name a file: a string, a dictionary or a reference; rest stands behind the value.
 func names(value token, rest tokens) bool {
 	if value.kind == tokenNumber {
 		generation, word := rest.next(), rest.next()

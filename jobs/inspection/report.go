@@ -108,7 +108,7 @@ func published(t MediaType) MediaType {
 // maxReason bounds a reason in bytes.
 const maxReason = 128
 
-// wellFormed tells whether a response has the form of ours, so that it can be shown to the sender and recorded: a known
+// wellFormed reports whether a response has the form of ours, so that it can be shown to the sender and recorded: a known
 // type, and a reason, short and of printable ASCII, exactly when it refuses.
 func (r response) wellFormed() bool {
 	odd := strings.ContainsFunc(r.Reason, func(r rune) bool { return r < ' ' || r > '~' })
@@ -116,7 +116,7 @@ func (r response) wellFormed() bool {
 		len(r.Reason) <= maxReason && !odd
 }
 
-// plausible tells whether an acceptance could be one of ours.
+// plausible reports whether an acceptance could be one of ours.
 func (r response) plausible(p Purpose) bool {
 	if r.MediaType == PDF {
 		return p.takes(PDF) && r.Pages > 0 && r.Pages <= maxPages && r.Width == 0 && r.Height == 0

@@ -47,7 +47,7 @@ func Main(m *testing.M, scope Scope) int {
 	return max(code, 1)
 }
 
-// whole tells whether the flags let all tests of the package run.
+// whole reports whether the flags let all tests of the package run.
 func whole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list", "test.bench", "test.fuzz"} {
 		if f := flag.Lookup(name); f != nil && f.Value.String() != "" {

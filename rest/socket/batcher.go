@@ -82,7 +82,7 @@ func (b *batcher[In, Out]) work(ctx context.Context) {
 	}
 }
 
-// alone tells whether no statement runs and no request waits, and if so counts the caller's statement as running.
+// alone reports whether no statement runs and no request waits, and if so counts the caller's statement as running.
 func (b *batcher[In, Out]) alone() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

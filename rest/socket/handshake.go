@@ -141,8 +141,8 @@ func (h *Hub) closeReasonOf(err error) *closeReason {
 	return &errAway
 }
 
-// isForeignOrigin tells whether the request comes from a browser's page of another origin that is not allowed. The server's own origin
-// is Config.Origin, whatever Host a proxy sends, or any origin of the Host of the request.
+// isForeignOrigin reports whether the request comes from a browser's page of another origin that is not allowed. The server's own
+// origin is Config.Origin, whatever Host a proxy sends, or any origin of the Host of the request.
 func (h *Hub) isForeignOrigin(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		from, err := url.Parse(origin)

@@ -39,17 +39,17 @@ const (
 	ackRepeated
 )
 
-// full tells whether nothing may be sent until an event is settled.
+// full reports whether nothing may be sent until an event is settled.
 func (f *inflight) full() bool { return len(f.pending) >= events.WindowSize }
 
 func find(list []sent, id uuid.UUID) int {
 	return slices.IndexFunc(list, func(s sent) bool { return s.id == id })
 }
 
-// holds tells whether an event is sent and not settled.
+// holds reports whether an event is sent and not settled.
 func (f *inflight) holds(id uuid.UUID) bool { return find(f.pending, id) >= 0 }
 
-// received tells whether the connection has been sent an event, settled or not.
+// received reports whether the connection has been sent an event, settled or not.
 func (f *inflight) received(id uuid.UUID) bool { return f.holds(id) || find(f.settled, id) >= 0 }
 
 // behind counts the events in flight with a sequence larger than the given one.
@@ -136,7 +136,7 @@ func (p *position) begin(horizon int64) {
 	p.passing, p.at, p.begun = true, p.settled, horizon
 }
 
-// end ends a pass that has reached the last event, and tells whether another has to follow.
+// end ends a pass that has reached the last event, and reports whether another has to follow.
 func (p *position) end() (again bool) {
 	again = p.again
 	p.passing, p.again = false, false

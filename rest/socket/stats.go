@@ -17,7 +17,7 @@ type Stats struct {
 	Heard int64
 	// Processes is the number of processes that listen, this one included, as it was a second ago.
 	Processes int
-	// Linked tells whether the process listens to the others and can accept connections.
+	// Linked reports whether the process listens to the others and can accept connections.
 	Linked bool
 }
 

@@ -44,7 +44,7 @@ func (p *pending) add(more pending) {
 
 func (p *pending) reads() bool { return p.fetch || p.more || p.recheck }
 
-// waits tells whether reading events is all there is to do, which has to wait while the window is full.
+// waits reports whether reading events is all there is to do, which has to wait while the window is full.
 func (p *pending) waits() bool { return p.reads() && !p.recheck && !p.ping && len(p.acks) == 0 }
 
 func (p *pending) empty() bool { return !p.reads() && !p.ping && len(p.acks) == 0 }
@@ -228,8 +228,8 @@ func (s *session) deliver(work pending) error {
 	return nil
 }
 
-// sendAll sends the batch in order and tells whether it went through all of it; the position is then behind the last event that it
-// went through.
+// sendAll sends the batch in order and reports whether it went through all of it; the position is then behind the last event that
+// it went through.
 func (s *session) sendAll() bool {
 	p := &s.position
 	for {

@@ -82,7 +82,7 @@ func (s Store) copyFile(
 	return hex.EncodeToString(read.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// linkFile links a file of an earlier backup where it has the size, and tells whether it did.
+// linkFile links a file of an earlier backup where it has the size, and reports whether it did.
 func linkFile(earlier, path string, size int64) bool {
 	info, err := os.Lstat(earlier)
 	return err == nil && info.Mode().IsRegular() && info.Size() == size && os.Link(earlier, path) == nil

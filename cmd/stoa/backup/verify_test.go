@@ -18,7 +18,7 @@ const (
 	two = "attachments/cd/two.original"
 )
 
-// same tells whether two backups share a file by a hard link.
+// same reports whether two backups share a file by a hard link.
 func (a *testStore) same(x, y *backup.Manifest, key string) bool {
 	a.t.Helper()
 	before, err := os.Stat(a.path(x, "files", key))

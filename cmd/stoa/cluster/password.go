@@ -67,7 +67,7 @@ func (c Config) hbaText() string {
 		passwordFile, database, user)
 }
 
-// passwordIsSet tells whether the role of an initialised cluster has the password of the file. Clusters made by versions that
+// passwordIsSet reports whether the role of an initialised cluster has the password of the file. Clusters made by versions that
 // used no password have another pg_hba.conf, which is replaced only after the role got its password.
 func (c *Cluster) passwordIsSet() (bool, error) {
 	written, err := os.ReadFile(filepath.Join(c.folder, hbaFile))

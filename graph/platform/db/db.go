@@ -90,5 +90,5 @@ func Open(url string, options Options) (*DB, error) {
 // Close closes every connection.
 func (d *DB) Close() error { return d.SQL.Close() }
 
-// Ping tells whether the database answers.
+// Ping reports whether the database answers.
 func (d *DB) Ping(ctx context.Context) error { return d.SQL.PingContext(ctx) }

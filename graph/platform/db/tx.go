@@ -94,7 +94,7 @@ func (tx *Tx) Now(ctx context.Context) (time.Time, error) {
 // AfterCommit runs follow once the transaction is durable, and never if it is not. follow must not block.
 func (tx *Tx) AfterCommit(follow func()) { tx.after = append(tx.after, follow) }
 
-// Retryable tells whether a transaction with that error changed nothing and may succeed when it is tried again, as Tx does.
+// Retryable reports whether a transaction with that error changed nothing and may succeed when it is tried again, as Tx does.
 func Retryable(err error) bool {
 	if prepared.Stale(err) {
 		return true
@@ -103,7 +103,7 @@ func Retryable(err error) bool {
 	return errors.As(err, &refused) && (refused.Code == "40001" || refused.Code == "40P01")
 }
 
-// Violates tells whether err is the database refusing a row for the named constraint or unique index.
+// Violates reports whether err is the database refusing a row for the named constraint or unique index.
 func Violates(err error, constraint string) bool {
 	refused := new(pq.Error)
 	return errors.As(err, &refused) && refused.Constraint == constraint

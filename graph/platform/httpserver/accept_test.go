@@ -15,7 +15,7 @@ import (
 
 const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-// served tells whether a new connection is let in.
+// served reports whether a new connection is let in.
 func served(t *testing.T, s *httpserver.Server) bool {
 	t.Helper()
 	c := dial(t, s)

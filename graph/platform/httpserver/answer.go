@@ -142,8 +142,8 @@ func (a *answer) finish() {
 	}
 }
 
-// lingers tells whether the client is likely to be sending still. One that was too slow is not waited for again, nor one that has
-// asked first and not sent anything; and an answer whose length is not told is not complete before net/http has ended it.
+// lingers reports whether the client is likely to be sending still. One that was too slow is not waited for again, nor one that
+// has asked first and not sent anything; and an answer whose length is not told is not complete before net/http has ended it.
 func (a *answer) lingers() bool {
 	slow := a.body != nil && (errors.Is(a.body.failed, fault.New(fault.RequestTimeout)) || a.conn.server.bodiesEnded.Load())
 	return a.early && !slow && (!a.expectsContinue || a.body.begun) && (a.Header().Get("Content-Length") != "" || a.method == http.MethodHead)

@@ -73,7 +73,7 @@ func (b *body) read(p []byte) (int, error) {
 // Close implements io.Closer. It does nothing, since net/http closes the body itself, and its own Close would wait for the rest.
 func (b *body) Close() error { return nil }
 
-// drain reads the rest of a small body that is there already, and tells whether that was all.
+// drain reads the rest of a small body that is there already, and reports whether that was all.
 func (b *body) drain() bool {
 	if b.ended {
 		return true

@@ -29,8 +29,8 @@ func (p *progress) add(n int, waited time.Duration) {
 	}
 }
 
-// netHTTPDeadlineSuffices tells whether the first read or write needs no deadline beside the one that net/http set when it read the
-// request, at began: each deadline costs a timer, and most requests need no other. After half of that time a new one is set.
+// netHTTPDeadlineSuffices reports whether the first read or write needs no deadline beside the one that net/http set when it read
+// the request, at began: each deadline costs a timer, and most requests need no other. After half of that time a new one is set.
 func (p *progress) netHTTPDeadlineSuffices(began, now time.Time) bool {
 	return p.waited == 0 && p.moved == 0 && now.Sub(began) < p.Time/2
 }

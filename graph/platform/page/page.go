@@ -34,7 +34,7 @@ func Parse(page, pageSize []string, last int) (Number, error) {
 // Offset is how many rows come before the page.
 func (n Number) Offset() int { return (n.page - 1) * n.size }
 
-// Limit is how many rows to read: the page and the one row that tells whether another page follows.
+// Limit is how many rows to read: the page and the one row that reports whether another page follows.
 func (n Number) Limit() int { return n.size + 1 }
 
 // Meta is what a list says beside its rows; embed it in the list's card.

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hasSlot tells whether a request was served.
+// hasSlot reports whether a request was served.
 func (r *request) hasSlot() bool {
 	select {
 	case <-r.served:

@@ -47,7 +47,7 @@ func Text(wrong fault.Fields, name string, sent page.Param) string {
 	return kept
 }
 
-// Requested tells whether a parameter asks for a search: it is sent, and not just empty.
+// Requested reports whether a parameter asks for a search: it is sent, and not just empty.
 func Requested(sent page.Param) bool { return len(sent) > 1 || len(sent) == 1 && sent[0] != "" }
 
 // Pages are the two forms of a search statement: one for the first page of the usual size, whose bounds stand in its text, so

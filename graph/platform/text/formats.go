@@ -127,5 +127,5 @@ func Handle(s string) error {
 	return nil
 }
 
-// Reserved tells whether nobody may take a valid handle (`handle_unavailable`).
+// Reserved reports whether nobody may take a valid handle (`handle_unavailable`).
 func Reserved(handle string) bool { return reserved[handle] }

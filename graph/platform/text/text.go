@@ -90,7 +90,7 @@ var blanks = &unicode.RangeTable{
 	},
 }
 
-// invisible tells whether r shows nothing by itself (§1.4): white space, format characters (zero-width and
+// invisible reports whether r shows nothing by itself (§1.4): white space, format characters (zero-width and
 // directional marks, soft hyphen, tags, …), default-ignorable characters (variation selectors, Hangul fillers, …) and
 // blanks. Format characters that have a shape, such as the Arabic number sign, are visible.
 func invisible(r rune) bool {

@@ -39,7 +39,7 @@ func Subscriber(address netip.Addr) string {
 	return address.String()
 }
 
-// Secure tells whether the client sent the request over https: to this server, or to a trusted proxy that says so in
+// Secure reports whether the client sent the request over https: to this server, or to a trusted proxy that says so in
 // X-Forwarded-Proto. In a chain of proxies the first value counts.
 func Secure(r *http.Request, trusted []netip.Prefix) bool {
 	if r.TLS != nil {

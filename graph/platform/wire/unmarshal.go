@@ -59,7 +59,7 @@ func Unmarshal(data []byte, into any) error {
 	return syntactic(err)
 }
 
-// Check tells whether data is exactly one JSON value as this package reads it: UTF-8 without a byte order mark, no
+// Check reports whether data is exactly one JSON value as this package reads it: UTF-8 without a byte order mark, no
 // lone surrogates, no name twice in one object, nothing but white space around it, at most 10,000 levels deep. It
 // returns an *Error of Kind Syntax.
 func Check(data []byte) error {
@@ -116,7 +116,7 @@ func readUUID(dec *jsontext.Decoder, into *uuid.UUID) error {
 
 var canonical = json.JoinOptions(jsontext.CanonicalizeRawFloats(true), jsontext.ReorderRawObjects(true))
 
-// Canonical returns data in one form per JSON value (RFC 8785), so that its hash tells whether two bodies
+// Canonical returns data in one form per JSON value (RFC 8785), so that its hash reports whether two bodies
 // are the same JSON (§1.7): order of members, white space and escapes do not matter, and 1e2 is 100.
 // Unlike RFC 8785, integers keep every digit, so that no two of them fall together beyond 2^53; numbers with a
 // fraction or an exponent become what binary64 makes of them. What Check refuses is refused here too, as *Error.

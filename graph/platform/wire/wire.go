@@ -81,7 +81,7 @@ type Action struct {
 	Body map[string]any `json:"body"`
 }
 
-// Repeat is embedded in the result of an idempotent operation: Repeated tells whether it is the result of an earlier, identical
+// Repeat is embedded in the result of an idempotent operation: Repeated reports whether it is the result of an earlier, identical
 // request, which REST answers with 200 instead of 201 (§1.7).
 type Repeat struct {
 	Repeated bool `json:"-"`

@@ -23,7 +23,7 @@ func UnmarshalCursor(sent any) (ent.Cursor, error) {
 	return c, nil
 }
 
-// storable tells whether the database could have held the texts of a cursor.
+// storable reports whether the database could have held the texts of a cursor.
 func storable(c ent.Cursor) bool {
 	values, _ := c.Value.([]any)
 	return !slices.ContainsFunc(values, func(v any) bool {

@@ -63,7 +63,7 @@ var signs = []sign{
 	}},
 }
 
-// signOf finds what err says of a statement; reused tells whether that was
+// signOf finds what err says of a statement; reused reports whether that was
 // prepared by an earlier call.
 func signOf(err error, reused bool) (sign, bool) {
 	e := pq.As(err)

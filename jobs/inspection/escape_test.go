@@ -30,8 +30,8 @@ type targets struct {
 	Outside string `json:"outside"`
 }
 
-// doors are the ways out of the child. Each tells whether it is open.
-var doors = map[string]func(targets) bool{
+// escapes are the ways out of the sandbox. Each reports whether it is open.
+var escapes = map[string]func(targets) bool{
 	"environ": func(t targets) bool { return holds(fmt.Sprintf("/proc/%d/environ", t.Parent), t.Token) },
 	"memory":  readsMemory,
 	"token": func(t targets) bool {
@@ -85,7 +85,7 @@ var forbidden = []uintptr{
 	unix.SYS_INOTIFY_INIT1, unix.SYS_SETUID, unix.SYS_SETRESUID, unix.SYS_CAPSET, unix.SYS_SHMGET, unix.SYS_MQ_OPEN, unix.SYS_SECCOMP,
 }
 
-// holds tells whether a file can be read and contains a text.
+// holds reports whether a file can be read and contains a text.
 func holds(path, text string) bool {
 	content, err := os.ReadFile(path)
 	return err == nil && strings.Contains(string(content), text)
@@ -133,7 +133,7 @@ func writesOutside(t targets) bool {
 	return false
 }
 
-// forks tells whether more processes can be made than a bound allows. All calls are raw: where the bound holds, the Go runtime
+// forks reports whether more processes can be made than a bound allows. All calls are raw: where the bound holds, the Go runtime
 // cannot start a thread in between.
 func forks(targets) bool {
 	var pids [2 * maxThreads]uintptr
@@ -157,15 +157,15 @@ func forks(targets) bool {
 	return made == len(pids)
 }
 
-// breakOut tries every door and reports those that are open.
+// breakOut tries every escape and reports those that are open.
 func breakOut(file []byte) (response, error) {
 	var to targets
 	if err := json.Unmarshal(file, &to); err != nil {
 		return response{}, err
 	}
 	var open []string
-	for _, name := range slices.Sorted(maps.Keys(doors)) {
-		if doors[name](to) {
+	for _, name := range slices.Sorted(maps.Keys(escapes)) {
+		if escapes[name](to) {
 			open = append(open, name)
 		}
 	}
