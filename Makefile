@@ -1,4 +1,4 @@
-# Every word of the house. `make` alone lists them.
+# Every command of the project. `make` alone lists them.
 
 GO      ?= go
 BIN     := bin/stoa
@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/local/go/bin
 .DEFAULT_GOAL := help
 .PHONY: help setup build run demo seed test bench lint fmt generate migration verify
 
-help: ## List the words
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install the programs that are missing (Debian packages)
