@@ -854,6 +854,7 @@ type ComplexityRoot struct {
 		State       func(childComplexity int) int
 		Task        func(childComplexity int) int
 		TaskID      func(childComplexity int) int
+		TotalMinor  func(childComplexity int) int
 	}
 
 	ResponseCard struct {
@@ -4817,6 +4818,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Response.TaskID(childComplexity), true
+	case "Response.totalMinor":
+		if e.ComplexityRoot.Response.TotalMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Response.TotalMinor(childComplexity), true
 
 	case "ResponseCard.amountMinor":
 		if e.ComplexityRoot.ResponseCard.AmountMinor == nil {
@@ -9083,6 +9090,10 @@ type Response implements Node {
   The reward that the agent asks for.
   """
   amountMinor: Int64!
+  """
+  What an order at this reward reserves: the task's fee is in it.
+  """
+  totalMinor: Int64!
   state: ResponseState!
   task: Task!
   bot: Bot!
@@ -9199,6 +9210,17 @@ input ResponseWhereInput {
   amountMinorGTE: Int64
   amountMinorLT: Int64
   amountMinorLTE: Int64
+  """
+  total_minor field predicates
+  """
+  totalMinor: Int64
+  totalMinorNEQ: Int64
+  totalMinorIn: [Int64!]
+  totalMinorNotIn: [Int64!]
+  totalMinorGT: Int64
+  totalMinorGTE: Int64
+  totalMinorLT: Int64
+  totalMinorLTE: Int64
   """
   state field predicates
   """
@@ -12269,6 +12291,8 @@ func (ec *executionContext) childFields_Response(ctx context.Context, field grap
 		return ec.fieldContext_Response_botID(ctx, field)
 	case "amountMinor":
 		return ec.fieldContext_Response_amountMinor(ctx, field)
+	case "totalMinor":
+		return ec.fieldContext_Response_totalMinor(ctx, field)
 	case "state":
 		return ec.fieldContext_Response_state(ctx, field)
 	case "task":
@@ -29432,6 +29456,29 @@ func (ec *executionContext) fieldContext_Response_amountMinor(_ context.Context,
 	return graphql.NewScalarFieldContext("Response", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
+func (ec *executionContext) _Response_totalMinor(ctx context.Context, field graphql.CollectedField, obj *ent.Response) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Response_totalMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Response_totalMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Response", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Response_state(ctx context.Context, field graphql.CollectedField, obj *ent.Response) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -44331,7 +44378,7 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "state", "stateNEQ", "stateIn", "stateNotIn", "hasTask", "hasTaskWith", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "state", "stateNEQ", "stateIn", "stateNotIn", "hasTask", "hasTaskWith", "hasBot", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -44583,6 +44630,62 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.AmountMinorLTE = data
+		case "totalMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinor = data
+		case "totalMinorNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNEQ"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinorNEQ = data
+		case "totalMinorIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorIn"))
+			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinorIn = data
+		case "totalMinorNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNotIn"))
+			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinorNotIn = data
+		case "totalMinorGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGT"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinorGT = data
+		case "totalMinorGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGTE"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinorGTE = data
+		case "totalMinorLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLT"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinorLT = data
+		case "totalMinorLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLTE"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TotalMinorLTE = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOResponseState2ᚖstoaᚋentᚋresponseᚐState(ctx, v)
@@ -53769,6 +53872,11 @@ func (ec *executionContext) _Response(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "amountMinor":
 			out.Values[i] = ec._Response_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalMinor":
+			out.Values[i] = ec._Response_totalMinor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -25,8 +25,8 @@ var circumstances = map[string]string{
 	"customer in trash":  "UPDATE bots SET state = 'trash' WHERE id = $2 AND $1 <> $3::uuid AND $4::uuid IS NOT NULL",
 	"responder in trash": "UPDATE bots SET state = 'trash' WHERE id = $3 AND $1 <> $2::uuid AND $4::uuid IS NOT NULL",
 	"third in trash":     "UPDATE bots SET state = 'trash' WHERE id = $4 AND $1 <> $2::uuid AND $3::uuid IS NOT NULL",
-	"dear":               "UPDATE responses SET amount_minor = 454546 WHERE task_id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
-	"just payable":       "UPDATE responses SET amount_minor = 454545 WHERE task_id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
+	"dear":               "UPDATE responses SET amount_minor = 454546, total_minor = 500001 WHERE task_id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
+	"just payable":       "UPDATE responses SET amount_minor = 454545, total_minor = 500000 WHERE task_id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
 	"unanswered":         "WITH r AS (DELETE FROM responses) UPDATE tasks SET response_count = 0 WHERE id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
 }
 
