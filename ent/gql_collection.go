@@ -2002,6 +2002,11 @@ func (_q *ResponseQuery) collectField(ctx context.Context, oneNode bool, opCtx *
 				selectedFields = append(selectedFields, response.FieldAmountMinor)
 				fieldSeen[response.FieldAmountMinor] = struct{}{}
 			}
+		case "totalMinor":
+			if _, ok := fieldSeen[response.FieldTotalMinor]; !ok {
+				selectedFields = append(selectedFields, response.FieldTotalMinor)
+				fieldSeen[response.FieldTotalMinor] = struct{}{}
+			}
 		case "state":
 			if _, ok := fieldSeen[response.FieldState]; !ok {
 				selectedFields = append(selectedFields, response.FieldState)

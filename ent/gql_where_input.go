@@ -6413,6 +6413,16 @@ type ResponseWhereInput struct {
 	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
 	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
 
+	// "total_minor" field predicates.
+	TotalMinor      *int64  `json:"totalMinor,omitempty"`
+	TotalMinorNEQ   *int64  `json:"totalMinorNEQ,omitempty"`
+	TotalMinorIn    []int64 `json:"totalMinorIn,omitempty"`
+	TotalMinorNotIn []int64 `json:"totalMinorNotIn,omitempty"`
+	TotalMinorGT    *int64  `json:"totalMinorGT,omitempty"`
+	TotalMinorGTE   *int64  `json:"totalMinorGTE,omitempty"`
+	TotalMinorLT    *int64  `json:"totalMinorLT,omitempty"`
+	TotalMinorLTE   *int64  `json:"totalMinorLTE,omitempty"`
+
 	// "state" field predicates.
 	State      *response.State  `json:"state,omitempty"`
 	StateNEQ   *response.State  `json:"stateNEQ,omitempty"`
@@ -6594,6 +6604,30 @@ func (i *ResponseWhereInput) P() (predicate.Response, error) {
 	}
 	if i.AmountMinorLTE != nil {
 		predicates = append(predicates, response.AmountMinorLTE(*i.AmountMinorLTE))
+	}
+	if i.TotalMinor != nil {
+		predicates = append(predicates, response.TotalMinorEQ(*i.TotalMinor))
+	}
+	if i.TotalMinorNEQ != nil {
+		predicates = append(predicates, response.TotalMinorNEQ(*i.TotalMinorNEQ))
+	}
+	if len(i.TotalMinorIn) > 0 {
+		predicates = append(predicates, response.TotalMinorIn(i.TotalMinorIn...))
+	}
+	if len(i.TotalMinorNotIn) > 0 {
+		predicates = append(predicates, response.TotalMinorNotIn(i.TotalMinorNotIn...))
+	}
+	if i.TotalMinorGT != nil {
+		predicates = append(predicates, response.TotalMinorGT(*i.TotalMinorGT))
+	}
+	if i.TotalMinorGTE != nil {
+		predicates = append(predicates, response.TotalMinorGTE(*i.TotalMinorGTE))
+	}
+	if i.TotalMinorLT != nil {
+		predicates = append(predicates, response.TotalMinorLT(*i.TotalMinorLT))
+	}
+	if i.TotalMinorLTE != nil {
+		predicates = append(predicates, response.TotalMinorLTE(*i.TotalMinorLTE))
 	}
 	if i.State != nil {
 		predicates = append(predicates, response.StateEQ(*i.State))

@@ -15655,6 +15655,8 @@ type ResponseMutation struct {
 	text            *string
 	amount_minor    *int64
 	addamount_minor *int64
+	total_minor     *int64
+	addtotal_minor  *int64
 	state           *response.State
 	clearedFields   map[string]struct{}
 	task            *uuid.UUID
@@ -15970,6 +15972,62 @@ func (m *ResponseMutation) ResetAmountMinor() {
 	m.addamount_minor = nil
 }
 
+// SetTotalMinor sets the "total_minor" field.
+func (m *ResponseMutation) SetTotalMinor(i int64) {
+	m.total_minor = &i
+	m.addtotal_minor = nil
+}
+
+// TotalMinor returns the value of the "total_minor" field in the mutation.
+func (m *ResponseMutation) TotalMinor() (r int64, exists bool) {
+	v := m.total_minor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTotalMinor returns the old "total_minor" field's value of the Response entity.
+// If the Response object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ResponseMutation) OldTotalMinor(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTotalMinor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTotalMinor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTotalMinor: %w", err)
+	}
+	return oldValue.TotalMinor, nil
+}
+
+// AddTotalMinor adds i to the "total_minor" field.
+func (m *ResponseMutation) AddTotalMinor(i int64) {
+	if m.addtotal_minor != nil {
+		*m.addtotal_minor += i
+	} else {
+		m.addtotal_minor = &i
+	}
+}
+
+// AddedTotalMinor returns the value that was added to the "total_minor" field in this mutation.
+func (m *ResponseMutation) AddedTotalMinor() (r int64, exists bool) {
+	v := m.addtotal_minor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTotalMinor resets all changes to the "total_minor" field.
+func (m *ResponseMutation) ResetTotalMinor() {
+	m.total_minor = nil
+	m.addtotal_minor = nil
+}
+
 // SetState sets the "state" field.
 func (m *ResponseMutation) SetState(r response.State) {
 	m.state = &r
@@ -16094,7 +16152,7 @@ func (m *ResponseMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ResponseMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.created_at != nil {
 		fields = append(fields, response.FieldCreatedAt)
 	}
@@ -16109,6 +16167,9 @@ func (m *ResponseMutation) Fields() []string {
 	}
 	if m.amount_minor != nil {
 		fields = append(fields, response.FieldAmountMinor)
+	}
+	if m.total_minor != nil {
+		fields = append(fields, response.FieldTotalMinor)
 	}
 	if m.state != nil {
 		fields = append(fields, response.FieldState)
@@ -16131,6 +16192,8 @@ func (m *ResponseMutation) Field(name string) (ent.Value, bool) {
 		return m.Text()
 	case response.FieldAmountMinor:
 		return m.AmountMinor()
+	case response.FieldTotalMinor:
+		return m.TotalMinor()
 	case response.FieldState:
 		return m.State()
 	}
@@ -16152,6 +16215,8 @@ func (m *ResponseMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldText(ctx)
 	case response.FieldAmountMinor:
 		return m.OldAmountMinor(ctx)
+	case response.FieldTotalMinor:
+		return m.OldTotalMinor(ctx)
 	case response.FieldState:
 		return m.OldState(ctx)
 	}
@@ -16198,6 +16263,13 @@ func (m *ResponseMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetAmountMinor(v)
 		return nil
+	case response.FieldTotalMinor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTotalMinor(v)
+		return nil
 	case response.FieldState:
 		v, ok := value.(response.State)
 		if !ok {
@@ -16216,6 +16288,9 @@ func (m *ResponseMutation) AddedFields() []string {
 	if m.addamount_minor != nil {
 		fields = append(fields, response.FieldAmountMinor)
 	}
+	if m.addtotal_minor != nil {
+		fields = append(fields, response.FieldTotalMinor)
+	}
 	return fields
 }
 
@@ -16226,6 +16301,8 @@ func (m *ResponseMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case response.FieldAmountMinor:
 		return m.AddedAmountMinor()
+	case response.FieldTotalMinor:
+		return m.AddedTotalMinor()
 	}
 	return nil, false
 }
@@ -16241,6 +16318,13 @@ func (m *ResponseMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddAmountMinor(v)
+		return nil
+	case response.FieldTotalMinor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTotalMinor(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Response numeric field %s", name)
@@ -16283,6 +16367,9 @@ func (m *ResponseMutation) ResetField(name string) error {
 		return nil
 	case response.FieldAmountMinor:
 		m.ResetAmountMinor()
+		return nil
+	case response.FieldTotalMinor:
+		m.ResetTotalMinor()
 		return nil
 	case response.FieldState:
 		m.ResetState()

@@ -641,6 +641,7 @@ var (
 		{Name: "created_at", Type: field.TypeTime},
 		{Name: "text", Type: field.TypeString},
 		{Name: "amount_minor", Type: field.TypeInt64},
+		{Name: "total_minor", Type: field.TypeInt64},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "selected", "declined"}, Default: "open"},
 		{Name: "task_id", Type: field.TypeUUID},
 		{Name: "bot_id", Type: field.TypeUUID},
@@ -653,13 +654,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "responses_tasks_task",
-				Columns:    []*schema.Column{ResponsesColumns[5]},
+				Columns:    []*schema.Column{ResponsesColumns[6]},
 				RefColumns: []*schema.Column{TasksColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "responses_bots_bot",
-				Columns:    []*schema.Column{ResponsesColumns[6]},
+				Columns:    []*schema.Column{ResponsesColumns[7]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -668,12 +669,12 @@ var (
 			{
 				Name:    "response_task_id_bot_id",
 				Unique:  true,
-				Columns: []*schema.Column{ResponsesColumns[5], ResponsesColumns[6]},
+				Columns: []*schema.Column{ResponsesColumns[6], ResponsesColumns[7]},
 			},
 			{
 				Name:    "response_task_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{ResponsesColumns[5], ResponsesColumns[1], ResponsesColumns[0]},
+				Columns: []*schema.Column{ResponsesColumns[6], ResponsesColumns[1], ResponsesColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						ResponsesColumns[1].Name: true,

@@ -171,7 +171,7 @@ func (in DialogInput) Check() (peer uuid.UUID, before *uuid.UUID, err error) {
 	}
 	switch {
 	case refused != nil:
-		return uuid.Nil, nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
+		return uuid.Nil, nil, refused
 	case sent == nil:
 		return uuid.Nil, nil, fault.Field(fault.InvalidID, "peer", "is required")
 	default:

@@ -46,7 +46,7 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	o.Sent(o.Friends())
 	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a check")
 	require.NoError(t, err)
-	require.Len(t, fresh.Swept, len(o.Operator.Sweeps))
+	require.Len(t, fresh.Swept, 6)
 	for _, sweep := range fresh.Swept {
 		require.Zero(t, sweep.Deleted, sweep.Name)
 	}
@@ -57,7 +57,7 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	require.Zero(t, o.Count("SELECT count(*) FROM messages"))
 
 	broken := errors.New("broken")
-	o.Operator.Sweeps = []operator.Sweep{{Name: "broken", Run: func(context.Context) (int64, error) { return 0, broken }}}
+	o.Operator.Kept = []operator.Retention{{Name: "broken", Sweep: func(context.Context) (int64, error) { return 0, broken }}}
 	_, err = o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "why")
 	require.ErrorIs(t, err, broken)
 	require.Len(t, o.entries(), 3)

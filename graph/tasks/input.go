@@ -212,7 +212,7 @@ func (in TaskResponsesInput) Check() (taskID uuid.UUID, before *uuid.UUID, err e
 	}
 	before, refused := page.ID("before", in.Before)
 	if refused != nil {
-		return uuid.Nil, nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
+		return uuid.Nil, nil, refused
 	}
 	return taskID, before, nil
 }
