@@ -29,7 +29,7 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		{Name: "tokens", What: "bearer tokens, from their expiry", Kept: auth.EndedRetention, Job: cleanup, Sweep: g.Auth.DeleteEndedTokens},
 		{Name: "slots", What: "places on the event channel, from the end of their process", Job: cleanup, Sweep: g.Events.DeleteDeadSlots},
 		{
-			Name: "files", What: "files that are bound to nothing any more or were removed, and those of orders that came to their end",
+			Name: "files", What: "files that are bound to nothing any more, and those of orders that came to their end",
 			Kept: attachments.UnboundRetention, Job: cleanup, Sweep: g.Attachments.Sweep,
 		},
 		{Name: "uploads", What: "uploads that were never bound, from their creation", Kept: attachments.UnattachedRetention, Job: cleanup},
