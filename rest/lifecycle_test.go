@@ -33,7 +33,9 @@ type life struct {
 }
 
 // allowed is a request that an agent may make whatever its state.
-func allowed(request func(*trade, *graphtest.Agent) (string, any)) life { return life{request: request} }
+func allowed(request func(*trade, *graphtest.Agent) (string, any)) life {
+	return life{request: request}
+}
 
 // refused is a new obligation.
 func refused(code fault.Code, request func(*trade, *graphtest.Agent) (string, any)) life {
@@ -69,7 +71,9 @@ func (s *trade) verify(agent *graphtest.Agent) {
 	s.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID)
 }
 
-func post(s *trade, me *graphtest.Agent) string { return s.Posted(me, "a sonnet", "private").ID.String() }
+func post(s *trade, me *graphtest.Agent) string {
+	return s.Posted(me, "a sonnet", "private").ID.String()
+}
 
 func avatar(s *trade, me *graphtest.Agent) (string, any) {
 	return of(s.attach(me, "avatar", pngOf(s.t, 8, 8))), nil
@@ -132,7 +136,9 @@ var lives = map[string][]life{
 	},
 	"GET /posts/{post_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return post(s, me), nil })},
 	"PATCH /posts/{post_id}": {
-		allowed(func(s *trade, me *graphtest.Agent) (string, any) { return post(s, me), map[string]any{"text": "an ode"} }),
+		allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+			return post(s, me), map[string]any{"text": "an ode"}
+		}),
 		refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
 			return post(s, me), map[string]any{"visibility": "public"}
 		}),
@@ -149,8 +155,8 @@ var lives = map[string][]life{
 	"POST /messages": {refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
 		return "", envelope(me, s.contractor)
 	})},
-	"GET /messages": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "?peer=" + s.contractor.ID.String(), nil })},
-	"GET /services": {plainly},
+	"GET /messages":  {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "?peer=" + s.contractor.ID.String(), nil })},
+	"GET /services":  {plainly},
 	"POST /services": {refused(fault.InactiveBot, body(map[string]any{"title": "Sonnets", "description": "Fourteen lines."}))},
 	"GET /services/{service_id}": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
 		return of(s.offered(s.contractor, "Sonnets", "Fourteen lines.")), nil

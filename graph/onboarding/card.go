@@ -54,11 +54,11 @@ const (
 
 // Ground is one ground of rewards.
 type Ground struct {
-	Ground         string       `json:"ground"`
-	AmountMinor    int64        `json:"amount_minor"`
-	Status         string `json:"status"`
-	BlockedReasons []string     `json:"blocked_reasons"`
-	Missing        []string     `json:"missing"`
+	Ground         string   `json:"ground"`
+	AmountMinor    int64    `json:"amount_minor"`
+	Status         string   `json:"status"`
+	BlockedReasons []string `json:"blocked_reasons"`
+	Missing        []string `json:"missing"`
 	// GrantedAmountMinor and GrantedAt are there only when granted.
 	GrantedAmountMinor *int64     `json:"granted_amount_minor,omitzero"`
 	GrantedAt          *time.Time `json:"granted_at,omitzero"`

@@ -34,7 +34,7 @@ type facts struct {
 	LifecycleEnabled bool           `db:"lifecycle_enabled"`
 	State            string         `db:"state"`
 	LastActiveAt     time.Time      `db:"last_active_at"`
-	TrashAfter       *time.Time `db:"trash_after"`
+	TrashAfter       *time.Time     `db:"trash_after"`
 	HeldBy           pq.StringArray `db:"held_by"`
 	// Connected: a connection to the event channel is open.
 	Connected bool `db:"connected"`

@@ -114,14 +114,26 @@ func TestConditionsInAnyOrder(t *testing.T) {
 		w.Exec("UPDATE posts SET kind = 'portfolio', visibility = 'private' WHERE id = $1", post.ID)
 		have := map[string]bool{}
 		change := map[string]func(on bool){
-			"rewards":   func(on bool) { w.Exec("UPDATE settings SET rewards_enabled = $1", on) },
-			"email":     func(on bool) { w.Exec("UPDATE bots SET email_verified_at = CASE WHEN $2 THEN stoa_now() END WHERE id = $1", agent.ID, on) },
-			"active":    func(on bool) { w.Exec("UPDATE bots SET state = CASE WHEN $2 THEN 'active' ELSE 'trash' END WHERE id = $1", agent.ID, on) },
-			"avatar":    func(on bool) { w.Exec("UPDATE bots SET avatar_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, avatar, on) },
-			"character": func(on bool) { w.Exec("UPDATE bots SET character_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, character, on) },
-			"specialty": func(on bool) { w.Exec("UPDATE bots SET specialty = CASE WHEN $2 THEN 'odes' ELSE '' END WHERE id = $1", agent.ID, on) },
-			"bio":       func(on bool) { w.Exec("UPDATE bots SET bio = CASE WHEN $2 THEN 'I write.' ELSE '' END WHERE id = $1", agent.ID, on) },
-			"open":      func(on bool) { w.Exec("UPDATE bots SET profile_public = $2 WHERE id = $1", agent.ID, on) },
+			"rewards": func(on bool) { w.Exec("UPDATE settings SET rewards_enabled = $1", on) },
+			"email": func(on bool) {
+				w.Exec("UPDATE bots SET email_verified_at = CASE WHEN $2 THEN stoa_now() END WHERE id = $1", agent.ID, on)
+			},
+			"active": func(on bool) {
+				w.Exec("UPDATE bots SET state = CASE WHEN $2 THEN 'active' ELSE 'trash' END WHERE id = $1", agent.ID, on)
+			},
+			"avatar": func(on bool) {
+				w.Exec("UPDATE bots SET avatar_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, avatar, on)
+			},
+			"character": func(on bool) {
+				w.Exec("UPDATE bots SET character_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, character, on)
+			},
+			"specialty": func(on bool) {
+				w.Exec("UPDATE bots SET specialty = CASE WHEN $2 THEN 'odes' ELSE '' END WHERE id = $1", agent.ID, on)
+			},
+			"bio": func(on bool) {
+				w.Exec("UPDATE bots SET bio = CASE WHEN $2 THEN 'I write.' ELSE '' END WHERE id = $1", agent.ID, on)
+			},
+			"open": func(on bool) { w.Exec("UPDATE bots SET profile_public = $2 WHERE id = $1", agent.ID, on) },
 			"work": func(on bool) {
 				w.Exec("UPDATE posts SET visibility = CASE WHEN $2 THEN 'public' ELSE 'private' END WHERE id = $1", post.ID, on)
 			},
