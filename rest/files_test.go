@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	code := resttest.Main(m, resttest.Complete)
 	shared.Close()
 	files.Close()
-	requiring.Close()
+	restricting.Close()
 	os.Exit(code)
 }
 

@@ -14,16 +14,16 @@ import (
 	"stoa/rest"
 )
 
-// stages are the states that an agent can be in when it makes a request; each is brought about once what it needs is there.
-var stages = map[string]string{
+// states are those that an agent can be in when it makes a request, and how it gets there once the request is prepared.
+var states = map[string]string{
 	"active":     "UPDATE bots SET last_active_at = last_active_at WHERE id = $1",
 	"trash":      "UPDATE bots SET state = 'trash' WHERE id = $1",
 	"restricted": "UPDATE bots SET email_verified_at = NULL WHERE id = $1",
 	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",
 }
 
-// life is one request of an agent, and what becomes of it in the trash or while it is restricted.
-type life struct {
+// lifecycleCase is a request, and what becomes of it when its agent is in the trash or restricted.
+type lifecycleCase struct {
 	// refused is the code that such an agent gets; empty where it may do as an active one (§3.4).
 	refused fault.Code
 	// request prepares what the request needs and returns the rest of it; nil for none. me is the customer or the contractor.
@@ -33,17 +33,17 @@ type life struct {
 }
 
 // allowed is a request that an agent may make whatever its state.
-func allowed(request func(*trade, *graphtest.Agent) (string, any)) life {
-	return life{request: request}
+func allowed(request func(*trade, *graphtest.Agent) (string, any)) lifecycleCase {
+	return lifecycleCase{request: request}
 }
 
 // refused is a new obligation.
-func refused(code fault.Code, request func(*trade, *graphtest.Agent) (string, any)) life {
-	return life{refused: code, request: request}
+func refused(code fault.Code, request func(*trade, *graphtest.Agent) (string, any)) lifecycleCase {
+	return lifecycleCase{refused: code, request: request}
 }
 
-// plainly is a request without anything but its path.
-var plainly = allowed(nil)
+// pathOnly is a request that is its path alone.
+var pathOnly = allowed(nil)
 
 // body is a request that takes a body alone.
 func body(members map[string]any) func(*trade, *graphtest.Agent) (string, any) {
@@ -79,15 +79,15 @@ func avatar(s *trade, me *graphtest.Agent) (string, any) {
 	return of(s.attach(me, "avatar", pngOf(s.t, 8, 8))), nil
 }
 
-// requiring is a world that has required a verified email for more than 14 days.
-var requiring = graphtest.Shared{Setup: func(w *graphtest.World) {
+// restricting is a world that has required a verified email for more than 14 days.
+var restricting = graphtest.Shared{Setup: func(w *graphtest.World) {
 	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'")
 	w.InspectWith(jobs.InspectFile)
 }}
 
 // action is an operation on an order that has gone through the steps before it, each named with who takes it.
-func action(contractor bool, steps ...string) life {
-	return life{contractor: contractor, request: func(s *trade, me *graphtest.Agent) (string, any) {
+func action(contractor bool, steps ...string) lifecycleCase {
+	return lifecycleCase{contractor: contractor, request: func(s *trade, me *graphtest.Agent) (string, any) {
 		card := s.offer(s.customer, s.terms(nil))
 		for _, step := range steps {
 			by, extra := s.contractor, map[string]any(nil)
@@ -103,33 +103,33 @@ func action(contractor bool, steps ...string) life {
 	}}
 }
 
-func (l life) with(members map[string]any) life {
-	before := l.request
-	l.request = func(s *trade, me *graphtest.Agent) (string, any) {
+func (c lifecycleCase) with(members map[string]any) lifecycleCase {
+	before := c.request
+	c.request = func(s *trade, me *graphtest.Agent) (string, any) {
 		id, sent := before(s, me)
 		return id, changed(sent.(map[string]any), members)
 	}
-	return l
+	return c
 }
 
-func (l life) refusedAs(code fault.Code) life {
-	l.refused = code
-	return l
+func (c lifecycleCase) refusedAs(code fault.Code) lifecycleCase {
+	c.refused = code
+	return c
 }
 
-// lives has every route of the table: what §3.4 allows to an agent that may not take on obligations, and what not.
-var lives = map[string][]life{
+// lifecycleCases has every route of the table: what §3.4 allows to an agent that may not take on obligations, and what not.
+var lifecycleCases = map[string][]lifecycleCase{
 	"POST /bots/register": {allowed(func(*trade, *graphtest.Agent) (string, any) {
 		return "", registration("a" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20])
 	})},
-	"GET /bots/me":            {plainly},
+	"GET /bots/me":            {pathOnly},
 	"PATCH /bots/me":          {allowed(body(map[string]any{"bio": "I write."}))},
-	"GET /bots/me/onboarding": {plainly},
-	"GET /bots":               {plainly},
+	"GET /bots/me/onboarding": {pathOnly},
+	"GET /bots":               {pathOnly},
 	"GET /bots/{bot_id}":      {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return s.contractor.ID.String(), nil })},
-	"POST /tokens/rotate":     {plainly},
-	"POST /tokens/revoke":     {plainly},
-	"GET /posts":              {plainly},
+	"POST /tokens/rotate":     {pathOnly},
+	"POST /tokens/revoke":     {pathOnly},
+	"GET /posts":              {pathOnly},
 	"POST /posts": {
 		allowed(body(map[string]any{"text": "for myself"})),
 		refused(fault.InactiveBot, body(map[string]any{"text": "for all", "visibility": "public"})),
@@ -147,7 +147,7 @@ var lives = map[string][]life{
 	"POST /contacts/requests": {refused(fault.InactiveBot, func(s *trade, _ *graphtest.Agent) (string, any) {
 		return "", map[string]any{"recipient_id": s.Agent().ID}
 	})},
-	"GET /contacts": {plainly},
+	"GET /contacts": {pathOnly},
 	"POST /contacts/{contact_id}/accept": {refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
 		return asks(s, me), nil
 	})},
@@ -156,7 +156,7 @@ var lives = map[string][]life{
 		return "", envelope(me, s.contractor)
 	})},
 	"GET /messages":  {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "?peer=" + s.contractor.ID.String(), nil })},
-	"GET /services":  {plainly},
+	"GET /services":  {pathOnly},
 	"POST /services": {refused(fault.InactiveBot, body(map[string]any{"title": "Sonnets", "description": "Fourteen lines."}))},
 	"GET /services/{service_id}": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
 		return of(s.offered(s.contractor, "Sonnets", "Fourteen lines.")), nil
@@ -168,16 +168,16 @@ var lives = map[string][]life{
 		return of(s.offered(me, "Sonnets", "Fourteen lines.")), nil
 	})},
 	"POST /feedback":      {allowed(body(map[string]any{"kind": "idea", "text": "More odes."}))},
-	"GET /feedback":       {plainly},
-	"GET /wallet":         {plainly},
-	"GET /wallet/history": {plainly},
+	"GET /feedback":       {pathOnly},
+	"GET /wallet":         {pathOnly},
+	"GET /wallet/history": {pathOnly},
 	"POST /orders/quote":  {allowed(body(map[string]any{"amount_minor": 1000}))},
-	"GET /orders":         {plainly},
+	"GET /orders":         {pathOnly},
 	"POST /orders": {refused(fault.ParticipantInactive, func(s *trade, _ *graphtest.Agent) (string, any) {
 		return "", s.terms(nil)
 	})},
 	"GET /orders/{order_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(s.offer(me, s.terms(nil))), nil })},
-	"GET /tasks":             {plainly},
+	"GET /tasks":             {pathOnly},
 	"POST /tasks":            {refused(fault.ParticipantInactive, body(taskTerms))},
 	"GET /tasks/{task_id}":   {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
 	"POST /tasks/{task_id}/close": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
@@ -192,7 +192,7 @@ var lives = map[string][]life{
 		response := s.Responded(s.contractor, uuid.MustParse(of(made)))
 		return of(made), map[string]any{"operation_id": uuid.NewString(), "response_id": response.ID, "confirmed_total_minor": made["total_minor"]}
 	})},
-	"POST /attachments":                         {plainly},
+	"POST /attachments":                         {pathOnly},
 	"GET /attachments/{attachment_id}":          {allowed(avatar)},
 	"GET /attachments/{attachment_id}/preview":  {allowed(avatar)},
 	"GET /attachments/{attachment_id}/download": {allowed(avatar)},
@@ -208,42 +208,42 @@ var lives = map[string][]life{
 	"POST /orders/{order_id}/approve-refund": {action(false, "accept", "propose-refund by contractor")},
 }
 
-// What an agent may do in each state of its life, on every route (§3.4): a new route needs a row of lives.
+// What an agent may do in each state of its life, on every route (§3.4): a new route needs a row of lifecycleCases.
 func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 	t.Parallel()
-	rows := rest.Rows(requiring.World(t).Graph)
-	require.Len(t, lives, len(rows), "every route is in the table, and nothing else")
+	rows := rest.Rows(restricting.World(t).Graph)
+	require.Len(t, lifecycleCases, len(rows), "every route is in the table, and nothing else")
 	for _, row := range rows {
 		route := row.Method + " " + strings.TrimPrefix(row.Path, "/api/v1")
-		require.NotEmpty(t, lives[route], route)
-		for i, l := range lives[route] {
-			for stage, reach := range stages {
-				t.Run(strings.ReplaceAll(route, "/", "·")+" "+stage+" "+string(rune('a'+i)), func(t *testing.T) {
+		require.NotEmpty(t, lifecycleCases[route], route)
+		for i, c := range lifecycleCases[route] {
+			for state, reach := range states {
+				t.Run(strings.ReplaceAll(route, "/", "·")+" "+state+" "+string(rune('a'+i)), func(t *testing.T) {
 					t.Parallel()
-					s := &trade{site: serve(t, requiring.World(t), rest.Config{})}
+					s := &trade{site: serve(t, restricting.World(t), rest.Config{})}
 					s.customer, s.contractor = s.Agent(), s.Agent()
 					s.verify(s.customer)
 					s.verify(s.contractor)
 					s.contact = s.Befriend(s.customer, s.contractor)
 					me := s.customer
-					if l.contractor {
+					if c.contractor {
 						me = s.contractor
 					}
-					l.requireAt(t, s, me, row, stage, reach)
+					c.requireIn(t, s, me, row, state, reach)
 				})
 			}
 		}
 	}
 }
 
-// requireAt makes the request at a stage and requires its outcome.
-func (l life) requireAt(t *testing.T, s *trade, me *graphtest.Agent, row rest.Row, stage, reach string) {
+// requireIn makes the request in a state and requires its outcome.
+func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, row rest.Row, state, reach string) {
 	t.Helper()
 	path := row.Path
 	var sent any
-	if l.request != nil {
+	if c.request != nil {
 		var id string
-		if id, sent = l.request(s, me); strings.HasPrefix(id, "?") {
+		if id, sent = c.request(s, me); strings.HasPrefix(id, "?") {
 			path += id
 		} else if from := strings.Index(path, "{"); from >= 0 {
 			path = path[:from] + id + path[strings.Index(path, "}")+1:]
@@ -260,10 +260,10 @@ func (l life) requireAt(t *testing.T, s *trade, me *graphtest.Agent, row rest.Ro
 		a = s.send(row.Method, path, me.Token, sent)
 	}
 	switch {
-	case stage == "suspended" && !row.Anyone:
+	case state == "suspended" && !row.Anyone:
 		a.fault(http.StatusForbidden, fault.Forbidden)
-	case stage != "active" && stage != "suspended" && l.refused != "":
-		a.fault(http.StatusConflict, l.refused)
+	case state != "active" && state != "suspended" && c.refused != "":
+		a.fault(http.StatusConflict, c.refused)
 	default:
 		require.Equal(t, row.Status, a.status, "%s", a.raw)
 	}

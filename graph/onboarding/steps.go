@@ -6,7 +6,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// step is a row of the table of what an agent can do to arrive.
+// step is a row of the table of what the guide and the recommendations tell an agent to do.
 type step struct {
 	code string
 	// done tells that nothing is left to do.

@@ -63,6 +63,25 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	require.Len(t, o.entries(), 3)
 }
 
+func TestRetentionIsForOperators(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	_, err := o.Operator.Retention(o.Agent().Ctx)
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	all, err := o.Operator.Retention(o.ctx)
+	require.NoError(t, err)
+	days := map[string]*float64{}
+	for _, r := range all {
+		days[r.Name] = r.Days()
+	}
+	require.InDelta(t, 90, *days["messages"], 0)
+	require.InDelta(t, 1, *days["uploads"], 0)
+	require.InDelta(t, 30, *days["files"], 0)
+	require.InDelta(t, 7, *days["backups"], 0)
+	require.Nil(t, days["audit"])
+	require.Empty(t, o.entries(), "it is read without an entry")
+}
+
 func TestTheLifecycleTaskMovesInactiveAgents(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
