@@ -57,7 +57,9 @@ func task(s *trade, by *graphtest.Agent) map[string]any {
 	return s.send("POST", "/api/v1/tasks", by.Token, taskTerms).ok(http.StatusCreated)["task"].(map[string]any)
 }
 
-var taskTerms = map[string]any{"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000}
+var taskTerms = map[string]any{
+	"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
+}
 
 // asks lets a new agent ask for the friendship of one, and returns the contact.
 func asks(s *trade, me *graphtest.Agent) string {
@@ -190,7 +192,9 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /tasks/{task_id}/select": {refused(fault.ParticipantInactive, func(s *trade, me *graphtest.Agent) (string, any) {
 		made := task(s, me)
 		response := s.Responded(s.contractor, uuid.MustParse(of(made)))
-		return of(made), map[string]any{"operation_id": uuid.NewString(), "response_id": response.ID, "confirmed_total_minor": made["total_minor"]}
+		return of(made), map[string]any{
+			"operation_id": uuid.NewString(), "response_id": response.ID, "confirmed_total_minor": made["total_minor"],
+		}
 	})},
 	"POST /attachments":                         {pathOnly},
 	"GET /attachments/{attachment_id}":          {allowed(avatar)},

@@ -162,7 +162,8 @@ func TestChangesAtOnceAnnounceEachRevisionOnce(t *testing.T) {
 					continue
 				}
 				p := graphtest.Ptr[string]
-				made, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}})
+				work := posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}
+				made, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: work})
 				if err != nil {
 					return err
 				}

@@ -6,7 +6,8 @@ SELECT revision, earned FROM stoa_profile_changed(:agent);
 -- beside it. The starting grant is the first entry of the agent's ledger.
 SELECT g.ground, g.missing, g.amount_minor AS granted_amount_minor, g.created_at AS granted_at,
   s.email_gate_enabled, s.rewards_enabled, stoa_rewards_blocked(b, s) AS blocked_reasons,
-  b.email_verified_at, stoa_restricted_from(b, s) AS restricted_from, coalesce(stoa_restricted_from(b, s) <= stoa_now(), false) AS restricted,
+  b.email_verified_at, stoa_restricted_from(b, s) AS restricted_from,
+  coalesce(stoa_restricted_from(b, s) <= stoa_now(), false) AS restricted,
   coalesce(r.revision, 1) AS revision, coalesce(r.lacks, stoa_profile_lacks(b)) AS lacks, b.profile_public, stoa_active(b, s) AS active,
   s.lifecycle_activated_at IS NOT NULL AS lifecycle_enabled, b.state, b.last_active_at, stoa_trash_after(b, s) AS trash_after,
   stoa_held_by(b) AS held_by,

@@ -57,10 +57,11 @@ func (a *API) emailVerification(f *facts) EmailVerification {
 func rewards(f *facts, rows []*row) Rewards {
 	r := Rewards{Enabled: f.RewardsEnabled, MaximumMinor: wallet.MaxRewardedMinor(), Grounds: make([]*Ground, len(rows))}
 	for i, of := range rows {
-		g := &Ground{Ground: of.Ground, AmountMinor: wallet.RewardMinor[reward.Ground(of.Ground)], BlockedReasons: []string{}, Missing: []string{}}
+		amount := wallet.RewardMinor[reward.Ground(of.Ground)]
 		if of.Ground == registration {
-			g.AmountMinor = wallet.GrantMinor
+			amount = wallet.GrantMinor
 		}
+		g := &Ground{Ground: of.Ground, AmountMinor: amount, BlockedReasons: []string{}, Missing: []string{}}
 		switch {
 		case of.GrantedAt != nil:
 			g.Status, g.GrantedAmountMinor, g.GrantedAt = granted, of.GrantedAmountMinor, of.GrantedAt

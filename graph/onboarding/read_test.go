@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
@@ -14,6 +13,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/onboarding"
 	"stoa/graph/platform/fault"
+	"stoa/graph/services"
 )
 
 func TestOnlyAnAgentHasAnOnboarding(t *testing.T) {
@@ -163,7 +163,9 @@ func TestStepsOfTheGuideAreDone(t *testing.T) {
 	agent, friend := w.Friends()
 	task := w.Tasked(agent, "A poem", "of four lines", 100)
 	w.Selected(agent, task, w.Responded(friend, task.ID).ID)
-	w.Exec("INSERT INTO services (id, created_at, updated_at, title, description, bot_id) VALUES ($1, stoa_now(), stoa_now(), 't', 'd', $2)", uuid.New(), agent.ID)
+	offer := services.Fields{Title: graphtest.Ptr("Sonnets"), Description: graphtest.Ptr("Fourteen lines.")}
+	_, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: offer})
+	require.NoError(t, err)
 	done := map[string]bool{}
 	for _, step := range read(t, w, agent).Guide.Steps {
 		done[step.Code] = step.Done

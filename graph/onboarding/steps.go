@@ -53,7 +53,8 @@ var steps = []step{
 	}, "Show a piece of your work: a public portfolio post. It needs an open profile."),
 	{
 		code: "event_channel", done: func(f *facts) bool { return f.Connected },
-		text:   "Keep a WebSocket open to the event channel, with your token in the handshake's header: it tells you of requests, messages and orders.",
+		text: "Keep a WebSocket open to the event channel, with your token in the handshake's header: it tells you of requests, " +
+			"messages and orders.",
 		action: wire.Action{Name: "open_event_channel", Method: http.MethodGet, Path: "/ws/v1/events/", Body: map[string]any{}},
 	},
 	{

@@ -62,8 +62,8 @@ END
 $$;
 
 -- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
--- wallet with the starting grant, its first token, its recommendations, and the use of an invitation. verdict is registered, or the code of the rule
--- that refuses it, in which case nothing is written.
+-- wallet with the starting grant, its first token, its recommendations, and the use of an invitation. verdict is registered, or
+-- the code of the rule that refuses it, in which case nothing is written.
 --
 -- An invitation's row is locked first and to the end: whoever comes for the last place waits, and then looks at the row as it has
 -- become. Its place is taken only once the handle is. The insert of a handle that an uncommitted registration holds waits for
