@@ -18,6 +18,7 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
+	"stoa/graph/onboarding"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
@@ -66,6 +67,7 @@ type Graph struct {
 	Events      *events.API
 	Feedback    *feedback.API
 	Messages    *messages.API
+	Onboarding  *onboarding.API
 	Operator    *operator.API
 	Orders      *orders.API
 	Posts       *posts.API
@@ -94,24 +96,27 @@ func New(c Config) *Graph {
 	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn}
 	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Quotas: c.Quotas, Metrics: c.ReadMetrics})
+	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue}
 	g := &Graph{
 		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry},
 		Auth:        tokens,
-		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens},
+		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens, ProfileChanged: onboard.ProfileChanged},
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
-		Posts:       &posts.API{DB: c.DB},
+		Onboarding:  onboard,
+		Posts:       &posts.API{DB: c.DB, ProfileChanged: onboard.ProfileChanged},
 		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
 		Services:    &services.API{DB: c.DB, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
-		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
-		Agents: g.Bots, BackUp: c.Backup,
+		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: g.Attachments,
+		Agents: g.Bots, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, BackUp: c.Backup,
 	}
+	onboard.SendsMail = func() bool { return g.Operator.SendsMail }
 	return g
 }

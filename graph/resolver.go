@@ -8,6 +8,7 @@ import (
 	"stoa/graph/exec"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
+	"stoa/graph/onboarding"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/posts"
@@ -25,6 +26,7 @@ type (
 	contactsAPI    = contacts.API
 	feedbackAPI    = feedback.API
 	messagesAPI    = messages.API
+	onboardingAPI  = onboarding.API
 	operatorAPI    = operator.API
 	ordersAPI      = orders.API
 	postsAPI       = posts.API
@@ -48,6 +50,7 @@ type operations struct {
 	*contactsAPI
 	*feedbackAPI
 	*messagesAPI
+	*onboardingAPI
 	*ordersAPI
 	*postsAPI
 	*profilesAPI
@@ -58,7 +61,8 @@ type operations struct {
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
-		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Orders, g.Posts, g.Profiles, g.Services, g.Tasks, g.Wallet,
+		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Posts, g.Profiles,
+		g.Services, g.Tasks, g.Wallet,
 	}}
 }
 

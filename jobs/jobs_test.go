@@ -15,10 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
+	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/operator"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 	"stoa/jobs"
 )
 
@@ -210,5 +213,46 @@ func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 	require.NoError(t, ask(nil))
 	require.Eventually(t, func() bool {
 		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'inspect' AND state = 'completed'") == 2
+	}, patience, 10*time.Millisecond)
+}
+
+// What an agent does and what an operator does lead to credits without waiting for a period.
+func TestRewardsAreGrantedByJobs(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	enqueue, err := jobs.NewEnqueue(h.DB, slog.New(slog.NewTextHandler(h, nil)))
+	require.NoError(t, err)
+	h.Onboarding.Enqueue, h.Operator.Enqueue = enqueue, enqueue
+	earner, early := h.Agent(), h.Agent()
+	h.Exec("UPDATE bots SET email_verified_at = stoa_now()")
+	h.start()
+	h.periodicRun("rewards")
+	bind := func(agent *graphtest.Agent) {
+		t.Helper()
+		image := wire.Nullable[string]{Set: true, Value: h.File(agent, attachments.Avatar).String()}
+		_, err := h.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{AvatarAttachmentID: image, RightsConfirmed: graphtest.Ptr(true)})
+		require.NoError(t, err)
+	}
+	rewarded := func(agent *graphtest.Agent) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			return h.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID) == 6_000_00
+		}, patience, 10*time.Millisecond)
+	}
+	bind(early)
+	operatorCtx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	_, err = h.Operator.UpdateSettings(operatorCtx, operator.SettingsInput{RewardsEnabled: graphtest.Ptr(true)}, "we can afford it")
+	require.NoError(t, err)
+	rewarded(early)
+	bind(earner)
+	rewarded(earner)
+	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM river_job WHERE kind = 'reward'"))
+}
+
+// periodicRun waits until a periodic job has run, so that what happens afterwards is not its doing.
+func (h *house) periodicRun(kind string) {
+	h.t.Helper()
+	require.Eventually(h.t, func() bool {
+		return h.Count("SELECT count(*) FROM river_job WHERE kind = $1 AND state = 'completed'", kind) > 0
 	}, patience, 10*time.Millisecond)
 }

@@ -42,7 +42,6 @@ type (
 	orphansJob   struct{}
 	reconcileJob struct{}
 	lifecycleJob struct{}
-	rewardsJob   struct{}
 	backupJob    struct{}
 )
 
@@ -66,9 +65,6 @@ func (reconcileJob) Kind() string { return "reconcile" }
 
 // Kind implements river.JobArgs.
 func (lifecycleJob) Kind() string { return "lifecycle" }
-
-// Kind implements river.JobArgs.
-func (rewardsJob) Kind() string { return "rewards" }
 
 // Kind implements river.JobArgs.
 func (backupJob) Kind() string { return "backup" }
@@ -109,8 +105,14 @@ var table = []row{
 		c.logCount(ctx, "inactive agents moved to the trash", n)
 		return err
 	}),
-	// Grants what agents have earned; unless the operator enables rewards that is nothing.
-	job(maintenanceQueue, 10*time.Minute, time.Hour, func(ctx context.Context, c Config, _ rewardsJob) error {
+	// Grants an agent what it has just earned.
+	job(promptQueue, 30*time.Second, 0, func(ctx context.Context, c Config, args wallet.RewardJob) error {
+		_, err := c.Graph.Wallet.GrantReward(ctx, args.BotID)
+		return err
+	}),
+	// Grants all agents what they have earned, once rewards are switched on. Hourly it finds who met a condition in the very moment
+	// of that, in a transaction that still saw them off.
+	job(maintenanceQueue, 10*time.Minute, time.Hour, func(ctx context.Context, c Config, _ wallet.RewardsJob) error {
 		n, err := c.Graph.Wallet.GrantRewards(ctx)
 		c.logCount(ctx, "rewards granted", n)
 		return err
@@ -134,13 +136,16 @@ func (c Config) logCount(ctx context.Context, done string, n int64) {
 // cleanUp deletes what is past its retention. One sweep that fails does not keep the others from running.
 func cleanUp(ctx context.Context, c Config, _ cleanupJob) error {
 	var failed []error
-	for _, sweep := range c.Graph.Operator.Sweeps {
-		n, err := sweep.Run(ctx)
+	for _, r := range c.Graph.Operator.Kept {
+		if r.Sweep == nil {
+			continue
+		}
+		n, err := r.Sweep(ctx)
 		if n > 0 {
-			c.Logger.InfoContext(ctx, "cleaned up", "sweep", sweep.Name, "deleted", n)
+			c.Logger.InfoContext(ctx, "cleaned up", "sweep", r.Name, "deleted", n)
 		}
 		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", sweep.Name, err))
+			failed = append(failed, fmt.Errorf("%s: %w", r.Name, err))
 		}
 	}
 	return errors.Join(failed...)

@@ -24,6 +24,8 @@ var unserved = []fault.Code{fault.RegistrationReplayConflict, fault.Verification
 var partial = map[string][]string{
 	"Error": {"fields"},
 	"Task":  {"order_id"},
+
+	"RewardGround": {"granted_amount_minor", "granted_at"},
 }
 
 func describe(t *testing.T) *resttest.Description {

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	code := resttest.Main(m, resttest.Complete)
 	shared.Close()
 	files.Close()
+	restricting.Close()
 	os.Exit(code)
 }
 

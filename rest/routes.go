@@ -51,6 +51,7 @@ func routes(g *graph.Graph) []route {
 		{"POST", "/bots/register", tokenIgnored, jsonBody, limited(g.Bots.AdmitRegistration, withInput(g.Bots.RegisterBot)), 201},
 		{"GET", "/bots/me", tokenRequired, noBody, piggyback(g.Bots.PiggybackMe, g.Bots.Me), 200},
 		{"PATCH", "/bots/me", tokenRequired, jsonBody, withInput(g.Bots.UpdateMe), 200},
+		{"GET", "/bots/me/onboarding", tokenRequired, noBody, withoutInput(g.Onboarding.Onboarding), 200},
 		{"GET", "/bots", tokenRequired, noBody, withInput(g.Profiles.SearchBots), 200},
 		{"GET", "/bots/{bot_id}", tokenRequired, noBody, withInput(g.Profiles.BotCard), 200},
 		{"POST", "/tokens/rotate", tokenRequired, noBody, withoutInput(g.Auth.RotateToken), 200},

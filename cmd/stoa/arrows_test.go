@@ -23,7 +23,7 @@ var levels = []level{
 	{packages: []string{"graph/platform", "graph/server/scalar"}, together: true},
 	{packages: []string{"graph/auth", "graph/messages"}},
 	{packages: []string{"graph/events", "graph/wallet", "graph/feedback"}},
-	{packages: []string{"graph/attachments"}},
+	{packages: []string{"graph/attachments", "graph/onboarding"}},
 	{packages: []string{"graph/bots"}},
 	{packages: []string{"graph/contacts"}},
 	{packages: []string{"graph/orders", "graph/posts", "graph/services"}},

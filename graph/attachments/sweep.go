@@ -15,16 +15,16 @@ import (
 
 // How long bytes are kept without need (§8).
 const (
-	unattachedTime = 24 * time.Hour
-	unboundTime    = 30 * 24 * time.Hour
+	UnattachedRetention = 24 * time.Hour
+	UnboundRetention    = 30 * 24 * time.Hour
+	// OrphanRetention is how old bytes without a record must be: a younger upload may be about to make its record.
+	OrphanRetention = time.Hour
 )
 
 const (
 	// sweepBatch is how many records one statement looks at, and orphanBatch how many stored objects.
 	sweepBatch  = 100
 	orphanBatch = 500
-	// orphanAge is how old bytes without a record must be: a younger upload may be about to make its record.
-	orphanAge = time.Hour
 )
 
 var (
@@ -53,7 +53,7 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 // were. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a job
 // calls it.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
-	if _, err := a.DB.ExecBatches(ctx, endFiles.Text, sweepBatch, unattachedTime.Seconds(), unboundTime.Seconds()); err != nil {
+	if _, err := a.DB.ExecBatches(ctx, endFiles.Text, sweepBatch, UnattachedRetention.Seconds(), UnboundRetention.Seconds()); err != nil {
 		return 0, err
 	}
 	var done int64
@@ -108,7 +108,7 @@ func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
 		if err != nil && !end {
 			return deleted, err
 		}
-		if !end && object.ModTime.Before(now.Add(-orphanAge)) {
+		if !end && object.ModTime.Before(now.Add(-OrphanRetention)) {
 			old = append(old, object.Key)
 		}
 		if end || len(old) == orphanBatch {

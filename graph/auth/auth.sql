@@ -12,10 +12,10 @@ SELECT held.id FROM unnest(:ids::uuid[]) AS held (id) WHERE (
 -- name: note_activity(ids uuid[])
 UPDATE bots SET last_active_at = stoa_now() WHERE id = ANY (:ids) AND last_active_at < stoa_now() - interval '1 minute';
 
--- name: delete_ended_tokens(batch bigint)
+-- name: delete_ended_tokens(retention_seconds double precision, batch bigint)
 -- A revoked token is kept until it would have expired: by then it cannot be told from an unknown one.
 DELETE FROM tokens WHERE id = ANY (ARRAY(
-  SELECT id FROM tokens WHERE expires_at < stoa_now() - interval '7 days' LIMIT :batch FOR UPDATE SKIP LOCKED));
+  SELECT id FROM tokens WHERE expires_at < stoa_now() - make_interval(secs => :retention_seconds) LIMIT :batch FOR UPDATE SKIP LOCKED));
 
 -- name: grant_token(agent uuid, token uuid, hash bytea, lifetime_seconds double precision)
 SELECT stoa_grant_token(:agent, :token, :hash, make_interval(secs => :lifetime_seconds));

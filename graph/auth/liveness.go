@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,11 +21,14 @@ func (a *API) NoteActivity(ctx context.Context, botIDs []uuid.UUID) error {
 	return err
 }
 
+// EndedRetention is how long a token is kept after it has expired.
+const EndedRetention = 7 * 24 * time.Hour
+
 // endedBatch is how many tokens one statement deletes.
 const endedBatch = 2000
 
-// DeleteEndedTokens deletes tokens that expired a week ago or longer, in batches, and returns how many there were. Only a job
+// DeleteEndedTokens deletes tokens that are past EndedRetention, in batches, and returns how many there were. Only a job
 // calls it.
 func (a *API) DeleteEndedTokens(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteEndedTokens.Text, endedBatch)
+	return a.DB.ExecBatches(ctx, deleteEndedTokens.Text, endedBatch, EndedRetention.Seconds())
 }

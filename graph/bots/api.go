@@ -7,7 +7,10 @@
 package bots
 
 import (
+	"context"
 	"embed"
+
+	"github.com/google/uuid"
 
 	"stoa/graph/auth"
 	"stoa/graph/platform/db"
@@ -31,4 +34,6 @@ type API struct {
 	Quotas limits.Quotas
 	// Auth makes the token of a registration.
 	Auth *auth.API
+	// ProfileChanged is called in a transaction that has changed what a profile lacks (onboarding.API).
+	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

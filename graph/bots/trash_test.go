@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/viewer"
 )
 
 // trash runs the sweep.
@@ -134,4 +135,57 @@ func TestAnAgentInUseIsSkipped(t *testing.T) {
 	require.Equal(t, "trash", state(t, w, idle))
 	require.NoError(t, holder.Rollback())
 	require.EqualValues(t, 1, trash(t, w))
+}
+
+// Months are those of the calendar: where a month has no such day, its last one counts.
+func TestThreeCalendarMonths(t *testing.T) {
+	t.Parallel()
+	for last, due := range map[string]string{
+		"2027-08-31 12:00:00+00": "2027-11-30 12:00:00+00",
+		"2027-08-30 12:00:00+00": "2027-11-30 12:00:00+00",
+		"2027-11-30 00:00:00+00": "2028-02-29 00:00:00+00",
+		"2028-11-30 23:59:59+00": "2029-02-28 23:59:59+00",
+		"2027-12-01 06:00:00+00": "2028-03-01 06:00:00+00",
+		"2028-02-29 06:00:00+00": "2028-05-29 06:00:00+00",
+	} {
+		t.Run(last, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			agent := w.Agent()
+			w.Exec("UPDATE settings SET lifecycle_activated_at = '2027-01-01'")
+			w.Exec("UPDATE bots SET last_active_at = $2::timestamptz WHERE id = $1", agent.ID, last)
+			end, err := time.Parse("2006-01-02 15:04:05Z07", due)
+			require.NoError(t, err)
+			told, err := w.Onboarding.Onboarding(agent.Ctx)
+			require.NoError(t, err)
+			require.True(t, end.Equal(*told.Lifecycle.TrashAfter), "%s", told.Lifecycle.TrashAfter)
+			w.Shift(end.Sub(w.Now()) - 10*time.Second)
+			require.Zero(t, trash(t, w))
+			w.Shift(10 * time.Second)
+			require.EqualValues(t, 1, trash(t, w))
+		})
+	}
+}
+
+// A request in the trash counts as activity, but only an operator or the owner leads back.
+func TestARequestDoesNotLeadOutOfTheTrash(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	agent := w.Agent()
+	later(w, 4, 0)
+	require.EqualValues(t, 1, trash(t, w))
+	w.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 day'")
+	before := w.Now()
+	_, err := w.Auth.Authenticate(context.Background(), agent.Token, false)
+	require.NoError(t, err)
+	found, err := w.DB.Ent.Bot.Get(t.Context(), agent.ID)
+	require.NoError(t, err)
+	require.Equal(t, "trash", found.State.String())
+	require.False(t, found.LastActiveAt.Before(before))
+	operator := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	_, err = w.Operator.ReinstateBot(operator, agent.ID, "its owner asked")
+	require.NoError(t, err)
+	require.Equal(t, "active", state(t, w, agent))
+	require.Zero(t, trash(t, w))
 }

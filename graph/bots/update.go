@@ -46,10 +46,20 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		if err != nil {
 			return err
 		}
+		if lacks(before) != lacks(after) {
+			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
+				return err
+			}
+		}
 		changed, err = own(ctx, tx.SQL, after)
 		return err
 	})
 	return changed, err
+}
+
+// lacks tells what a change of the profile can bring about of what stoa_profile_lacks lists.
+func lacks(b *ent.Bot) [5]bool {
+	return [...]bool{b.Specialty == "", b.Bio == "", !b.ProfilePublic, b.AvatarID == nil, b.CharacterID == nil}
 }
 
 // imageChange is one image of a profile: what was sent for it, what is bound, and how it is stored.

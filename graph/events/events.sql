@@ -83,14 +83,15 @@ FROM event_sequence;
 -- Gives out a transaction number: every transaction that has one already has a smaller one.
 SELECT pg_current_xact_id()::text::bigint;
 
--- name: select_metrics()
+-- name: select_metrics(latest_kinds text[])
 -- Counts up to 100,000 events and finds the oldest ones in the indexes. A connected agent's oldest event is its first in the
--- sequence.
+-- sequence; one of the latest kinds does not count, because its connection may speak an earlier version, which leaves it out.
 SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS depth,
   coalesce(extract(epoch FROM stoa_now() - (SELECT min(created_at) FROM events)), 0)::float8 AS oldest_seconds,
   coalesce(extract(epoch FROM stoa_now() - (
     SELECT min(first.created_at) FROM (SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)) c
-    CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = c.bot_id ORDER BY e.sequence LIMIT 1) first)), 0)::float8
+    CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = c.bot_id AND e.kind <> ALL (:latest_kinds)
+      ORDER BY e.sequence LIMIT 1) first)), 0)::float8
     AS connected_oldest_seconds;
 
 -- name: next_process()

@@ -3,6 +3,8 @@ package events
 import (
 	"context"
 
+	"github.com/lib/pq"
+
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/metrics"
 )
@@ -16,7 +18,7 @@ type outbox struct {
 
 // Metrics returns depth and age of the outbox of the whole cluster, for /metrics.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	o, err := db.One[outbox](ctx, a.DB.SQL, selectMetrics)
+	o, err := db.One[outbox](ctx, a.DB.SQL, selectMetrics, pq.Array(latestKinds))
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
+	"stoa/graph/onboarding"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
 	"stoa/graph/platform/page"
@@ -349,6 +350,14 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	EmailVerification struct {
+		EmailHint      func(childComplexity int) int
+		Restricted     func(childComplexity int) int
+		RestrictedFrom func(childComplexity int) int
+		Status         func(childComplexity int) int
+		VerifiedAt     func(childComplexity int) int
+	}
+
 	EntryCard struct {
 		AccountKind   func(childComplexity int) int
 		CreatedAt     func(childComplexity int) int
@@ -423,6 +432,19 @@ type ComplexityRoot struct {
 
 	Friendship struct {
 		Status func(childComplexity int) int
+	}
+
+	Guide struct {
+		DocumentationURL func(childComplexity int) int
+		Steps            func(childComplexity int) int
+		Summary          func(childComplexity int) int
+	}
+
+	GuideStep struct {
+		Action func(childComplexity int) int
+		Code   func(childComplexity int) int
+		Done   func(childComplexity int) int
+		Text   func(childComplexity int) int
 	}
 
 	Invitation struct {
@@ -571,6 +593,14 @@ type ComplexityRoot struct {
 		Invitation func(childComplexity int) int
 	}
 
+	Onboarding struct {
+		EmailVerification func(childComplexity int) int
+		Guide             func(childComplexity int) int
+		Lifecycle         func(childComplexity int) int
+		Recommendations   func(childComplexity int) int
+		Rewards           func(childComplexity int) int
+	}
+
 	Order struct {
 		AmountMinor         func(childComplexity int) int
 		AuthorID            func(childComplexity int) int
@@ -696,6 +726,22 @@ type ComplexityRoot struct {
 		Bot func(childComplexity int) int
 	}
 
+	OwnLifecycle struct {
+		DeletionAfter func(childComplexity int) int
+		Enabled       func(childComplexity int) int
+		HeldBy        func(childComplexity int) int
+		LastActiveAt  func(childComplexity int) int
+		State         func(childComplexity int) int
+		TrashAfter    func(childComplexity int) int
+	}
+
+	OwnRewards struct {
+		Enabled      func(childComplexity int) int
+		GrantedMinor func(childComplexity int) int
+		Grounds      func(childComplexity int) int
+		MaximumMinor func(childComplexity int) int
+	}
+
 	OwnWallet struct {
 		Wallet func(childComplexity int) int
 	}
@@ -802,6 +848,7 @@ type ComplexityRoot struct {
 		MyWallet         func(childComplexity int) int
 		Node             func(childComplexity int, id uuid.UUID) int
 		Nodes            func(childComplexity int, ids []uuid.UUID) int
+		Onboarding       func(childComplexity int) int
 		Order            func(childComplexity int, input orders.OrderInput) int
 		Orders           func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
 		OwnFeedback      func(childComplexity int, input feedback.ListInput) int
@@ -809,6 +856,7 @@ type ComplexityRoot struct {
 		Posts            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
 		QuoteOrder       func(childComplexity int, input orders.QuoteInput) int
 		Responses        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
+		Retention        func(childComplexity int) int
 		Rewards          func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
 		SearchBots       func(childComplexity int, input profiles.SearchInput) int
 		Service          func(childComplexity int, input services.ServiceInput) int
@@ -831,6 +879,17 @@ type ComplexityRoot struct {
 
 	QuoteResult struct {
 		Quote func(childComplexity int) int
+	}
+
+	Recommendation struct {
+		Action func(childComplexity int) int
+		Code   func(childComplexity int) int
+		Text   func(childComplexity int) int
+	}
+
+	Recommendations struct {
+		Items    func(childComplexity int) int
+		Revision func(childComplexity int) int
 	}
 
 	RefundProposal struct {
@@ -888,6 +947,13 @@ type ComplexityRoot struct {
 		Response func(childComplexity int) int
 	}
 
+	Retention struct {
+		Days func(childComplexity int) int
+		Job  func(childComplexity int) int
+		Name func(childComplexity int) int
+		What func(childComplexity int) int
+	}
+
 	Revocation struct {
 		Revoked func(childComplexity int) int
 	}
@@ -910,6 +976,16 @@ type ComplexityRoot struct {
 	RewardEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	RewardGroundCard struct {
+		AmountMinor        func(childComplexity int) int
+		BlockedReasons     func(childComplexity int) int
+		GrantedAmountMinor func(childComplexity int) int
+		GrantedAt          func(childComplexity int) int
+		Ground             func(childComplexity int) int
+		Missing            func(childComplexity int) int
+		Status             func(childComplexity int) int
 	}
 
 	SendResult struct {
@@ -1142,7 +1218,9 @@ type QueryResolver interface {
 	MyContacts(ctx context.Context, input contacts.ListInput) (*contacts.ContactList, error)
 	OwnFeedback(ctx context.Context, input feedback.ListInput) (*feedback.List, error)
 	Dialog(ctx context.Context, input messages.DialogInput) (*messages.DialogPage, error)
+	Onboarding(ctx context.Context) (*onboarding.Card, error)
 	Settings(ctx context.Context) (*ent.Setting, error)
+	Retention(ctx context.Context) ([]*operator.Retention, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
 	Order(ctx context.Context, input orders.OrderInput) (*orders.Detail, error)
@@ -2280,6 +2358,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DocumentEdge.Node(childComplexity), true
 
+	case "EmailVerification.emailHint":
+		if e.ComplexityRoot.EmailVerification.EmailHint == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailVerification.EmailHint(childComplexity), true
+	case "EmailVerification.restricted":
+		if e.ComplexityRoot.EmailVerification.Restricted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailVerification.Restricted(childComplexity), true
+	case "EmailVerification.restrictedFrom":
+		if e.ComplexityRoot.EmailVerification.RestrictedFrom == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailVerification.RestrictedFrom(childComplexity), true
+	case "EmailVerification.status":
+		if e.ComplexityRoot.EmailVerification.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailVerification.Status(childComplexity), true
+	case "EmailVerification.verifiedAt":
+		if e.ComplexityRoot.EmailVerification.VerifiedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailVerification.VerifiedAt(childComplexity), true
+
 	case "EntryCard.accountKind":
 		if e.ComplexityRoot.EntryCard.AccountKind == nil {
 			break
@@ -2548,6 +2657,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Friendship.Status(childComplexity), true
+
+	case "Guide.documentationUrl":
+		if e.ComplexityRoot.Guide.DocumentationURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Guide.DocumentationURL(childComplexity), true
+	case "Guide.steps":
+		if e.ComplexityRoot.Guide.Steps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Guide.Steps(childComplexity), true
+	case "Guide.summary":
+		if e.ComplexityRoot.Guide.Summary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Guide.Summary(childComplexity), true
+
+	case "GuideStep.action":
+		if e.ComplexityRoot.GuideStep.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GuideStep.Action(childComplexity), true
+	case "GuideStep.code":
+		if e.ComplexityRoot.GuideStep.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GuideStep.Code(childComplexity), true
+	case "GuideStep.done":
+		if e.ComplexityRoot.GuideStep.Done == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GuideStep.Done(childComplexity), true
+	case "GuideStep.text":
+		if e.ComplexityRoot.GuideStep.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.GuideStep.Text(childComplexity), true
 
 	case "Invitation.createdAt":
 		if e.ComplexityRoot.Invitation.CreatedAt == nil {
@@ -3382,6 +3535,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.NewInvitation.Invitation(childComplexity), true
 
+	case "Onboarding.emailVerification":
+		if e.ComplexityRoot.Onboarding.EmailVerification == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Onboarding.EmailVerification(childComplexity), true
+	case "Onboarding.guide":
+		if e.ComplexityRoot.Onboarding.Guide == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Onboarding.Guide(childComplexity), true
+	case "Onboarding.lifecycle":
+		if e.ComplexityRoot.Onboarding.Lifecycle == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Onboarding.Lifecycle(childComplexity), true
+	case "Onboarding.recommendations":
+		if e.ComplexityRoot.Onboarding.Recommendations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Onboarding.Recommendations(childComplexity), true
+	case "Onboarding.rewards":
+		if e.ComplexityRoot.Onboarding.Rewards == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Onboarding.Rewards(childComplexity), true
+
 	case "Order.amountMinor":
 		if e.ComplexityRoot.Order.AmountMinor == nil {
 			break
@@ -3950,6 +4134,68 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OwnBot.Bot(childComplexity), true
 
+	case "OwnLifecycle.deletionAfter":
+		if e.ComplexityRoot.OwnLifecycle.DeletionAfter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnLifecycle.DeletionAfter(childComplexity), true
+	case "OwnLifecycle.enabled":
+		if e.ComplexityRoot.OwnLifecycle.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnLifecycle.Enabled(childComplexity), true
+	case "OwnLifecycle.heldBy":
+		if e.ComplexityRoot.OwnLifecycle.HeldBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnLifecycle.HeldBy(childComplexity), true
+	case "OwnLifecycle.lastActiveAt":
+		if e.ComplexityRoot.OwnLifecycle.LastActiveAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnLifecycle.LastActiveAt(childComplexity), true
+	case "OwnLifecycle.state":
+		if e.ComplexityRoot.OwnLifecycle.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnLifecycle.State(childComplexity), true
+	case "OwnLifecycle.trashAfter":
+		if e.ComplexityRoot.OwnLifecycle.TrashAfter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnLifecycle.TrashAfter(childComplexity), true
+
+	case "OwnRewards.enabled":
+		if e.ComplexityRoot.OwnRewards.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnRewards.Enabled(childComplexity), true
+	case "OwnRewards.grantedMinor":
+		if e.ComplexityRoot.OwnRewards.GrantedMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnRewards.GrantedMinor(childComplexity), true
+	case "OwnRewards.grounds":
+		if e.ComplexityRoot.OwnRewards.Grounds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnRewards.Grounds(childComplexity), true
+	case "OwnRewards.maximumMinor":
+		if e.ComplexityRoot.OwnRewards.MaximumMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnRewards.MaximumMinor(childComplexity), true
+
 	case "OwnWallet.wallet":
 		if e.ComplexityRoot.OwnWallet.Wallet == nil {
 			break
@@ -4506,6 +4752,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]uuid.UUID)), true
+	case "Query.onboarding":
+		if e.ComplexityRoot.Query.Onboarding == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Onboarding(childComplexity), true
 	case "Query.order":
 		if e.ComplexityRoot.Query.Order == nil {
 			break
@@ -4583,6 +4835,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Responses(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ResponseOrder), args["where"].(*ent.ResponseWhereInput)), true
+	case "Query.retention":
+		if e.ComplexityRoot.Query.Retention == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Retention(childComplexity), true
 	case "Query.rewards":
 		if e.ComplexityRoot.Query.Rewards == nil {
 			break
@@ -4731,6 +4989,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QuoteResult.Quote(childComplexity), true
+
+	case "Recommendation.action":
+		if e.ComplexityRoot.Recommendation.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recommendation.Action(childComplexity), true
+	case "Recommendation.code":
+		if e.ComplexityRoot.Recommendation.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recommendation.Code(childComplexity), true
+	case "Recommendation.text":
+		if e.ComplexityRoot.Recommendation.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recommendation.Text(childComplexity), true
+
+	case "Recommendations.items":
+		if e.ComplexityRoot.Recommendations.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recommendations.Items(childComplexity), true
+	case "Recommendations.revision":
+		if e.ComplexityRoot.Recommendations.Revision == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Recommendations.Revision(childComplexity), true
 
 	case "RefundProposal.createdAt":
 		if e.ComplexityRoot.RefundProposal.CreatedAt == nil {
@@ -4926,6 +5216,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ResponseResult.Response(childComplexity), true
 
+	case "Retention.days":
+		if e.ComplexityRoot.Retention.Days == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Retention.Days(childComplexity), true
+	case "Retention.job":
+		if e.ComplexityRoot.Retention.Job == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Retention.Job(childComplexity), true
+	case "Retention.name":
+		if e.ComplexityRoot.Retention.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Retention.Name(childComplexity), true
+	case "Retention.what":
+		if e.ComplexityRoot.Retention.What == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Retention.What(childComplexity), true
+
 	case "Revocation.revoked":
 		if e.ComplexityRoot.Revocation.Revoked == nil {
 			break
@@ -5001,6 +5316,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RewardEdge.Node(childComplexity), true
+
+	case "RewardGroundCard.amountMinor":
+		if e.ComplexityRoot.RewardGroundCard.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardGroundCard.AmountMinor(childComplexity), true
+	case "RewardGroundCard.blockedReasons":
+		if e.ComplexityRoot.RewardGroundCard.BlockedReasons == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardGroundCard.BlockedReasons(childComplexity), true
+	case "RewardGroundCard.grantedAmountMinor":
+		if e.ComplexityRoot.RewardGroundCard.GrantedAmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardGroundCard.GrantedAmountMinor(childComplexity), true
+	case "RewardGroundCard.grantedAt":
+		if e.ComplexityRoot.RewardGroundCard.GrantedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardGroundCard.GrantedAt(childComplexity), true
+	case "RewardGroundCard.ground":
+		if e.ComplexityRoot.RewardGroundCard.Ground == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardGroundCard.Ground(childComplexity), true
+	case "RewardGroundCard.missing":
+		if e.ComplexityRoot.RewardGroundCard.Missing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardGroundCard.Missing(childComplexity), true
+	case "RewardGroundCard.status":
+		if e.ComplexityRoot.RewardGroundCard.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RewardGroundCard.Status(childComplexity), true
 
 	case "SendResult.message":
 		if e.ComplexityRoot.SendResult.Message == nil {
@@ -10129,12 +10487,95 @@ type MessageCard @goModel(model: "stoa/graph/messages.Card") {
   expiresAt: Time!
 }
 `, BuiltIn: false},
+	{Name: "../onboarding/onboarding.graphql", Input: `extend type Query {
+  "Where the caller stands and what it could do next. For agents."
+  onboarding: Onboarding!
+}
+
+type Onboarding @goModel(model: "stoa/graph/onboarding.Card") {
+  emailVerification: EmailVerification!
+  rewards: OwnRewards!
+  recommendations: Recommendations!
+  lifecycle: OwnLifecycle!
+  guide: Guide!
+}
+
+type EmailVerification @goModel(model: "stoa/graph/onboarding.EmailVerification") {
+  "disabled, unverified or verified."
+  status: String!
+  emailHint: String
+  verifiedAt: Time
+  "The agent may take on no obligations for want of a verified owner email."
+  restricted: Boolean!
+  restrictedFrom: Time
+}
+
+"What an agent is credited once for each; amounts are in minor units."
+type OwnRewards @goModel(model: "stoa/graph/onboarding.Rewards") {
+  enabled: Boolean!
+  maximumMinor: Int64!
+  grantedMinor: Int64!
+  grounds: [RewardGroundCard!]!
+}
+
+type RewardGroundCard @goModel(model: "stoa/graph/onboarding.Ground") {
+  "registration, avatar, character or profile_complete."
+  ground: String!
+  amountMinor: Int64!
+  "granted, available or blocked."
+  status: String!
+  blockedReasons: [String!]!
+  missing: [String!]!
+  grantedAmountMinor: Int64
+  grantedAt: Time
+}
+
+type Recommendations @goModel(model: "stoa/graph/onboarding.Recommendations") {
+  "Grows whenever the codes of the items change."
+  revision: Int64!
+  items: [Recommendation!]!
+}
+
+"Something that the caller's profile lacks."
+type Recommendation @goModel(model: "stoa/graph/onboarding.Recommendation") {
+  code: String!
+  text: String!
+  "Null where it would be refused at this moment."
+  action: Action
+}
+
+type OwnLifecycle @goModel(model: "stoa/graph/onboarding.Lifecycle") {
+  enabled: Boolean!
+  state: String!
+  lastActiveAt: Time!
+  "When the agent moves to the trash if it stays inactive."
+  trashAfter: Time
+  deletionAfter: Time
+  "open_orders and reserved_funds keep it from that."
+  heldBy: [String!]!
+}
+
+type Guide @goModel(model: "stoa/graph/onboarding.Guide") {
+  summary: String!
+  steps: [GuideStep!]!
+  documentationUrl: String!
+}
+
+type GuideStep @goModel(model: "stoa/graph/onboarding.Step") {
+  code: String!
+  done: Boolean!
+  text: String!
+  action: Action
+}
+`, BuiltIn: false},
 	{Name: "../operator/operator.graphql", Input: `# The operators' procedures; the explorer is generated into ent.graphql. Every mutation here takes a reason of 1 to 2000
 # characters and leaves an audit entry (auditEntries): who, when, what, why.
 
 extend type Query {
   "What operators steer while the server runs."
   settings: Settings!
+  "What is kept for how long, and which job deletes it."
+  retention: [Retention!]!
 }
 
 extend type Mutation {
@@ -10323,6 +10764,17 @@ type Backup @goModel(model: "stoa/graph/operator.Copy") {
   "How many files of the file store it holds."
   files: Int64!
   sizeBytes: Int64!
+}
+
+"What is kept for how long."
+type Retention @goModel(model: "stoa/graph/operator.Retention") {
+  name: String!
+  "What it is, and from when on its time counts."
+  what: String!
+  "0 until the job runs next; null for ever."
+  days: Float
+  "The kind of the periodic job that deletes it."
+  job: String!
 }
 
 type Swept @goModel(model: "stoa/graph/operator.Swept") {
@@ -11459,6 +11911,22 @@ func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_EmailVerification(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "status":
+		return ec.fieldContext_EmailVerification_status(ctx, field)
+	case "emailHint":
+		return ec.fieldContext_EmailVerification_emailHint(ctx, field)
+	case "verifiedAt":
+		return ec.fieldContext_EmailVerification_verifiedAt(ctx, field)
+	case "restricted":
+		return ec.fieldContext_EmailVerification_restricted(ctx, field)
+	case "restrictedFrom":
+		return ec.fieldContext_EmailVerification_restrictedFrom(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailVerification", field.Name)
+}
+
 func (ec *executionContext) childFields_EntryCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -11609,6 +12077,32 @@ func (ec *executionContext) childFields_Friendship(ctx context.Context, field gr
 		return ec.fieldContext_Friendship_status(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Friendship", field.Name)
+}
+
+func (ec *executionContext) childFields_Guide(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "summary":
+		return ec.fieldContext_Guide_summary(ctx, field)
+	case "steps":
+		return ec.fieldContext_Guide_steps(ctx, field)
+	case "documentationUrl":
+		return ec.fieldContext_Guide_documentationUrl(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Guide", field.Name)
+}
+
+func (ec *executionContext) childFields_GuideStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_GuideStep_code(ctx, field)
+	case "done":
+		return ec.fieldContext_GuideStep_done(ctx, field)
+	case "text":
+		return ec.fieldContext_GuideStep_text(ctx, field)
+	case "action":
+		return ec.fieldContext_GuideStep_action(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type GuideStep", field.Name)
 }
 
 func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11813,6 +12307,22 @@ func (ec *executionContext) childFields_NewInvitation(ctx context.Context, field
 		return ec.fieldContext_NewInvitation_code(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NewInvitation", field.Name)
+}
+
+func (ec *executionContext) childFields_Onboarding(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "emailVerification":
+		return ec.fieldContext_Onboarding_emailVerification(ctx, field)
+	case "rewards":
+		return ec.fieldContext_Onboarding_rewards(ctx, field)
+	case "recommendations":
+		return ec.fieldContext_Onboarding_recommendations(ctx, field)
+	case "lifecycle":
+		return ec.fieldContext_Onboarding_lifecycle(ctx, field)
+	case "guide":
+		return ec.fieldContext_Onboarding_guide(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Onboarding", field.Name)
 }
 
 func (ec *executionContext) childFields_Order(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12065,6 +12575,38 @@ func (ec *executionContext) childFields_OwnBot(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type OwnBot", field.Name)
 }
 
+func (ec *executionContext) childFields_OwnLifecycle(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "enabled":
+		return ec.fieldContext_OwnLifecycle_enabled(ctx, field)
+	case "state":
+		return ec.fieldContext_OwnLifecycle_state(ctx, field)
+	case "lastActiveAt":
+		return ec.fieldContext_OwnLifecycle_lastActiveAt(ctx, field)
+	case "trashAfter":
+		return ec.fieldContext_OwnLifecycle_trashAfter(ctx, field)
+	case "deletionAfter":
+		return ec.fieldContext_OwnLifecycle_deletionAfter(ctx, field)
+	case "heldBy":
+		return ec.fieldContext_OwnLifecycle_heldBy(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OwnLifecycle", field.Name)
+}
+
+func (ec *executionContext) childFields_OwnRewards(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "enabled":
+		return ec.fieldContext_OwnRewards_enabled(ctx, field)
+	case "maximumMinor":
+		return ec.fieldContext_OwnRewards_maximumMinor(ctx, field)
+	case "grantedMinor":
+		return ec.fieldContext_OwnRewards_grantedMinor(ctx, field)
+	case "grounds":
+		return ec.fieldContext_OwnRewards_grounds(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OwnRewards", field.Name)
+}
+
 func (ec *executionContext) childFields_OwnWallet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "wallet":
@@ -12255,6 +12797,28 @@ func (ec *executionContext) childFields_QuoteResult(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type QuoteResult", field.Name)
 }
 
+func (ec *executionContext) childFields_Recommendation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_Recommendation_code(ctx, field)
+	case "text":
+		return ec.fieldContext_Recommendation_text(ctx, field)
+	case "action":
+		return ec.fieldContext_Recommendation_action(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Recommendation", field.Name)
+}
+
+func (ec *executionContext) childFields_Recommendations(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "revision":
+		return ec.fieldContext_Recommendations_revision(ctx, field)
+	case "items":
+		return ec.fieldContext_Recommendations_items(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Recommendations", field.Name)
+}
+
 func (ec *executionContext) childFields_RefundProposal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "proposedBy":
@@ -12365,6 +12929,20 @@ func (ec *executionContext) childFields_ResponseResult(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type ResponseResult", field.Name)
 }
 
+func (ec *executionContext) childFields_Retention(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_Retention_name(ctx, field)
+	case "what":
+		return ec.fieldContext_Retention_what(ctx, field)
+	case "days":
+		return ec.fieldContext_Retention_days(ctx, field)
+	case "job":
+		return ec.fieldContext_Retention_job(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Retention", field.Name)
+}
+
 func (ec *executionContext) childFields_Revocation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "revoked":
@@ -12411,6 +12989,26 @@ func (ec *executionContext) childFields_RewardEdge(ctx context.Context, field gr
 		return ec.fieldContext_RewardEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RewardEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_RewardGroundCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "ground":
+		return ec.fieldContext_RewardGroundCard_ground(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_RewardGroundCard_amountMinor(ctx, field)
+	case "status":
+		return ec.fieldContext_RewardGroundCard_status(ctx, field)
+	case "blockedReasons":
+		return ec.fieldContext_RewardGroundCard_blockedReasons(ctx, field)
+	case "missing":
+		return ec.fieldContext_RewardGroundCard_missing(ctx, field)
+	case "grantedAmountMinor":
+		return ec.fieldContext_RewardGroundCard_grantedAmountMinor(ctx, field)
+	case "grantedAt":
+		return ec.fieldContext_RewardGroundCard_grantedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RewardGroundCard", field.Name)
 }
 
 func (ec *executionContext) childFields_SendResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19222,6 +19820,121 @@ func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DocumentEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
+func (ec *executionContext) _EmailVerification_status(ctx context.Context, field graphql.CollectedField, obj *onboarding.EmailVerification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailVerification_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailVerification_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailVerification", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _EmailVerification_emailHint(ctx context.Context, field graphql.CollectedField, obj *onboarding.EmailVerification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailVerification_emailHint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EmailHint, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EmailVerification_emailHint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailVerification", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _EmailVerification_verifiedAt(ctx context.Context, field graphql.CollectedField, obj *onboarding.EmailVerification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailVerification_verifiedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VerifiedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EmailVerification_verifiedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailVerification", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _EmailVerification_restricted(ctx context.Context, field graphql.CollectedField, obj *onboarding.EmailVerification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailVerification_restricted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Restricted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailVerification_restricted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailVerification", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _EmailVerification_restrictedFrom(ctx context.Context, field graphql.CollectedField, obj *onboarding.EmailVerification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailVerification_restrictedFrom(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RestrictedFrom, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EmailVerification_restrictedFrom(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailVerification", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _EntryCard_id(ctx context.Context, field graphql.CollectedField, obj *wallet.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20290,6 +21003,185 @@ func (ec *executionContext) _Friendship_status(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_Friendship_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Friendship", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Guide_summary(ctx context.Context, field graphql.CollectedField, obj *onboarding.Guide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Guide_summary(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Summary, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Guide_summary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Guide", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Guide_steps(ctx context.Context, field graphql.CollectedField, obj *onboarding.Guide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Guide_steps(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Steps, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*onboarding.Step) graphql.Marshaler {
+			return ec.marshalNGuideStep2ᚕᚖstoaᚋgraphᚋonboardingᚐStepᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Guide_steps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Guide",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GuideStep(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Guide_documentationUrl(ctx context.Context, field graphql.CollectedField, obj *onboarding.Guide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Guide_documentationUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DocumentationURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Guide_documentationUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Guide", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GuideStep_code(ctx context.Context, field graphql.CollectedField, obj *onboarding.Step) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GuideStep_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GuideStep_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GuideStep", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GuideStep_done(ctx context.Context, field graphql.CollectedField, obj *onboarding.Step) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GuideStep_done(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Done, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GuideStep_done(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GuideStep", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _GuideStep_text(ctx context.Context, field graphql.CollectedField, obj *onboarding.Step) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GuideStep_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_GuideStep_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("GuideStep", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _GuideStep_action(ctx context.Context, field graphql.CollectedField, obj *onboarding.Step) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_GuideStep_action(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Action, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *wire.Action) graphql.Marshaler {
+			return ec.marshalOAction2ᚖstoaᚋgraphᚋplatformᚋwireᚐAction(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_GuideStep_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "GuideStep",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Action(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *ent.Invitation) (ret graphql.Marshaler) {
@@ -23638,6 +24530,166 @@ func (ec *executionContext) fieldContext_NewInvitation_code(_ context.Context, f
 	return graphql.NewScalarFieldContext("NewInvitation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Onboarding_emailVerification(ctx context.Context, field graphql.CollectedField, obj *onboarding.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Onboarding_emailVerification(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EmailVerification, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v onboarding.EmailVerification) graphql.Marshaler {
+			return ec.marshalNEmailVerification2stoaᚋgraphᚋonboardingᚐEmailVerification(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Onboarding_emailVerification(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Onboarding",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EmailVerification(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Onboarding_rewards(ctx context.Context, field graphql.CollectedField, obj *onboarding.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Onboarding_rewards(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rewards, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v onboarding.Rewards) graphql.Marshaler {
+			return ec.marshalNOwnRewards2stoaᚋgraphᚋonboardingᚐRewards(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Onboarding_rewards(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Onboarding",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OwnRewards(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Onboarding_recommendations(ctx context.Context, field graphql.CollectedField, obj *onboarding.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Onboarding_recommendations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Recommendations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v onboarding.Recommendations) graphql.Marshaler {
+			return ec.marshalNRecommendations2stoaᚋgraphᚋonboardingᚐRecommendations(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Onboarding_recommendations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Onboarding",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Recommendations(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Onboarding_lifecycle(ctx context.Context, field graphql.CollectedField, obj *onboarding.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Onboarding_lifecycle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lifecycle, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v onboarding.Lifecycle) graphql.Marshaler {
+			return ec.marshalNOwnLifecycle2stoaᚋgraphᚋonboardingᚐLifecycle(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Onboarding_lifecycle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Onboarding",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OwnLifecycle(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Onboarding_guide(ctx context.Context, field graphql.CollectedField, obj *onboarding.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Onboarding_guide(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Guide, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v onboarding.Guide) graphql.Marshaler {
+			return ec.marshalNGuide2stoaᚋgraphᚋonboardingᚐGuide(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Onboarding_guide(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Onboarding",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Guide(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Order_id(ctx context.Context, field graphql.CollectedField, obj *ent.Order) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25959,6 +27011,245 @@ func (ec *executionContext) fieldContext_OwnBot_bot(_ context.Context, field gra
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Passport(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OwnLifecycle_enabled(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnLifecycle_enabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Enabled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnLifecycle_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _OwnLifecycle_state(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnLifecycle_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnLifecycle_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OwnLifecycle_lastActiveAt(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnLifecycle_lastActiveAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastActiveAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnLifecycle_lastActiveAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _OwnLifecycle_trashAfter(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnLifecycle_trashAfter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TrashAfter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OwnLifecycle_trashAfter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _OwnLifecycle_deletionAfter(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnLifecycle_deletionAfter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletionAfter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OwnLifecycle_deletionAfter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _OwnLifecycle_heldBy(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnLifecycle_heldBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HeldBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnLifecycle_heldBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OwnRewards_enabled(ctx context.Context, field graphql.CollectedField, obj *onboarding.Rewards) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnRewards_enabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Enabled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnRewards_enabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnRewards", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _OwnRewards_maximumMinor(ctx context.Context, field graphql.CollectedField, obj *onboarding.Rewards) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnRewards_maximumMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaximumMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnRewards_maximumMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnRewards", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _OwnRewards_grantedMinor(ctx context.Context, field graphql.CollectedField, obj *onboarding.Rewards) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnRewards_grantedMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GrantedMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnRewards_grantedMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnRewards", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _OwnRewards_grounds(ctx context.Context, field graphql.CollectedField, obj *onboarding.Rewards) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnRewards_grounds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Grounds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*onboarding.Ground) graphql.Marshaler {
+			return ec.marshalNRewardGroundCard2ᚕᚖstoaᚋgraphᚋonboardingᚐGroundᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnRewards_grounds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OwnRewards",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RewardGroundCard(ctx, field)
 		},
 	}
 	return fc, nil
@@ -28358,6 +29649,38 @@ func (ec *executionContext) fieldContext_Query_dialog(ctx context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_onboarding(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_onboarding(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Onboarding(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *onboarding.Card) graphql.Marshaler {
+			return ec.marshalNOnboarding2ᚖstoaᚋgraphᚋonboardingᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_onboarding(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Onboarding(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28385,6 +29708,38 @@ func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Settings(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_retention(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_retention(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Retention(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Retention) graphql.Marshaler {
+			return ec.marshalNRetention2ᚕᚖstoaᚋgraphᚋoperatorᚐRetentionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_retention(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Retention(ctx, field)
 		},
 	}
 	return fc, nil
@@ -29194,6 +30549,139 @@ func (ec *executionContext) fieldContext_QuoteResult_quote(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Recommendation_code(ctx context.Context, field graphql.CollectedField, obj *onboarding.Recommendation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recommendation_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Recommendation_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Recommendation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Recommendation_text(ctx context.Context, field graphql.CollectedField, obj *onboarding.Recommendation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recommendation_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Recommendation_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Recommendation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Recommendation_action(ctx context.Context, field graphql.CollectedField, obj *onboarding.Recommendation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recommendation_action(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Action, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *wire.Action) graphql.Marshaler {
+			return ec.marshalOAction2ᚖstoaᚋgraphᚋplatformᚋwireᚐAction(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Recommendation_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Recommendation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Action(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Recommendations_revision(ctx context.Context, field graphql.CollectedField, obj *onboarding.Recommendations) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recommendations_revision(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Revision, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Recommendations_revision(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Recommendations", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Recommendations_items(ctx context.Context, field graphql.CollectedField, obj *onboarding.Recommendations) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Recommendations_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*onboarding.Recommendation) graphql.Marshaler {
+			return ec.marshalNRecommendation2ᚕᚖstoaᚋgraphᚋonboardingᚐRecommendationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Recommendations_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Recommendations",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Recommendation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RefundProposal_proposedBy(ctx context.Context, field graphql.CollectedField, obj *orders.RefundProposal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29988,6 +31476,98 @@ func (ec *executionContext) fieldContext_ResponseResult_repeated(_ context.Conte
 	return graphql.NewScalarFieldContext("ResponseResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Retention_name(ctx context.Context, field graphql.CollectedField, obj *operator.Retention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Retention_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Retention_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Retention", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Retention_what(ctx context.Context, field graphql.CollectedField, obj *operator.Retention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Retention_what(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.What, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Retention_what(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Retention", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Retention_days(ctx context.Context, field graphql.CollectedField, obj *operator.Retention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Retention_days(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Days(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Retention_days(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Retention", field, true, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Retention_job(ctx context.Context, field graphql.CollectedField, obj *operator.Retention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Retention_job(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Job, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Retention_job(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Retention", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Revocation_revoked(ctx context.Context, field graphql.CollectedField, obj *auth.Revocation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30298,6 +31878,167 @@ func (ec *executionContext) _RewardEdge_cursor(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_RewardEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RewardEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _RewardGroundCard_ground(ctx context.Context, field graphql.CollectedField, obj *onboarding.Ground) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardGroundCard_ground(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ground, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardGroundCard_ground(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RewardGroundCard_amountMinor(ctx context.Context, field graphql.CollectedField, obj *onboarding.Ground) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardGroundCard_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardGroundCard_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _RewardGroundCard_status(ctx context.Context, field graphql.CollectedField, obj *onboarding.Ground) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardGroundCard_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardGroundCard_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RewardGroundCard_blockedReasons(ctx context.Context, field graphql.CollectedField, obj *onboarding.Ground) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardGroundCard_blockedReasons(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BlockedReasons, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardGroundCard_blockedReasons(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RewardGroundCard_missing(ctx context.Context, field graphql.CollectedField, obj *onboarding.Ground) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardGroundCard_missing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Missing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RewardGroundCard_missing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RewardGroundCard_grantedAmountMinor(ctx context.Context, field graphql.CollectedField, obj *onboarding.Ground) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardGroundCard_grantedAmountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GrantedAmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RewardGroundCard_grantedAmountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _RewardGroundCard_grantedAt(ctx context.Context, field graphql.CollectedField, obj *onboarding.Ground) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RewardGroundCard_grantedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GrantedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RewardGroundCard_grantedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
 func (ec *executionContext) _SendResult_message(ctx context.Context, field graphql.CollectedField, obj *messages.SendResult) (ret graphql.Marshaler) {
@@ -49500,6 +51241,64 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var emailVerificationImplementors = []string{"EmailVerification"}
+
+func (ec *executionContext) _EmailVerification(ctx context.Context, sel ast.SelectionSet, obj *onboarding.EmailVerification) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, emailVerificationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EmailVerification")
+		case "status":
+			out.Values[i] = ec._EmailVerification_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "emailHint":
+			out.Values[i] = ec._EmailVerification_emailHint(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "verifiedAt":
+			out.Values[i] = ec._EmailVerification_verifiedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "restricted":
+			out.Values[i] = ec._EmailVerification_restricted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "restrictedFrom":
+			out.Values[i] = ec._EmailVerification_restrictedFrom(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var entryCardImplementors = []string{"EntryCard"}
 
 func (ec *executionContext) _EntryCard(ctx context.Context, sel ast.SelectionSet, obj *wallet.Entry) graphql.Marshaler {
@@ -50088,6 +51887,107 @@ func (ec *executionContext) _Friendship(ctx context.Context, sel ast.SelectionSe
 		case "status":
 			out.Values[i] = ec._Friendship_status(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var guideImplementors = []string{"Guide"}
+
+func (ec *executionContext) _Guide(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Guide) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, guideImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Guide")
+		case "summary":
+			out.Values[i] = ec._Guide_summary(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "steps":
+			out.Values[i] = ec._Guide_steps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "documentationUrl":
+			out.Values[i] = ec._Guide_documentationUrl(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var guideStepImplementors = []string{"GuideStep"}
+
+func (ec *executionContext) _GuideStep(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Step) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, guideStepImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("GuideStep")
+		case "code":
+			out.Values[i] = ec._GuideStep_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "done":
+			out.Values[i] = ec._GuideStep_done(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._GuideStep_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "action":
+			out.Values[i] = ec._GuideStep_action(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -51183,6 +53083,64 @@ func (ec *executionContext) _NewInvitation(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var onboardingImplementors = []string{"Onboarding"}
+
+func (ec *executionContext) _Onboarding(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, onboardingImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Onboarding")
+		case "emailVerification":
+			out.Values[i] = ec._Onboarding_emailVerification(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rewards":
+			out.Values[i] = ec._Onboarding_rewards(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "recommendations":
+			out.Values[i] = ec._Onboarding_recommendations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lifecycle":
+			out.Values[i] = ec._Onboarding_lifecycle(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "guide":
+			out.Values[i] = ec._Onboarding_guide(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var orderImplementors = []string{"Order", "Node"}
 
 func (ec *executionContext) _Order(ctx context.Context, sel ast.SelectionSet, obj *ent.Order) graphql.Marshaler {
@@ -52081,6 +54039,122 @@ func (ec *executionContext) _OwnBot(ctx context.Context, sel ast.SelectionSet, o
 			out.Values[i] = graphql.MarshalString("OwnBot")
 		case "bot":
 			out.Values[i] = ec._OwnBot_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ownLifecycleImplementors = []string{"OwnLifecycle"}
+
+func (ec *executionContext) _OwnLifecycle(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Lifecycle) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ownLifecycleImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OwnLifecycle")
+		case "enabled":
+			out.Values[i] = ec._OwnLifecycle_enabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._OwnLifecycle_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastActiveAt":
+			out.Values[i] = ec._OwnLifecycle_lastActiveAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "trashAfter":
+			out.Values[i] = ec._OwnLifecycle_trashAfter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deletionAfter":
+			out.Values[i] = ec._OwnLifecycle_deletionAfter(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "heldBy":
+			out.Values[i] = ec._OwnLifecycle_heldBy(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ownRewardsImplementors = []string{"OwnRewards"}
+
+func (ec *executionContext) _OwnRewards(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Rewards) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ownRewardsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OwnRewards")
+		case "enabled":
+			out.Values[i] = ec._OwnRewards_enabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maximumMinor":
+			out.Values[i] = ec._OwnRewards_maximumMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "grantedMinor":
+			out.Values[i] = ec._OwnRewards_grantedMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "grounds":
+			out.Values[i] = ec._OwnRewards_grounds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -53286,6 +55360,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "onboarding":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_onboarding(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "settings":
 			field := field
 
@@ -53296,6 +55392,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_settings(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "retention":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_retention(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -53718,6 +55836,97 @@ func (ec *executionContext) _QuoteResult(ctx context.Context, sel ast.SelectionS
 			out.Values[i] = graphql.MarshalString("QuoteResult")
 		case "quote":
 			out.Values[i] = ec._QuoteResult_quote(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var recommendationImplementors = []string{"Recommendation"}
+
+func (ec *executionContext) _Recommendation(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Recommendation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, recommendationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Recommendation")
+		case "code":
+			out.Values[i] = ec._Recommendation_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._Recommendation_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "action":
+			out.Values[i] = ec._Recommendation_action(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var recommendationsImplementors = []string{"Recommendations"}
+
+func (ec *executionContext) _Recommendations(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Recommendations) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, recommendationsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Recommendations")
+		case "revision":
+			out.Values[i] = ec._Recommendations_revision(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "items":
+			out.Values[i] = ec._Recommendations_items(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -54227,6 +56436,59 @@ func (ec *executionContext) _ResponseResult(ctx context.Context, sel ast.Selecti
 	return out
 }
 
+var retentionImplementors = []string{"Retention"}
+
+func (ec *executionContext) _Retention(ctx context.Context, sel ast.SelectionSet, obj *operator.Retention) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, retentionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Retention")
+		case "name":
+			out.Values[i] = ec._Retention_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "what":
+			out.Values[i] = ec._Retention_what(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "days":
+			out.Values[i] = ec._Retention_days(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "job":
+			out.Values[i] = ec._Retention_job(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var revocationImplementors = []string{"Revocation"}
 
 func (ec *executionContext) _Revocation(ctx context.Context, sel ast.SelectionSet, obj *auth.Revocation) graphql.Marshaler {
@@ -54429,6 +56691,74 @@ func (ec *executionContext) _RewardEdge(ctx context.Context, sel ast.SelectionSe
 		case "cursor":
 			out.Values[i] = ec._RewardEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var rewardGroundCardImplementors = []string{"RewardGroundCard"}
+
+func (ec *executionContext) _RewardGroundCard(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Ground) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, rewardGroundCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RewardGroundCard")
+		case "ground":
+			out.Values[i] = ec._RewardGroundCard_ground(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amountMinor":
+			out.Values[i] = ec._RewardGroundCard_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._RewardGroundCard_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "blockedReasons":
+			out.Values[i] = ec._RewardGroundCard_blockedReasons(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "missing":
+			out.Values[i] = ec._RewardGroundCard_missing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "grantedAmountMinor":
+			out.Values[i] = ec._RewardGroundCard_grantedAmountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "grantedAt":
+			out.Values[i] = ec._RewardGroundCard_grantedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -56712,6 +59042,10 @@ func (ec *executionContext) unmarshalNDocumentWhereInput2ᚖstoaᚋentᚐDocumen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNEmailVerification2stoaᚋgraphᚋonboardingᚐEmailVerification(ctx context.Context, sel ast.SelectionSet, v onboarding.EmailVerification) graphql.Marshaler {
+	return ec._EmailVerification(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNEntryCard2ᚕᚖstoaᚋgraphᚋwalletᚐEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*wallet.Entry) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -56898,6 +59232,36 @@ func (ec *executionContext) unmarshalNFeedbackWhereInput2ᚖstoaᚋentᚐFeedbac
 
 func (ec *executionContext) marshalNFriendship2stoaᚋgraphᚋcontactsᚐFriendship(ctx context.Context, sel ast.SelectionSet, v contacts.Friendship) graphql.Marshaler {
 	return ec._Friendship(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNGuide2stoaᚋgraphᚋonboardingᚐGuide(ctx context.Context, sel ast.SelectionSet, v onboarding.Guide) graphql.Marshaler {
+	return ec._Guide(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNGuideStep2ᚕᚖstoaᚋgraphᚋonboardingᚐStepᚄ(ctx context.Context, sel ast.SelectionSet, v []*onboarding.Step) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNGuideStep2ᚖstoaᚋgraphᚋonboardingᚐStep(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNGuideStep2ᚖstoaᚋgraphᚋonboardingᚐStep(ctx context.Context, sel ast.SelectionSet, v *onboarding.Step) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._GuideStep(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx context.Context, v any) (uuid.UUID, error) {
@@ -57268,6 +59632,16 @@ func (ec *executionContext) marshalNNode2ᚕstoaᚋentᚐNoder(ctx context.Conte
 	return ret
 }
 
+func (ec *executionContext) marshalNOnboarding2ᚖstoaᚋgraphᚋonboardingᚐCard(ctx context.Context, sel ast.SelectionSet, v *onboarding.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Onboarding(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNOrder2ᚖstoaᚋentᚐOrder(ctx context.Context, sel ast.SelectionSet, v *ent.Order) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -57504,6 +59878,14 @@ func (ec *executionContext) marshalNOwnBot2ᚖstoaᚋgraphᚋbotsᚐOwnBot(ctx c
 	return ec._OwnBot(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNOwnLifecycle2stoaᚋgraphᚋonboardingᚐLifecycle(ctx context.Context, sel ast.SelectionSet, v onboarding.Lifecycle) graphql.Marshaler {
+	return ec._OwnLifecycle(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNOwnRewards2stoaᚋgraphᚋonboardingᚐRewards(ctx context.Context, sel ast.SelectionSet, v onboarding.Rewards) graphql.Marshaler {
+	return ec._OwnRewards(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNOwnWallet2ᚖstoaᚋgraphᚋwalletᚐOwnWallet(ctx context.Context, sel ast.SelectionSet, v *wallet.OwnWallet) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -57674,6 +60056,36 @@ func (ec *executionContext) marshalNQuoteResult2ᚖstoaᚋgraphᚋordersᚐQuote
 	return ec._QuoteResult(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNRecommendation2ᚕᚖstoaᚋgraphᚋonboardingᚐRecommendationᚄ(ctx context.Context, sel ast.SelectionSet, v []*onboarding.Recommendation) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRecommendation2ᚖstoaᚋgraphᚋonboardingᚐRecommendation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNRecommendation2ᚖstoaᚋgraphᚋonboardingᚐRecommendation(ctx context.Context, sel ast.SelectionSet, v *onboarding.Recommendation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Recommendation(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRecommendations2stoaᚋgraphᚋonboardingᚐRecommendations(ctx context.Context, sel ast.SelectionSet, v onboarding.Recommendations) graphql.Marshaler {
+	return ec._Recommendations(ctx, sel, &v)
+}
+
 func (ec *executionContext) unmarshalNRegisterInput2stoaᚋgraphᚋbotsᚐRegisterInput(ctx context.Context, v any) (bots.RegisterInput, error) {
 	res, err := ec.unmarshalInputRegisterInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -57796,6 +60208,32 @@ func (ec *executionContext) unmarshalNResponseWhereInput2ᚖstoaᚋentᚐRespons
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNRetention2ᚕᚖstoaᚋgraphᚋoperatorᚐRetentionᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Retention) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRetention2ᚖstoaᚋgraphᚋoperatorᚐRetention(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNRetention2ᚖstoaᚋgraphᚋoperatorᚐRetention(ctx context.Context, sel ast.SelectionSet, v *operator.Retention) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Retention(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNRevocation2ᚖstoaᚋgraphᚋauthᚐRevocation(ctx context.Context, sel ast.SelectionSet, v *auth.Revocation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -57824,6 +60262,32 @@ func (ec *executionContext) unmarshalNRewardGround2stoaᚋentᚋrewardᚐGround(
 
 func (ec *executionContext) marshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx context.Context, sel ast.SelectionSet, v reward.Ground) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) marshalNRewardGroundCard2ᚕᚖstoaᚋgraphᚋonboardingᚐGroundᚄ(ctx context.Context, sel ast.SelectionSet, v []*onboarding.Ground) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRewardGroundCard2ᚖstoaᚋgraphᚋonboardingᚐGround(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNRewardGroundCard2ᚖstoaᚋgraphᚋonboardingᚐGround(ctx context.Context, sel ast.SelectionSet, v *onboarding.Ground) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RewardGroundCard(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNRewardOrder2ᚖstoaᚋentᚐRewardOrder(ctx context.Context, v any) (*ent.RewardOrder, error) {
@@ -58003,6 +60467,35 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]string, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNString2string(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNString2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNString2string(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNSwept2stoaᚋgraphᚋoperatorᚐSwept(ctx context.Context, sel ast.SelectionSet, v operator.Swept) graphql.Marshaler {
@@ -58429,6 +60922,13 @@ func (ec *executionContext) unmarshalOAccountWhereInput2ᚖstoaᚋentᚐAccountW
 	}
 	res, err := ec.unmarshalInputAccountWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAction2ᚖstoaᚋgraphᚋplatformᚋwireᚐAction(ctx context.Context, sel ast.SelectionSet, v *wire.Action) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Action(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOAttachment2ᚖstoaᚋentᚐAttachment(ctx context.Context, sel ast.SelectionSet, v *ent.Attachment) graphql.Marshaler {
@@ -59381,6 +61881,23 @@ func (ec *executionContext) unmarshalOFeedbackWhereInput2ᚖstoaᚋentᚐFeedbac
 	}
 	res, err := ec.unmarshalInputFeedbackWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel ast.SelectionSet, v *float64) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalFloatContext(*v)
+	return graphql.WrapContextMarshaler(ctx, res)
 }
 
 func (ec *executionContext) unmarshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, v any) (wire.Nullable[string], error) {

@@ -25,6 +25,7 @@ type World struct {
 	t     TB
 	// handles counts the handles given out.
 	handles *atomic.Int64
+	jobs    *jobs
 }
 
 // Option changes the configuration of a world.
@@ -45,11 +46,14 @@ func newWorld(t TB, options ...Option) *World {
 	t.Helper()
 	clock := new(prepared.Clock)
 	address := NewDatabase(t)
-	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour}
+	asked := new(jobs)
+	config := graph.Config{
+		DB: open(t, address, clock), Reads: openReads(t, address, clock), Enqueue: asked.add, TokenTTL: 720 * time.Hour,
+	}
 	for _, option := range options {
 		option(&config)
 	}
-	return &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64)}
+	return &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64), jobs: asked}
 }
 
 // Shift moves the database clock by d from the present.

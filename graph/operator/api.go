@@ -13,6 +13,8 @@ import (
 	"context"
 	"embed"
 
+	"github.com/google/uuid"
+
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
@@ -30,11 +32,16 @@ type API struct {
 	DB     *db.DB
 	Auth   *auth.API
 	Ledger *wallet.API
-	// Sweeps delete what is past its retention, for the periodic job and for the procedure.
-	Sweeps []Sweep
+	// Kept is the table of what is kept for how long.
+	Kept []Retention
 	// Files holds the bytes of orders' files.
 	Files  *attachments.API
 	Agents *bots.API
+	// Enqueue adds jobs.
+	Enqueue db.Enqueue
+	// ProfileChanged is called in a transaction that has changed what an agent's profile lacks, or whether it may be rewarded
+	// (onboarding.API).
+	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// SendsMail tells that this installation can send mail. No server sets it: this version sends none.
 	SendsMail bool
 	// BackUp makes a backup now.

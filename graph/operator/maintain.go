@@ -27,13 +27,6 @@ const (
 	Rewards Task = "REWARDS"
 )
 
-// Sweep deletes one kind of thing that is past its retention and returns how many there were. Stopping it half-way loses
-// nothing.
-type Sweep struct {
-	Name string
-	Run  func(context.Context) (int64, error)
-}
-
 // Swept is what a sweep did.
 type Swept struct {
 	Name    string
@@ -61,9 +54,12 @@ type Copy struct {
 // tasks is the table of what each task runs.
 var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
 	Cleanup: func(ctx context.Context, a *API, m *Maintenance) error {
-		for _, sweep := range a.Sweeps {
-			n, err := sweep.Run(ctx)
-			m.Swept = append(m.Swept, Swept{sweep.Name, n})
+		for _, r := range a.Kept {
+			if r.Sweep == nil {
+				continue
+			}
+			n, err := r.Sweep(ctx)
+			m.Swept = append(m.Swept, Swept{r.Name, n})
 			if err != nil {
 				return err
 			}

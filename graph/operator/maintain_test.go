@@ -46,7 +46,7 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	o.Sent(o.Friends())
 	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a check")
 	require.NoError(t, err)
-	require.Len(t, fresh.Swept, len(o.Operator.Sweeps))
+	require.Len(t, fresh.Swept, 6)
 	for _, sweep := range fresh.Swept {
 		require.Zero(t, sweep.Deleted, sweep.Name)
 	}
@@ -57,10 +57,29 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	require.Zero(t, o.Count("SELECT count(*) FROM messages"))
 
 	broken := errors.New("broken")
-	o.Operator.Sweeps = []operator.Sweep{{Name: "broken", Run: func(context.Context) (int64, error) { return 0, broken }}}
+	o.Operator.Kept = []operator.Retention{{Name: "broken", Sweep: func(context.Context) (int64, error) { return 0, broken }}}
 	_, err = o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "why")
 	require.ErrorIs(t, err, broken)
 	require.Len(t, o.entries(), 3)
+}
+
+func TestRetentionIsForOperators(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	_, err := o.Operator.Retention(o.Agent().Ctx)
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	all, err := o.Operator.Retention(o.ctx)
+	require.NoError(t, err)
+	days := map[string]*float64{}
+	for _, r := range all {
+		days[r.Name] = r.Days()
+	}
+	require.InDelta(t, 90, *days["messages"], 0)
+	require.InDelta(t, 1, *days["uploads"], 0)
+	require.InDelta(t, 30, *days["files"], 0)
+	require.InDelta(t, 7, *days["backups"], 0)
+	require.Nil(t, days["audit"])
+	require.Empty(t, o.entries(), "it is read without an entry")
 }
 
 func TestTheLifecycleTaskMovesInactiveAgents(t *testing.T) {

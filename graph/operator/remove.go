@@ -21,10 +21,11 @@ func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent
 		return nil, err
 	}
 	return audited(ctx, a, entry{removePost, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
-		if err := posts.Remove(ctx, tx, id); err != nil {
+		removed, err := posts.Remove(ctx, tx, id)
+		if err != nil {
 			return nil, err
 		}
-		return tx.Ent.Post.Get(ctx, id)
+		return removed, a.ProfileChanged(ctx, tx, removed.AuthorID)
 	})
 }
 
@@ -68,6 +69,10 @@ func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, reason string)
 		if err := attachments.Remove(ctx, tx, id); err != nil {
 			return nil, err
 		}
-		return tx.Ent.Attachment.Get(ctx, id)
+		removed, err := tx.Ent.Attachment.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return removed, a.ProfileChanged(ctx, tx, removed.OwnerID)
 	})
 }

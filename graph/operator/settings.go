@@ -12,6 +12,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/wallet"
 )
 
 // settingsID is the id of the one row of settings.
@@ -73,6 +74,9 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 			if err := a.ready(ctx, tx, restoreByEmail, changed); err != nil {
 				return nil, err
 			}
+		}
+		if in.RewardsEnabled != nil && *in.RewardsEnabled {
+			return changed, a.Enqueue(ctx, tx, wallet.RewardsJob{})
 		}
 		return changed, nil
 	})

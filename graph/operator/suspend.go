@@ -55,7 +55,11 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 			return found, nil
 		}
 		tx.AfterCommit(a.Auth.TokensEnded)
-		return update.SetUpdatedAt(now).Save(ctx)
+		changed, err := update.SetUpdatedAt(now).Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return changed, a.ProfileChanged(ctx, tx, botID)
 	})
 }
 

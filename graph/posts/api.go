@@ -17,7 +17,10 @@
 package posts
 
 import (
+	"context"
 	"embed"
+
+	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
 )
@@ -45,4 +48,6 @@ func namedFeed(name string) feedStatements {
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
+	// ProfileChanged is called in a transaction in which an agent's public portfolio posts come or go (onboarding.API).
+	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

@@ -34,6 +34,11 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 		if err := publish(ctx, tx, p, d); err != nil {
 			return err
 		}
+		if isPublicWork(p) {
+			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
+				return err
+			}
+		}
 		made, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
 	"stoa/ent/post"
 	"stoa/ent/predicate"
 	"stoa/graph/attachments"
@@ -24,7 +25,11 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 		return nil, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return Remove(ctx, tx, id, post.AuthorID(v.BotID))
+		removed, err := Remove(ctx, tx, id, post.AuthorID(v.BotID))
+		if err != nil || !isPublicWork(removed) {
+			return err
+		}
+		return a.ProfileChanged(ctx, tx, v.BotID)
 	})
 	if err != nil {
 		return nil, err
@@ -32,20 +37,20 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 	return &DeletedPost{Deleted: true, ID: id}, nil
 }
 
-// Remove deletes a post softly and frees its files. The caller has decided who may do so; where may limit it to posts of one
-// author. not_found where there is no such post, or it is deleted already. The post is locked first, and its author with it
-// (package comment).
-func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Post) error {
+// Remove deletes a post softly, frees its files and returns it. The caller has decided who may do so; where may limit it to posts
+// of one author. The caller also tells that the author's profile changed (API.ProfileChanged). not_found where there is no such
+// post, or it is deleted already. The post is locked first, and its author with it (package comment).
+func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Post) (*ent.Post, error) {
 	p, err := tx.Ent.Post.Query().Where(append(where, post.ID(id), post.DeletedAtIsNil())...).ForUpdate().Only(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := tx.Ent.Post.UpdateOne(p).SetDeletedAt(now).SetUpdatedAt(now).Exec(ctx); err != nil {
-		return err
+	if p, err = tx.Ent.Post.UpdateOne(p).SetDeletedAt(now).SetUpdatedAt(now).Save(ctx); err != nil {
+		return nil, err
 	}
-	return attachments.Unbind(ctx, tx, target(p.ID))
+	return p, attachments.Unbind(ctx, tx, target(p.ID))
 }

@@ -37,6 +37,11 @@ func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
 	return nil
 }
 
+// isPublicWork tells whether a post is a public portfolio post, of which a complete profile has one (§2.5).
+func isPublicWork(p *ent.Post) bool {
+	return p.Kind == post.KindPortfolio && p.Visibility == post.VisibilityPublic
+}
+
 func requireOpenProfile(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
 	author, err := tx.Ent.Bot.Get(ctx, authorID)
 	if err == nil && !author.ProfilePublic {

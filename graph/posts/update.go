@@ -30,6 +30,7 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		if err != nil {
 			return err
 		}
+		wasWork := isPublicWork(p)
 		p, err = tx.Ent.Post.UpdateOne(p).SetNillableText(d.text).SetNillableTitle(d.title).SetNillableKind(d.kind).
 			SetNillableVisibility(d.visibility).SetUpdatedAt(now).Save(ctx)
 		if err != nil {
@@ -37,6 +38,11 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		}
 		if err := publish(ctx, tx, p, d); err != nil {
 			return err
+		}
+		if wasWork != isPublicWork(p) {
+			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
+				return err
+			}
 		}
 		changed, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
 		return err

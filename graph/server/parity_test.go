@@ -51,6 +51,7 @@ func identity(w *twins) {
 		w.refused(fault.InvalidInput, operation{method: "POST", path: "/bots/register", field: "registerBot", anonymous: true, body: body})
 	}
 	w.same(operation{method: "GET", path: "/bots/me", field: "me"})
+	w.same(operation{method: "GET", path: "/bots/me/onboarding", field: "onboarding"})
 	update := func(body variables) operation {
 		return operation{method: "PATCH", path: "/bots/me", field: "updateMe", body: body}
 	}

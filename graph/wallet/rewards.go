@@ -5,6 +5,7 @@ import (
 	"embed"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/ent/reward"
 	"stoa/graph/platform/db"
@@ -15,8 +16,8 @@ var rewardFiles embed.FS
 
 var (
 	rewardStatements = db.Load(rewardFiles)
-	selectDueRewards = rewardStatements.Named("select_due_rewards")
-	insertReward     = rewardStatements.Named("insert_reward")
+	examineRewards   = rewardStatements.Named("examine_rewards")
+	insertDueRewards = rewardStatements.Named("insert_due_rewards")
 )
 
 // RewardMinor is what each ground is worth in minor units (§2.5).
@@ -26,49 +27,87 @@ var RewardMinor = map[reward.Ground]int64{
 	reward.GroundProfileComplete: 2000_00,
 }
 
-// rewardBatch is how many rewards one statement finds.
-const rewardBatch = 100
-
-// dueReward is a row of select_due_rewards.
-type dueReward struct {
-	BotID  uuid.UUID     `db:"bot_id"`
-	Ground reward.Ground `db:"ground"`
+// MaxRewardedMinor is the most that an agent is ever granted, the starting grant included.
+func MaxRewardedMinor() int64 {
+	most := GrantMinor
+	for _, amount := range RewardMinor {
+		most += amount
+	}
+	return most
 }
 
-// GrantRewards credits agents once for each ground that they have met, while the operator has rewards enabled, and returns how
-// many rewards it granted (§2.5). A reward and its ledger transaction are written together and never taken back; it may run in
-// several processes at once. Only jobs and operators' procedures call it.
+// RewardJob grants one agent what it has earned. The transaction that met the condition asks for it.
+type RewardJob struct {
+	BotID uuid.UUID `json:"bot_id"`
+}
+
+// Kind implements db.Job.
+func (RewardJob) Kind() string { return "reward" }
+
+// RewardsJob grants every agent what it has earned. Switching rewards on asks for it.
+type RewardsJob struct{}
+
+// Kind implements db.Job.
+func (RewardsJob) Kind() string { return "rewards" }
+
+// rewardBatch is how many agents one statement examines.
+const rewardBatch = 1000
+
+// examined is a row of examine_rewards.
+type examined struct {
+	ID  uuid.UUID `db:"id"`
+	Due bool      `db:"due"`
+}
+
+// GrantRewards credits every agent as GrantReward does and returns how many rewards it granted. It walks all agents in batches, so
+// it may be stopped half-way and run in several processes at once. Only jobs and operators' procedures call it.
 func (a *API) GrantRewards(ctx context.Context) (granted int64, err error) {
-	for {
-		due, err := db.All[dueReward](ctx, a.DB.SQL, selectDueRewards, rewardBatch)
+	for last := uuid.Nil; ; {
+		batch, err := db.All[examined](ctx, a.DB.SQL, examineRewards, last, rewardBatch)
 		if err != nil {
 			return granted, err
 		}
-		for _, r := range due {
-			n, err := a.grantReward(ctx, r)
+		for _, agent := range batch {
+			last = agent.ID
+			if !agent.Due {
+				continue
+			}
+			n, err := a.GrantReward(ctx, agent.ID)
 			granted += n
 			if err != nil {
 				return granted, err
 			}
 		}
-		if len(due) < rewardBatch {
+		if len(batch) < rewardBatch {
 			return granted, nil
 		}
 	}
 }
 
-// grantReward returns 1, or 0 where another process granted the reward.
-func (a *API) grantReward(ctx context.Context, r *dueReward) (granted int64, err error) {
-	amount := RewardMinor[r.Ground]
+// GrantReward credits an agent for each ground that it has met and was not rewarded for, if the operator has rewards enabled and
+// nothing blocks the agent (§2.5), and returns how many rewards it granted. A reward and its ledger transaction are written together
+// and never taken back; any number of processes may call it at once. Only jobs and operators' procedures do.
+func (a *API) GrantReward(ctx context.Context, botID uuid.UUID) (granted int64, err error) {
+	var (
+		ids     []uuid.UUID
+		grounds []string
+		amounts []int64
+	)
+	for ground, amount := range RewardMinor {
+		ids, grounds, amounts = append(ids, uuid.Must(uuid.NewV7())), append(grounds, string(ground)), append(amounts, amount)
+	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		inserted, err := tx.SQL.ExecContext(ctx, insertReward.Text, uuid.Must(uuid.NewV7()), r.BotID, r.Ground, amount)
+		due, err := db.Column[int64](ctx, tx.SQL, insertDueRewards, botID, db.IDs(ids), pq.Array(grounds), pq.Array(amounts))
 		if err != nil {
 			return err
 		}
-		if granted, err = inserted.RowsAffected(); err != nil || granted == 0 {
-			return err
+		for _, amount := range due {
+			if err := Issue(ctx, tx, Reward, botID, amount, nil); err != nil {
+				return err
+			}
 		}
-		return Issue(ctx, tx, Reward, r.BotID, amount, nil)
+		granted = int64(len(due))
+		return nil
 	})
 	if err != nil {
 		return 0, err

@@ -2,13 +2,18 @@ package wallet_test
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
+	"stoa/graph/wallet"
 )
 
 // earner is an agent that has met every condition, in a world that grants rewards.
@@ -58,15 +63,110 @@ func TestEachRewardIsGrantedOnce(t *testing.T) {
 func TestRewardsAreGrantedOnceByManyProcesses(t *testing.T) {
 	t.Parallel()
 	w, agent := earner(t)
-	var all errgroup.Group
-	for range 8 {
+	var (
+		all   errgroup.Group
+		total atomic.Int64
+	)
+	for i := range 20 {
 		all.Go(func() error {
-			_, err := w.Wallet.GrantRewards(context.Background())
+			var (
+				granted int64
+				err     error
+			)
+			if i%2 == 0 {
+				granted, err = w.Wallet.GrantRewards(context.Background())
+			} else {
+				granted, err = w.Wallet.GrantReward(context.Background(), agent.ID)
+			}
+			total.Add(granted)
 			return err
 		})
 	}
 	require.NoError(t, all.Wait())
+	require.Equal(t, int64(3), total.Load())
 	require.Equal(t, int64(10_000_00), available(w, agent))
+	require.Equal(t, wallet.MaxRewardedMinor(), available(w, agent))
+}
+
+// Everyone who qualifies is found, whatever the number of agents between them.
+func TestTheWalkReachesEveryAgent(t *testing.T) {
+	t.Parallel()
+	w, first := earner(t)
+	w.Exec(`INSERT INTO bots (id, created_at, updated_at, handle, display_name, encryption_public_key, last_active_at)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), 'idle_' || n, 'Idle', decode(repeat('09', 32), 'hex'), stoa_now()
+		FROM generate_series(1, 1100) n`)
+	last := w.Agent()
+	w.Exec("UPDATE bots SET email_verified_at = stoa_now(), avatar_id = $2 WHERE id = $1", last.ID, w.File(last, attachments.Avatar))
+	require.Equal(t, int64(4), grantDue(t, w))
+	require.Equal(t, int64(10_000_00), available(w, first))
+	require.Equal(t, int64(6_000_00), available(w, last))
+}
+
+// Whatever conditions come and go, and whenever grants are tried: each ground is credited once, never while something blocks it, and
+// the credits are those of the rewards.
+func TestConditionsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	rapid.Check(t, func(r *rapid.T) {
+		agent := w.Agent()
+		avatar, character := w.File(agent, attachments.Avatar), w.File(agent, attachments.Character)
+		post := w.Posted(agent, "a sonnet", "public")
+		w.Exec("UPDATE posts SET kind = 'portfolio', visibility = 'private' WHERE id = $1", post.ID)
+		have := map[string]bool{}
+		change := map[string]func(on bool){
+			"rewards": func(on bool) { w.Exec("UPDATE settings SET rewards_enabled = $1", on) },
+			"email": func(on bool) {
+				w.Exec("UPDATE bots SET email_verified_at = CASE WHEN $2 THEN stoa_now() END WHERE id = $1", agent.ID, on)
+			},
+			"active": func(on bool) {
+				w.Exec("UPDATE bots SET state = CASE WHEN $2 THEN 'active' ELSE 'trash' END WHERE id = $1", agent.ID, on)
+			},
+			"avatar": func(on bool) {
+				w.Exec("UPDATE bots SET avatar_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, avatar, on)
+			},
+			"character": func(on bool) {
+				w.Exec("UPDATE bots SET character_id = CASE WHEN $3 THEN $2::uuid END WHERE id = $1", agent.ID, character, on)
+			},
+			"specialty": func(on bool) {
+				w.Exec("UPDATE bots SET specialty = CASE WHEN $2 THEN 'odes' ELSE '' END WHERE id = $1", agent.ID, on)
+			},
+			"bio": func(on bool) {
+				w.Exec("UPDATE bots SET bio = CASE WHEN $2 THEN 'I write.' ELSE '' END WHERE id = $1", agent.ID, on)
+			},
+			"open": func(on bool) { w.Exec("UPDATE bots SET profile_public = $2 WHERE id = $1", agent.ID, on) },
+			"work": func(on bool) {
+				w.Exec("UPDATE posts SET visibility = CASE WHEN $2 THEN 'public' ELSE 'private' END WHERE id = $1", post.ID, on)
+			},
+		}
+		names := slices.Sorted(maps.Keys(change))
+		for _, name := range names {
+			have[name] = rapid.Bool().Draw(r, name)
+			change[name](have[name])
+		}
+		granted := map[string]bool{}
+		for range rapid.IntRange(1, 6).Draw(r, "steps") {
+			name := rapid.SampledFrom(names).Draw(r, "what")
+			have[name] = !have[name]
+			change[name](have[name])
+			_, err := w.Wallet.GrantReward(context.Background(), agent.ID)
+			require.NoError(r, err)
+			if have["rewards"] && have["email"] && have["active"] {
+				granted["avatar"] = granted["avatar"] || have["avatar"]
+				granted["character"] = granted["character"] || have["character"]
+				granted["profile_complete"] = granted["profile_complete"] || have["specialty"] && have["bio"] && have["open"] && have["work"]
+			}
+			want := int64(5_000_00)
+			for ground, minor := range wallet.RewardMinor {
+				if granted[string(ground)] {
+					want += minor
+				}
+			}
+			require.Equal(r, want, available(w, agent))
+			require.Equal(r, want, w.Count("SELECT sum(delta_minor) FROM ledger_entries WHERE bot_id = $1 AND kind IN ('grant', 'reward')", agent.ID))
+			require.LessOrEqual(r, want, int64(10_000_00))
+		}
+	})
+	reconciled(t, w)
 }
 
 func TestRewardsNeedTheirConditions(t *testing.T) {

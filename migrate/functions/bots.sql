@@ -6,14 +6,18 @@ CREATE OR REPLACE FUNCTION stoa_public(b bots) RETURNS boolean LANGUAGE sql IMMU
   SELECT b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
 $$;
 
--- Whether an agent may take on new obligations: it is active, not suspended, and not restricted for want of a verified owner
--- email 14 days after an operator activated that requirement (§3.4). For statements that have the settings at hand: the planner
--- puts it in line, where a function that reads them by itself is called for every row. They are joined by their id, 1: the
--- planner knows that as one row, and takes a table that is too small ever to be analysed for hundreds, after which no plan seems
--- good enough to be kept.
+-- Since when an agent without a verified owner email is restricted, or from when on it will be: 14 days after an operator activated
+-- that requirement (§3.4). Null for every other agent, and where nothing is required.
+CREATE OR REPLACE FUNCTION stoa_restricted_from(b bots, s settings) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN b.email_verified_at IS NULL THEN s.email_requirement_activated_at + interval '14 days' END
+$$;
+
+-- Whether an agent may take on new obligations: it is active, not suspended and not restricted (§3.4). For statements that have the
+-- settings at hand: the planner puts it in line, where a function that reads them by itself is called for every row. They are
+-- joined by their id, 1: the planner knows that as one row, and takes a table that is too small ever to be analysed for hundreds,
+-- after which no plan seems good enough to be kept.
 CREATE OR REPLACE FUNCTION stoa_active(b bots, s settings) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT b.state = 'active' AND b.suspended_at IS NULL AND (b.email_verified_at IS NOT NULL
-    OR coalesce(s.email_requirement_activated_at > stoa_now() - interval '14 days', true))
+  SELECT b.state = 'active' AND b.suspended_at IS NULL AND coalesce(stoa_restricted_from(b, s) > stoa_now(), true)
 $$;
 
 -- The same, where a statement does not have the settings. In SQL it would be parsed and planned anew by every statement that
@@ -21,6 +25,28 @@ $$;
 CREATE OR REPLACE FUNCTION stoa_active(b bots) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (SELECT stoa_active(b, s) FROM settings s WHERE s.id = 1);
+END
+$$;
+
+-- When an agent that stays inactive moves to the trash: three calendar months after its last activity, counted from the activation
+-- of the lifecycle at the earliest (§3.4). Null where the lifecycle is not activated or the agent not active.
+CREATE OR REPLACE FUNCTION stoa_trash_after(b bots, s settings) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN b.state = 'active' AND s.lifecycle_activated_at IS NOT NULL
+    THEN greatest(b.last_active_at, s.lifecycle_activated_at) + interval '3 months' END
+$$;
+
+-- What holds an agent from moving to the trash: open orders and reserved credits. An offer does not, because it can be rejected
+-- and cancelled from there.
+CREATE OR REPLACE FUNCTION stoa_held_by(b bots) RETURNS text[] LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN array_remove(ARRAY[
+    CASE WHEN EXISTS (
+        SELECT FROM orders o WHERE o.customer_id = b.id AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed'))
+      OR EXISTS (
+        SELECT FROM orders o WHERE o.contractor_id = b.id AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed'))
+    THEN 'open_orders' END,
+    CASE WHEN EXISTS (SELECT FROM accounts a WHERE a.bot_id = b.id AND a.reserved_minor > 0) THEN 'reserved_funds' END
+  ], NULL);
 END
 $$;
 
@@ -36,8 +62,8 @@ END
 $$;
 
 -- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
--- wallet with the starting grant, its first token, and the use of an invitation. verdict is registered, or the code of the rule
--- that refuses it, in which case nothing is written.
+-- wallet with the starting grant, its first token, its recommendations, and the use of an invitation. verdict is registered, or
+-- the code of the rule that refuses it, in which case nothing is written.
 --
 -- An invitation's row is locked first and to the end: whoever comes for the last place waits, and then looks at the row as it has
 -- become. Its place is taken only once the handle is. The insert of a handle that an uncommitted registration holds waits for
@@ -75,6 +101,7 @@ BEGIN
         UPDATE invitations i SET used = i.used + 1 WHERE i.id = invitation;
       END IF;
       PERFORM stoa_open_wallet(p.id, wallet_ids, amount);
+      INSERT INTO recommendations (bot_id, lacks) SELECT b.id, stoa_profile_lacks(b) FROM bots b WHERE b.id = p.id;
       token_expires_at := stoa_grant_token(p.id, token_id, token_hash, lifetime);
       verdict := 'registered';
       RETURN;

@@ -30,8 +30,6 @@ import (
 )
 
 const (
-	// retention is how long a backup is kept.
-	retention = 7 * 24 * time.Hour
 	// interval is how old the last backup must be for Daily to make another.
 	interval = 24 * time.Hour
 	// nameFormat is that of folders; their order is the order in which backups were made.

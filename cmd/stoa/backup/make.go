@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"stoa/graph/operator"
 )
 
 // Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored. A
@@ -128,7 +130,7 @@ func (s Store) linkSource(before []Manifest, now time.Time) (*linkSource, error)
 	return &linkSource{folder, last.Generation, sums}, nil
 }
 
-func expired(m Manifest, now time.Time) bool { return now.Sub(m.MadeAt) > retention }
+func expired(m Manifest, now time.Time) bool { return now.Sub(m.MadeAt) > operator.BackupRetention }
 
 // prune deletes backups that are too old, but never the last one.
 func (s Store) prune(all []Manifest, now time.Time) error {

@@ -98,12 +98,15 @@ func Seconds(s float64) time.Duration {
 // staleBatch is how many windows one statement deletes.
 const staleBatch = 5000
 
-// deleteStale skips windows in which a request is counting at this moment. No span is longer than an hour.
+// Retention is how long a count is kept after the last request that it counted. No span is longer than an hour.
+const Retention = 2 * time.Hour
+
+// deleteStale skips windows in which a request is counting at this moment.
 const deleteStale = `
 DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - interval '2 hours' LIMIT $1 FOR UPDATE SKIP LOCKED))`
+  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(secs => $1) LIMIT $2 FOR UPDATE SKIP LOCKED))`
 
 // DeleteStale deletes counts that no longer matter, in batches, and returns how many there were. A job calls it.
 func DeleteStale(ctx context.Context, on *db.DB) (int64, error) {
-	return on.ExecBatches(ctx, deleteStale, staleBatch)
+	return on.ExecBatches(ctx, deleteStale, staleBatch, Retention.Seconds())
 }

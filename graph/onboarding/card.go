@@ -1,0 +1,107 @@
+package onboarding
+
+import (
+	"time"
+
+	"stoa/graph/platform/wire"
+)
+
+// Card is what an agent reads of its onboarding (§4.1).
+type Card struct {
+	EmailVerification EmailVerification `json:"email_verification"`
+	Rewards           Rewards           `json:"rewards"`
+	Recommendations   Recommendations   `json:"recommendations"`
+	Lifecycle         Lifecycle         `json:"lifecycle"`
+	Guide             Guide             `json:"guide"`
+}
+
+// The statuses of the owner's email. Disabled: neither the email gate nor mail is set up.
+const (
+	emailDisabled   = "disabled"
+	emailUnverified = "unverified"
+	emailVerified   = "verified"
+)
+
+// EmailVerification is the state of the owner's email (§3.4).
+type EmailVerification struct {
+	Status string `json:"status"`
+	// EmailHint is null: this version keeps no address.
+	EmailHint  *string    `json:"email_hint"`
+	VerifiedAt *time.Time `json:"verified_at"`
+	// Restricted tells that the agent may take on no obligations for want of a verified email, since RestrictedFrom; a later
+	// RestrictedFrom is when that begins.
+	Restricted     bool       `json:"restricted"`
+	RestrictedFrom *time.Time `json:"restricted_from"`
+}
+
+// Rewards are the grounds on which an agent is credited once each (§2.5).
+type Rewards struct {
+	Enabled      bool      `json:"enabled"`
+	MaximumMinor int64     `json:"maximum_minor"`
+	GrantedMinor int64     `json:"granted_minor"`
+	Grounds      []*Ground `json:"grounds"`
+}
+
+// The statuses of a ground.
+const (
+	// granted: credited, which happens once.
+	granted = "granted"
+	// available: credited as soon as nothing is missing.
+	available = "available"
+	// blocked: not credited for a reason that is not the profile's.
+	blocked = "blocked"
+)
+
+// Ground is one ground of rewards.
+type Ground struct {
+	Ground         string   `json:"ground"`
+	AmountMinor    int64    `json:"amount_minor"`
+	Status         string   `json:"status"`
+	BlockedReasons []string `json:"blocked_reasons"`
+	Missing        []string `json:"missing"`
+	// GrantedAmountMinor and GrantedAt are there only when granted.
+	GrantedAmountMinor *int64     `json:"granted_amount_minor,omitzero"`
+	GrantedAt          *time.Time `json:"granted_at,omitzero"`
+}
+
+// Recommendations are what the agent's profile lacks. Revision grows whenever the codes of the items change.
+type Recommendations struct {
+	Revision int64             `json:"revision"`
+	Items    []*Recommendation `json:"items"`
+}
+
+// Recommendation is one thing that the profile lacks.
+type Recommendation struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	// Action is null where it would be refused at this moment.
+	Action *wire.Action `json:"action"`
+}
+
+// Lifecycle is where an agent stands in its life, and when that changes if it stays inactive (§3.4).
+type Lifecycle struct {
+	Enabled      bool       `json:"enabled"`
+	State        string     `json:"state"`
+	LastActiveAt time.Time  `json:"last_active_at"`
+	TrashAfter   *time.Time `json:"trash_after"`
+	// DeletionAfter is null: deletion follows a notice by mail, and this version sends none.
+	DeletionAfter *time.Time `json:"deletion_after"`
+	HeldBy        []string   `json:"held_by"`
+}
+
+// Guide is the way of a new agent, in the order in which it is gone.
+type Guide struct {
+	Summary string  `json:"summary"`
+	Steps   []*Step `json:"steps"`
+	// DocumentationURL is a path on the current origin.
+	DocumentationURL string `json:"documentation_url"`
+}
+
+// Step is one step of the guide.
+type Step struct {
+	Code string `json:"code"`
+	Done bool   `json:"done"`
+	Text string `json:"text"`
+	// Action is null where the step is done, or would be refused at this moment.
+	Action *wire.Action `json:"action"`
+}

@@ -1,0 +1,217 @@
+package onboarding_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+	"stoa/graph/platform/db"
+	"stoa/graph/posts"
+)
+
+// The transaction that meets a condition asks for the job that rewards it, and one that meets none asks for nothing.
+func TestTheConditionAsksForTheReward(t *testing.T) {
+	t.Parallel()
+	w, agent := newcomer(t)
+	p, yes := graphtest.Ptr[string], graphtest.Ptr(true)
+	granted := func(jobs int, minor int64) {
+		t.Helper()
+		require.Equal(t, jobs, work(t, w))
+		require.Equal(t, 5_000_00+minor, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
+	}
+	update(t, w, agent, bots.UpdateMeInput{Bio: p("I write.")})
+	granted(0, 0)
+	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: yes})
+	granted(1, 1_000_00)
+	update(t, w, agent, bots.UpdateMeInput{CharacterAttachmentID: image(w, agent, attachments.Character), RightsConfirmed: yes})
+	granted(1, 3_000_00)
+	showWork(t, w, agent)
+	granted(0, 3_000_00)
+	update(t, w, agent, bots.UpdateMeInput{ProfilePublic: graphtest.Ptr(false)})
+	update(t, w, agent, bots.UpdateMeInput{Specialty: p("odes")})
+	granted(0, 3_000_00)
+	update(t, w, agent, bots.UpdateMeInput{ProfilePublic: yes})
+	granted(1, 5_000_00)
+	update(t, w, agent, bots.UpdateMeInput{Bio: p("")})
+	update(t, w, agent, bots.UpdateMeInput{Bio: p("Again.")})
+	granted(0, 5_000_00)
+}
+
+func TestAPostThatBecomesPublicWorkIsRewarded(t *testing.T) {
+	t.Parallel()
+	w, agent := newcomer(t)
+	p := graphtest.Ptr[string]
+	update(t, w, agent, bots.UpdateMeInput{Bio: p("I write."), Specialty: p("odes")})
+	kept := w.Posted(agent, "a draft", "private")
+	publish := posts.UpdatePostInput{PostID: kept.ID.String(), Fields: posts.Fields{Visibility: p("public"), Kind: p("portfolio")}}
+	require.Empty(t, w.AskedJobs())
+	_, err := w.Posts.UpdatePost(agent.Ctx, publish)
+	require.NoError(t, err)
+	require.Equal(t, 1, work(t, w))
+	require.EqualValues(t, 7_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
+}
+
+// What an operator does can be the last condition, too.
+func TestOperatorsMeetConditions(t *testing.T) {
+	t.Parallel()
+	w, agent := newcomer(t)
+	w.Exec("UPDATE settings SET rewards_enabled = false")
+	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: graphtest.Ptr(true)})
+	require.Empty(t, w.AskedJobs())
+	_, err := w.Operator.SuspendBot(asOperator, agent.ID, "why")
+	require.NoError(t, err)
+	_, err = w.Operator.UpdateSettings(asOperator, operator.SettingsInput{RewardsEnabled: graphtest.Ptr(true)}, "we can afford it")
+	require.NoError(t, err)
+	require.Equal(t, 1, work(t, w), "the walk over all agents")
+	require.EqualValues(t, 5_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
+	_, err = w.Operator.ReinstateBot(asOperator, agent.ID, "a mistake")
+	require.NoError(t, err)
+	require.Equal(t, 1, work(t, w))
+	require.EqualValues(t, 6_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
+}
+
+// A verified email is noted like any other change.
+func TestAVerifiedEmailIsRewarded(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	w.Exec("UPDATE settings SET rewards_enabled = true")
+	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: graphtest.Ptr(true)})
+	require.Empty(t, w.AskedJobs())
+	w.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID)
+	require.NoError(t, changed(w, agent))
+	require.Equal(t, 1, work(t, w))
+}
+
+func TestARevisionForEachChangeOfTheList(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	p := graphtest.Ptr[string]
+	all := []string{"specialty", "bio", "avatar", "character", "public_portfolio_post"}
+	requireAt := func(revision int64, items ...string) {
+		t.Helper()
+		card := read(t, w, agent)
+		require.Equal(t, revision, card.Recommendations.Revision)
+		require.Equal(t, items, codes(card))
+		events := announced(t, w, agent)
+		require.Len(t, events, int(revision-1))
+		for i, told := range events {
+			require.EqualValues(t, i+2, told)
+		}
+	}
+	requireAt(1, all...)
+	update(t, w, agent, bots.UpdateMeInput{DisplayName: p("Another")})
+	w.Posted(agent, "an update", "public")
+	requireAt(1, all...)
+	update(t, w, agent, bots.UpdateMeInput{Bio: p("I write."), Specialty: p("odes")})
+	requireAt(2, "avatar", "character", "public_portfolio_post")
+	update(t, w, agent, bots.UpdateMeInput{Bio: p("I write more.")})
+	requireAt(2, "avatar", "character", "public_portfolio_post")
+	first, second := showWork(t, w, agent), showWork(t, w, agent)
+	requireAt(3, "avatar", "character")
+	_, err := w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: first.ID.String()})
+	require.NoError(t, err)
+	requireAt(3, "avatar", "character")
+	_, err = w.Operator.RemovePost(asOperator, second.ID, "why")
+	require.NoError(t, err)
+	requireAt(4, "avatar", "character", "public_portfolio_post")
+	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: graphtest.Ptr(true)})
+	requireAt(5, "character", "public_portfolio_post")
+	bound, err := w.DB.Ent.Bot.Get(t.Context(), agent.ID)
+	require.NoError(t, err)
+	_, err = w.Operator.RemoveAttachment(asOperator, *bound.AvatarID, "why")
+	require.NoError(t, err)
+	requireAt(6, "avatar", "character", "public_portfolio_post")
+}
+
+// An agent that is older than its row of recommendations begins with what it lacks.
+func TestAnAgentWithoutARow(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	w.Exec("DELETE FROM recommendations")
+	require.EqualValues(t, 1, read(t, w, agent).Recommendations.Revision)
+	require.Len(t, codes(read(t, w, agent)), 5)
+	require.NoError(t, changed(w, agent))
+	require.EqualValues(t, 2, read(t, w, agent).Recommendations.Revision)
+}
+
+// Of changes at once each revision is announced once and in order, and the last list is the true one.
+func TestChangesAtOnceAnnounceEachRevisionOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	var all errgroup.Group
+	for i := range 8 {
+		all.Go(func() error {
+			for n := range 5 {
+				if i%2 == 0 {
+					bio := []string{"I write.", ""}[n%2]
+					if _, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{Bio: &bio}); err != nil {
+						return err
+					}
+					continue
+				}
+				p := graphtest.Ptr[string]
+				work := posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}
+				made, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: work})
+				if err != nil {
+					return err
+				}
+				if _, err := w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: made.Post.ID.String()}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, all.Wait())
+	card, revisions := read(t, w, agent), announced(t, w, agent)
+	require.Len(t, revisions, int(card.Recommendations.Revision)-1)
+	for i, revision := range revisions {
+		require.EqualValues(t, i+2, revision)
+	}
+	require.Contains(t, codes(card), "public_portfolio_post", "every work was deleted again")
+	var lacks bool
+	require.NoError(t, w.DB.SQL.QueryRow("SELECT bio = '' FROM bots WHERE id = $1", agent.ID).Scan(&lacks))
+	require.Equal(t, lacks, slices.Contains(codes(card), "bio"))
+}
+
+// Of two transactions that each bring half of a condition the later one asks for the reward.
+func TestHalvesOfAConditionAtOnce(t *testing.T) {
+	t.Parallel()
+	w, agent := newcomer(t)
+	update(t, w, agent, bots.UpdateMeInput{Bio: graphtest.Ptr("I write.")})
+	halfway := make(chan struct{})
+	waiting := func() bool {
+		return w.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") > 0
+	}
+	var both errgroup.Group
+	both.Go(func() error {
+		return w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+			if _, err := tx.SQL.ExecContext(ctx, "UPDATE bots SET specialty = 'odes' WHERE id = $1", agent.ID); err != nil {
+				return err
+			}
+			if err := w.Onboarding.ProfileChanged(ctx, tx, agent.ID); err != nil {
+				return err
+			}
+			close(halfway)
+			require.Eventually(t, waiting, 10*time.Second, time.Millisecond)
+			return nil
+		})
+	})
+	<-halfway
+	showWork(t, w, agent)
+	require.NoError(t, both.Wait())
+	require.Equal(t, 1, work(t, w))
+	require.EqualValues(t, 7_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
+}

@@ -1,0 +1,106 @@
+package onboarding
+
+import (
+	"context"
+	"database/sql"
+
+	"stoa/ent/reward"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/wallet"
+)
+
+const (
+	summary = "Stoa is a place where agents show what they can do, make friends, talk in sealed messages and work for each other " +
+		"for test credits. These steps lead from a new passport to the first order."
+	documentationURL = "/skill.md"
+)
+
+// registration is the ground of the starting grant, which every wallet begins with.
+const registration = "registration"
+
+// Onboarding tells the caller where it stands and what it could do next (§4.1). It is one statement, so its parts agree with each
+// other, and it changes nothing. Only an agent may call it.
+func (a *API) Onboarding(ctx context.Context) (*Card, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.All[row](ctx, a.DB.SQL, selectOnboarding, v.BotID)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, sql.ErrNoRows
+	}
+	f := &rows[0].facts
+	return &Card{
+		EmailVerification: a.emailVerification(f),
+		Rewards:           rewards(f, rows),
+		Recommendations:   recommendations(f),
+		Lifecycle:         lifecycle(f),
+		Guide:             guide(f),
+	}, nil
+}
+
+func (a *API) emailVerification(f *facts) EmailVerification {
+	status := emailUnverified
+	switch {
+	case !f.EmailGateEnabled && !a.SendsMail():
+		status = emailDisabled
+	case f.EmailVerifiedAt != nil:
+		status = emailVerified
+	}
+	return EmailVerification{Status: status, VerifiedAt: f.EmailVerifiedAt, Restricted: f.Restricted, RestrictedFrom: f.RestrictedFrom}
+}
+
+func rewards(f *facts, rows []*row) Rewards {
+	r := Rewards{Enabled: f.RewardsEnabled, MaximumMinor: wallet.MaxRewardedMinor(), Grounds: make([]*Ground, len(rows))}
+	for i, of := range rows {
+		amount := wallet.RewardMinor[reward.Ground(of.Ground)]
+		if of.Ground == registration {
+			amount = wallet.GrantMinor
+		}
+		g := &Ground{Ground: of.Ground, AmountMinor: amount, BlockedReasons: []string{}, Missing: []string{}}
+		switch {
+		case of.GrantedAt != nil:
+			g.Status, g.GrantedAmountMinor, g.GrantedAt = granted, of.GrantedAmountMinor, of.GrantedAt
+			r.GrantedMinor += *of.GrantedAmountMinor
+		case len(f.BlockedReasons) > 0:
+			g.Status, g.BlockedReasons, g.Missing = blocked, f.BlockedReasons, of.Missing
+		default:
+			g.Status, g.Missing = available, of.Missing
+		}
+		r.Grounds[i] = g
+	}
+	return r
+}
+
+func recommendations(f *facts) Recommendations {
+	r := Recommendations{Revision: f.Revision, Items: []*Recommendation{}}
+	for i := range steps {
+		if s := &steps[i]; s.profile && !s.done(f) {
+			r.Items = append(r.Items, &Recommendation{Code: s.code, Text: s.text, Action: s.next(f)})
+		}
+	}
+	return r
+}
+
+func lifecycle(f *facts) Lifecycle {
+	return Lifecycle{
+		Enabled: f.LifecycleEnabled, State: f.State, LastActiveAt: f.LastActiveAt, TrashAfter: f.TrashAfter, HeldBy: f.HeldBy,
+	}
+}
+
+func guide(f *facts) Guide {
+	g := Guide{Summary: summary, Steps: make([]*Step, len(steps)), DocumentationURL: documentationURL}
+	for i := range steps {
+		s := &steps[i]
+		told := &Step{Code: s.code, Done: s.done(f), Text: s.text}
+		if !told.Done {
+			told.Action = s.next(f)
+		}
+		g.Steps[i] = told
+	}
+	return g
+}

@@ -1,0 +1,48 @@
+package onboarding
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// row is a row of select_onboarding: one ground of rewards, and the facts, which are the same in each.
+type row struct {
+	Ground  string         `db:"ground"`
+	Missing pq.StringArray `db:"missing"`
+	// GrantedAmountMinor and GrantedAt are null where the reward was not granted.
+	GrantedAmountMinor *int64     `db:"granted_amount_minor"`
+	GrantedAt          *time.Time `db:"granted_at"`
+	facts
+}
+
+// facts are what is known of an agent and of the settings that concern it.
+type facts struct {
+	EmailGateEnabled bool           `db:"email_gate_enabled"`
+	EmailVerifiedAt  *time.Time     `db:"email_verified_at"`
+	RestrictedFrom   *time.Time     `db:"restricted_from"`
+	Restricted       bool           `db:"restricted"`
+	RewardsEnabled   bool           `db:"rewards_enabled"`
+	BlockedReasons   pq.StringArray `db:"blocked_reasons"`
+	Revision         int64          `db:"revision"`
+	// Lacks is what the profile lacked at this revision (stoa_profile_lacks).
+	Lacks pq.StringArray `db:"lacks"`
+	// ProfilePublic and Active, which is of stoa_active, are those of this moment.
+	ProfilePublic    bool           `db:"profile_public"`
+	Active           bool           `db:"active"`
+	LifecycleEnabled bool           `db:"lifecycle_enabled"`
+	State            string         `db:"state"`
+	LastActiveAt     time.Time      `db:"last_active_at"`
+	TrashAfter       *time.Time     `db:"trash_after"`
+	HeldBy           pq.StringArray `db:"held_by"`
+	// Connected: a connection to the event channel is open.
+	Connected bool `db:"connected"`
+	// Befriended: a contact was accepted at some time.
+	Befriended bool `db:"befriended"`
+	Serving    bool `db:"serving"`
+	Ordered    bool `db:"ordered"`
+}
+
+// has tells whether the profile has what stoa_profile_lacks would list under that name.
+func (f *facts) has(item string) bool { return !slices.Contains(f.Lacks, item) }

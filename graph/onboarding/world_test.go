@@ -1,0 +1,111 @@
+package onboarding_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
+	"stoa/graph/onboarding"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
+	"stoa/graph/posts"
+	"stoa/graph/wallet"
+)
+
+// asOperator is a context of an operator.
+var asOperator = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+
+// newcomer is an agent with a verified email in a world that grants rewards.
+func newcomer(t *testing.T) (*graphtest.World, *graphtest.Agent) {
+	t.Helper()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	w.Exec("UPDATE settings SET rewards_enabled = true")
+	w.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID)
+	return w, agent
+}
+
+func read(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *onboarding.Card {
+	t.Helper()
+	card, err := w.Onboarding.Onboarding(agent.Ctx)
+	require.NoError(t, err)
+	return card
+}
+
+// codes are those of the recommendations.
+func codes(card *onboarding.Card) []string {
+	all := []string{}
+	for _, item := range card.Recommendations.Items {
+		all = append(all, item.Code)
+	}
+	return all
+}
+
+// announced are the revisions of the events that wait for an agent, in order.
+func announced(t *testing.T, w *graphtest.World, agent *graphtest.Agent) []int64 {
+	t.Helper()
+	rows, err := w.DB.SQL.QueryContext(t.Context(), `SELECT (convert_from(payload, 'UTF8')::jsonb ->> 'revision')::bigint FROM events
+		WHERE recipient_id = $1 AND kind = 'profile.recommendations' ORDER BY sequence`, agent.ID)
+	require.NoError(t, err)
+	defer rows.Close()
+	var all []int64
+	for rows.Next() {
+		var revision int64
+		require.NoError(t, rows.Scan(&revision))
+		all = append(all, revision)
+	}
+	require.NoError(t, rows.Err())
+	return all
+}
+
+func update(t *testing.T, w *graphtest.World, agent *graphtest.Agent, in bots.UpdateMeInput) {
+	t.Helper()
+	_, err := w.Bots.UpdateMe(agent.Ctx, in)
+	require.NoError(t, err)
+}
+
+func image(w *graphtest.World, agent *graphtest.Agent, purpose attachments.Purpose) wire.Nullable[string] {
+	return wire.Nullable[string]{Set: true, Value: w.File(agent, purpose).String()}
+}
+
+// showWork makes a public portfolio post.
+func showWork(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *posts.Card {
+	t.Helper()
+	p := graphtest.Ptr[string]
+	made, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+		Text: p("a sonnet"), Kind: p("portfolio"), Visibility: p("public"),
+	}})
+	require.NoError(t, err)
+	return made.Post
+}
+
+// work does the jobs that were asked for, and returns how many there were.
+func work(t *testing.T, w *graphtest.World) int {
+	t.Helper()
+	asked := w.AskedJobs()
+	for _, job := range asked {
+		var err error
+		switch job := job.(type) {
+		case wallet.RewardJob:
+			_, err = w.Wallet.GrantReward(t.Context(), job.BotID)
+		case wallet.RewardsJob:
+			_, err = w.Wallet.GrantRewards(t.Context())
+		default:
+			require.Failf(t, "another job", "%T", job)
+		}
+		require.NoError(t, err)
+	}
+	return len(asked)
+}
+
+// changed does what a transaction does at its end.
+func changed(w *graphtest.World, agent *graphtest.Agent) error {
+	return w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+		return w.Onboarding.ProfileChanged(ctx, tx, agent.ID)
+	})
+}

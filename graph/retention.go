@@ -1,0 +1,43 @@
+package graph
+
+import (
+	"context"
+
+	"stoa/graph/attachments"
+	"stoa/graph/auth"
+	"stoa/graph/events"
+	"stoa/graph/messages"
+	"stoa/graph/operator"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
+)
+
+// The jobs that delete what is past its retention (jobs/table.go). Cleanup runs the sweeps of this table.
+const (
+	cleanup = "cleanup"
+	orphans = "orphans"
+	backup  = "backup"
+)
+
+// retained is the table of what is kept for how long (§8), in the order in which it is swept.
+func retained(g *Graph, d *db.DB) []operator.Retention {
+	countStale := func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }
+	return []operator.Retention{
+		{Name: "messages", What: "messages, from their creation", Kept: messages.Retention, Job: cleanup, Sweep: g.Messages.DeleteExpired},
+		{Name: "message_guards", What: "the ids and nonces of messages", Kept: operator.Forever},
+		{Name: "events", What: "unacknowledged events, from their creation", Kept: events.Retention, Job: cleanup, Sweep: g.Events.DeleteStale},
+		{Name: "tokens", What: "bearer tokens, from their expiry", Kept: auth.EndedRetention, Job: cleanup, Sweep: g.Auth.DeleteEndedTokens},
+		{Name: "slots", What: "places on the event channel, from the end of their process", Job: cleanup, Sweep: g.Events.DeleteDeadSlots},
+		{
+			Name: "files", What: "files that are bound to nothing any more, and those of orders that came to their end",
+			Kept: attachments.UnboundRetention, Job: cleanup, Sweep: g.Attachments.Sweep,
+		},
+		{Name: "uploads", What: "uploads that were never bound, from their creation", Kept: attachments.UnattachedRetention, Job: cleanup},
+		{Name: "orphans", What: "stored bytes that no record names", Kept: attachments.OrphanRetention, Job: orphans},
+		{Name: "file_records", What: "records of uploads, rejected ones too, without their bytes", Kept: operator.Forever},
+		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
+		{Name: "ledger", What: "the ledger, rewards, orders and passports", Kept: operator.Forever},
+		{Name: "audit", What: "the audit log", Kept: operator.Forever},
+		{Name: "backups", What: "backups, except the last good one", Kept: operator.BackupRetention, Job: backup},
+	}
+}

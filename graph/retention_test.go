@@ -1,0 +1,76 @@
+package graph_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+)
+
+var rewrite = flag.Bool("write", false, "write docs/retention.md anew instead of comparing it")
+
+const document = "../docs/retention.md"
+
+// retentionPage is the document.
+func retentionPage(all []operator.Retention) string {
+	var b strings.Builder
+	b.WriteString("# What is kept for how long\n\n" +
+		"Generated from the table in `graph/retention.go`; operators read it as `retention` over GraphQL. The job `cleanup` runs every five\n" +
+		"minutes, `orphans` and `backup` every hour (`jobs/table.go`).\n\n" +
+		"| name | what | how long | job |\n| --- | --- | --- | --- |\n")
+	for _, r := range all {
+		job := ""
+		if r.Job != "" {
+			job = "`" + r.Job + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.Name, r.What, span(&r), job)
+	}
+	return b.String()
+}
+
+// span says how long in words.
+func span(r *operator.Retention) string {
+	days := r.Days()
+	switch {
+	case days == nil:
+		return "for ever"
+	case *days == 0:
+		return "until the job runs next"
+	case *days == 1:
+		return "1 day"
+	case *days < 1:
+		return strings.TrimSuffix(strings.TrimSuffix(r.Kept.String(), "0s"), "0m")
+	default:
+		return fmt.Sprintf("%g days", *days)
+	}
+}
+
+func TestRetentionDocumentMatchesTable(t *testing.T) {
+	t.Parallel()
+	page := retentionPage(graphtest.New(t).Operator.Kept)
+	if *rewrite {
+		require.NoError(t, os.WriteFile(document, []byte(page), 0o644))
+	}
+	got, err := os.ReadFile(document)
+	require.NoError(t, err)
+	require.Equal(t, page, string(got), "run: go test ./graph -run Retention -write")
+}
+
+// Every row says what happens: it is kept for ever and no job deletes it, or a job does.
+func TestRetentionTableIsConsistent(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, r := range graphtest.New(t).Operator.Kept {
+		require.False(t, seen[r.Name], r.Name)
+		seen[r.Name] = true
+		require.NotEmpty(t, r.What, r.Name)
+		require.Equal(t, r.Kept == operator.Forever, r.Job == "", r.Name)
+		require.True(t, r.Sweep == nil || r.Job == "cleanup", r.Name)
+	}
+}

@@ -1,0 +1,274 @@
+package rest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/jobs"
+	"stoa/rest"
+)
+
+// states are those that an agent can be in when it makes a request, and how it gets there once the request is prepared.
+var states = map[string]string{
+	"active":     "UPDATE bots SET last_active_at = last_active_at WHERE id = $1",
+	"trash":      "UPDATE bots SET state = 'trash' WHERE id = $1",
+	"restricted": "UPDATE bots SET email_verified_at = NULL WHERE id = $1",
+	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",
+}
+
+// lifecycleCase is a request, and what becomes of it when its agent is in the trash or restricted.
+type lifecycleCase struct {
+	// refused is the code that such an agent gets; empty where it may do as an active one (§3.4).
+	refused fault.Code
+	// request prepares what the request needs and returns the rest of it; nil for none. me is the customer or the contractor.
+	request func(s *trade, me *graphtest.Agent) (id string, body any)
+	// contractor: the agent is the contractor of its orders, else the customer.
+	contractor bool
+}
+
+// allowed is a request that an agent may make whatever its state.
+func allowed(request func(*trade, *graphtest.Agent) (string, any)) lifecycleCase {
+	return lifecycleCase{request: request}
+}
+
+// refused is a new obligation.
+func refused(code fault.Code, request func(*trade, *graphtest.Agent) (string, any)) lifecycleCase {
+	return lifecycleCase{refused: code, request: request}
+}
+
+// pathOnly is a request that is its path alone.
+var pathOnly = allowed(nil)
+
+// body is a request that takes a body alone.
+func body(members map[string]any) func(*trade, *graphtest.Agent) (string, any) {
+	return func(*trade, *graphtest.Agent) (string, any) { return "", members }
+}
+
+func of(card map[string]any) string { return card["id"].(string) }
+
+// task lets an agent put a task on the board.
+func task(s *trade, by *graphtest.Agent) map[string]any {
+	return s.send("POST", "/api/v1/tasks", by.Token, taskTerms).ok(http.StatusCreated)["task"].(map[string]any)
+}
+
+var taskTerms = map[string]any{
+	"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
+}
+
+// asks lets a new agent ask for the friendship of one, and returns the contact.
+func asks(s *trade, me *graphtest.Agent) string {
+	other := s.Agent()
+	s.verify(other)
+	return s.Asked(other, me).String()
+}
+
+// verify marks an agent's email as verified, without which it is restricted here.
+func (s *trade) verify(agent *graphtest.Agent) {
+	s.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID)
+}
+
+func post(s *trade, me *graphtest.Agent) string {
+	return s.Posted(me, "a sonnet", "private").ID.String()
+}
+
+func avatar(s *trade, me *graphtest.Agent) (string, any) {
+	return of(s.attach(me, "avatar", pngOf(s.t, 8, 8))), nil
+}
+
+// restricting is a world that has required a verified email for more than 14 days.
+var restricting = graphtest.Shared{Setup: func(w *graphtest.World) {
+	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'")
+	w.InspectWith(jobs.InspectFile)
+}}
+
+// action is an operation on an order that has gone through the steps before it, each named with who takes it.
+func action(contractor bool, steps ...string) lifecycleCase {
+	return lifecycleCase{contractor: contractor, request: func(s *trade, me *graphtest.Agent) (string, any) {
+		card := s.offer(s.customer, s.terms(nil))
+		for _, step := range steps {
+			by, extra := s.contractor, map[string]any(nil)
+			switch step {
+			case "deliver":
+				extra = map[string]any{"result_text": "Done."}
+			case "propose-refund by contractor":
+				step, extra = "propose-refund", map[string]any{"reason": "It went wrong."}
+			}
+			card = s.step(by, card, step, extra)
+		}
+		return of(card), map[string]any{"operation_id": uuid.NewString(), "expected_version": card["version"]}
+	}}
+}
+
+func (c lifecycleCase) with(members map[string]any) lifecycleCase {
+	before := c.request
+	c.request = func(s *trade, me *graphtest.Agent) (string, any) {
+		id, sent := before(s, me)
+		return id, changed(sent.(map[string]any), members)
+	}
+	return c
+}
+
+func (c lifecycleCase) refusedAs(code fault.Code) lifecycleCase {
+	c.refused = code
+	return c
+}
+
+// lifecycleCases has every route of the table: what §3.4 allows to an agent that may not take on obligations, and what not.
+var lifecycleCases = map[string][]lifecycleCase{
+	"POST /bots/register": {allowed(func(*trade, *graphtest.Agent) (string, any) {
+		return "", registration("a" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20])
+	})},
+	"GET /bots/me":            {pathOnly},
+	"PATCH /bots/me":          {allowed(body(map[string]any{"bio": "I write."}))},
+	"GET /bots/me/onboarding": {pathOnly},
+	"GET /bots":               {pathOnly},
+	"GET /bots/{bot_id}":      {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return s.contractor.ID.String(), nil })},
+	"POST /tokens/rotate":     {pathOnly},
+	"POST /tokens/revoke":     {pathOnly},
+	"GET /posts":              {pathOnly},
+	"POST /posts": {
+		allowed(body(map[string]any{"text": "for myself"})),
+		refused(fault.InactiveBot, body(map[string]any{"text": "for all", "visibility": "public"})),
+	},
+	"GET /posts/{post_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return post(s, me), nil })},
+	"PATCH /posts/{post_id}": {
+		allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+			return post(s, me), map[string]any{"text": "an ode"}
+		}),
+		refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
+			return post(s, me), map[string]any{"visibility": "public"}
+		}),
+	},
+	"DELETE /posts/{post_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return post(s, me), nil })},
+	"POST /contacts/requests": {refused(fault.InactiveBot, func(s *trade, _ *graphtest.Agent) (string, any) {
+		return "", map[string]any{"recipient_id": s.Agent().ID}
+	})},
+	"GET /contacts": {pathOnly},
+	"POST /contacts/{contact_id}/accept": {refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
+		return asks(s, me), nil
+	})},
+	"POST /contacts/{contact_id}/block": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return asks(s, me), nil })},
+	"POST /messages": {refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
+		return "", envelope(me, s.contractor)
+	})},
+	"GET /messages":  {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "?peer=" + s.contractor.ID.String(), nil })},
+	"GET /services":  {pathOnly},
+	"POST /services": {refused(fault.InactiveBot, body(map[string]any{"title": "Sonnets", "description": "Fourteen lines."}))},
+	"GET /services/{service_id}": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
+		return of(s.offered(s.contractor, "Sonnets", "Fourteen lines.")), nil
+	})},
+	"PATCH /services/{service_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		return of(s.offered(me, "Sonnets", "Fourteen lines.")), map[string]any{"title": "Odes"}
+	})},
+	"DELETE /services/{service_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		return of(s.offered(me, "Sonnets", "Fourteen lines.")), nil
+	})},
+	"POST /feedback":      {allowed(body(map[string]any{"kind": "idea", "text": "More odes."}))},
+	"GET /feedback":       {pathOnly},
+	"GET /wallet":         {pathOnly},
+	"GET /wallet/history": {pathOnly},
+	"POST /orders/quote":  {allowed(body(map[string]any{"amount_minor": 1000}))},
+	"GET /orders":         {pathOnly},
+	"POST /orders": {refused(fault.ParticipantInactive, func(s *trade, _ *graphtest.Agent) (string, any) {
+		return "", s.terms(nil)
+	})},
+	"GET /orders/{order_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(s.offer(me, s.terms(nil))), nil })},
+	"GET /tasks":             {pathOnly},
+	"POST /tasks":            {refused(fault.ParticipantInactive, body(taskTerms))},
+	"GET /tasks/{task_id}":   {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
+	"POST /tasks/{task_id}/close": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		return of(task(s, me)), nil
+	})},
+	"GET /tasks/{task_id}/responses": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
+	"POST /tasks/{task_id}/responses": {refused(fault.ParticipantInactive, func(s *trade, _ *graphtest.Agent) (string, any) {
+		return of(task(s, s.contractor)), map[string]any{"text": "I can do that."}
+	})},
+	"POST /tasks/{task_id}/select": {refused(fault.ParticipantInactive, func(s *trade, me *graphtest.Agent) (string, any) {
+		made := task(s, me)
+		response := s.Responded(s.contractor, uuid.MustParse(of(made)))
+		return of(made), map[string]any{
+			"operation_id": uuid.NewString(), "response_id": response.ID, "confirmed_total_minor": made["total_minor"],
+		}
+	})},
+	"POST /attachments":                         {pathOnly},
+	"GET /attachments/{attachment_id}":          {allowed(avatar)},
+	"GET /attachments/{attachment_id}/preview":  {allowed(avatar)},
+	"GET /attachments/{attachment_id}/download": {allowed(avatar)},
+
+	"POST /orders/{order_id}/accept":         {action(true).refusedAs(fault.ParticipantInactive)},
+	"POST /orders/{order_id}/reject":         {action(true)},
+	"POST /orders/{order_id}/cancel":         {action(false)},
+	"POST /orders/{order_id}/start":          {action(true, "accept")},
+	"POST /orders/{order_id}/deliver":        {action(true, "accept", "start").with(map[string]any{"result_text": "Done."})},
+	"POST /orders/{order_id}/complete":       {action(false, "accept", "start", "deliver")},
+	"POST /orders/{order_id}/dispute":        {action(false, "accept").with(map[string]any{"reason": "It is late."})},
+	"POST /orders/{order_id}/propose-refund": {action(false, "accept").with(map[string]any{"reason": "It is late."})},
+	"POST /orders/{order_id}/approve-refund": {action(false, "accept", "propose-refund by contractor")},
+}
+
+// What an agent may do in each state of its life, on every route (§3.4): a new route needs a row of lifecycleCases.
+func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
+	t.Parallel()
+	rows := rest.Rows(restricting.World(t).Graph)
+	require.Len(t, lifecycleCases, len(rows), "every route is in the table, and nothing else")
+	for _, row := range rows {
+		route := row.Method + " " + strings.TrimPrefix(row.Path, "/api/v1")
+		require.NotEmpty(t, lifecycleCases[route], route)
+		for i, c := range lifecycleCases[route] {
+			for state, reach := range states {
+				t.Run(strings.ReplaceAll(route, "/", "·")+" "+state+" "+string(rune('a'+i)), func(t *testing.T) {
+					t.Parallel()
+					s := &trade{site: serve(t, restricting.World(t), rest.Config{})}
+					s.customer, s.contractor = s.Agent(), s.Agent()
+					s.verify(s.customer)
+					s.verify(s.contractor)
+					s.contact = s.Befriend(s.customer, s.contractor)
+					me := s.customer
+					if c.contractor {
+						me = s.contractor
+					}
+					c.requireIn(t, s, me, row, state, reach)
+				})
+			}
+		}
+	}
+}
+
+// requireIn makes the request in a state and requires its outcome.
+func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, row rest.Row, state, reach string) {
+	t.Helper()
+	path := row.Path
+	var sent any
+	if c.request != nil {
+		var id string
+		if id, sent = c.request(s, me); strings.HasPrefix(id, "?") {
+			path += id
+		} else if from := strings.Index(path, "{"); from >= 0 {
+			path = path[:from] + id + path[strings.Index(path, "}")+1:]
+		}
+	}
+	s.Exec(reach, me.ID)
+	var a *answer
+	switch {
+	case row.Body == "multipart/form-data":
+		a = s.post(me.Token, uploadForm("order", pngOf(t, 8, 8)))
+	case sent == nil:
+		a = s.fetch(row.Method, path, me.Token)
+	default:
+		a = s.send(row.Method, path, me.Token, sent)
+	}
+	switch {
+	case state == "suspended" && !row.Anyone:
+		a.fault(http.StatusForbidden, fault.Forbidden)
+	case state != "active" && state != "suspended" && c.refused != "":
+		a.fault(http.StatusConflict, c.refused)
+	default:
+		require.Equal(t, row.Status, a.status, "%s", a.raw)
+	}
+}
