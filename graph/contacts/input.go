@@ -48,11 +48,7 @@ type ListInput struct {
 
 // Check returns invalid_id unless before, if sent, is one UUID.
 func (in ListInput) Check() (*uuid.UUID, error) {
-	before, refused := page.ID("before", in.Before)
-	if refused != nil {
-		return nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
-	}
-	return before, nil
+	return page.ID("before", in.Before)
 }
 
 func id(field, sent string) (uuid.UUID, error) {

@@ -165,16 +165,15 @@ type DialogInput struct {
 
 // Check returns invalid_id unless peer is one UUID and before, if sent, is one too.
 func (in DialogInput) Check() (peer uuid.UUID, before *uuid.UUID, err error) {
-	sent, refused := page.ID("peer", in.Peer)
-	if refused == nil {
-		before, refused = page.ID("before", in.Before)
+	sent, err := page.ID("peer", in.Peer)
+	if err != nil {
+		return uuid.Nil, nil, err
 	}
-	switch {
-	case refused != nil:
-		return uuid.Nil, nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
-	case sent == nil:
+	if before, err = page.ID("before", in.Before); err != nil {
+		return uuid.Nil, nil, err
+	}
+	if sent == nil {
 		return uuid.Nil, nil, fault.Field(fault.InvalidID, "peer", "is required")
-	default:
-		return *sent, before, nil
 	}
+	return *sent, before, nil
 }

@@ -210,9 +210,6 @@ func (in TaskResponsesInput) Check() (taskID uuid.UUID, before *uuid.UUID, err e
 	if taskID, err = (TaskInput{in.TaskID}).Check(); err != nil {
 		return uuid.Nil, nil, err
 	}
-	before, refused := page.ID("before", in.Before)
-	if refused != nil {
-		return uuid.Nil, nil, fault.Field(fault.InvalidID, refused.Field, refused.Reason)
-	}
-	return taskID, before, nil
+	before, err = page.ID("before", in.Before)
+	return taskID, before, err
 }

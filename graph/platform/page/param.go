@@ -66,17 +66,17 @@ func (p Param) MarshalGQL(w io.Writer) {
 
 // ID reads the query parameter called name, given as all its values in the query: one UUID, such as the `before` of a cursor list
 // (§1.5). It returns nil where none was sent, and invalid_id for one that is repeated, empty or malformed.
-func ID(name string, values []string) (*uuid.UUID, *Error) {
+func ID(name string, values []string) (*uuid.UUID, error) {
 	switch len(values) {
 	case 0:
 		return nil, nil
 	case 1:
 	default:
-		return nil, &Error{fault.InvalidID, name, "must be sent once"}
+		return nil, fault.Field(fault.InvalidID, name, "must be sent once")
 	}
 	id, err := text.UUID(values[0])
 	if err != nil {
-		return nil, &Error{fault.InvalidID, name, err.Error()}
+		return nil, fault.Field(fault.InvalidID, name, err.Error())
 	}
 	return &id, nil
 }
