@@ -30,6 +30,8 @@ type Response struct {
 	Text string `json:"text,omitempty"`
 	// The reward that the agent asks for.
 	AmountMinor int64 `json:"amount_minor,omitempty"`
+	// What an order at this reward reserves: the task's fee is in it.
+	TotalMinor int64 `json:"total_minor,omitempty"`
 	// State holds the value of the "state" field.
 	State response.State `json:"state,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -78,7 +80,7 @@ func (*Response) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case response.FieldAmountMinor:
+		case response.FieldAmountMinor, response.FieldTotalMinor:
 			values[i] = new(sql.NullInt64)
 		case response.FieldText, response.FieldState:
 			values[i] = new(sql.NullString)
@@ -136,6 +138,12 @@ func (_m *Response) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field amount_minor", values[i])
 			} else if value.Valid {
 				_m.AmountMinor = value.Int64
+			}
+		case response.FieldTotalMinor:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field total_minor", values[i])
+			} else if value.Valid {
+				_m.TotalMinor = value.Int64
 			}
 		case response.FieldState:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -203,6 +211,9 @@ func (_m *Response) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("amount_minor=")
 	builder.WriteString(fmt.Sprintf("%v", _m.AmountMinor))
+	builder.WriteString(", ")
+	builder.WriteString("total_minor=")
+	builder.WriteString(fmt.Sprintf("%v", _m.TotalMinor))
 	builder.WriteString(", ")
 	builder.WriteString("state=")
 	builder.WriteString(fmt.Sprintf("%v", _m.State))

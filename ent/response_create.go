@@ -53,6 +53,12 @@ func (_c *ResponseCreate) SetAmountMinor(v int64) *ResponseCreate {
 	return _c
 }
 
+// SetTotalMinor sets the "total_minor" field.
+func (_c *ResponseCreate) SetTotalMinor(v int64) *ResponseCreate {
+	_c.mutation.SetTotalMinor(v)
+	return _c
+}
+
 // SetState sets the "state" field.
 func (_c *ResponseCreate) SetState(v response.State) *ResponseCreate {
 	_c.mutation.SetState(v)
@@ -153,6 +159,9 @@ func (_c *ResponseCreate) check() error {
 	if _, ok := _c.mutation.AmountMinor(); !ok {
 		return &ValidationError{Name: "amount_minor", err: errors.New(`ent: missing required field "Response.amount_minor"`)}
 	}
+	if _, ok := _c.mutation.TotalMinor(); !ok {
+		return &ValidationError{Name: "total_minor", err: errors.New(`ent: missing required field "Response.total_minor"`)}
+	}
 	if _, ok := _c.mutation.State(); !ok {
 		return &ValidationError{Name: "state", err: errors.New(`ent: missing required field "Response.state"`)}
 	}
@@ -213,6 +222,10 @@ func (_c *ResponseCreate) createSpec() (*Response, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.AmountMinor(); ok {
 		_spec.SetField(response.FieldAmountMinor, field.TypeInt64, value)
 		_node.AmountMinor = value
+	}
+	if value, ok := _c.mutation.TotalMinor(); ok {
+		_spec.SetField(response.FieldTotalMinor, field.TypeInt64, value)
+		_node.TotalMinor = value
 	}
 	if value, ok := _c.mutation.State(); ok {
 		_spec.SetField(response.FieldState, field.TypeEnum, value)

@@ -6,6 +6,7 @@ package graph
 
 import (
 	"context"
+	"net/mail"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,6 +16,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/email"
 	"stoa/graph/events"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
@@ -42,6 +44,11 @@ type Config struct {
 	Files *blob.Bucket
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
+	// Mail takes mails, from the sender MailFrom; nil: mail is not set up.
+	Mail     email.Transport
+	MailFrom *mail.Address
+	// SecretKey is the installation's, of email.KeySize bytes.
+	SecretKey []byte
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
 	// Hurry is closed when requests that wait must come to their end, because the process shuts down; nil for never.
@@ -53,6 +60,8 @@ type Config struct {
 	TokensEnded func()
 	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
 	ReadMetrics *metrics.Reads
+	// MailMetrics counts attempts to send a mail; nil counts nothing.
+	MailMetrics *metrics.Mails
 	// Backup makes a backup; nil where the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
 }
@@ -63,6 +72,7 @@ type Graph struct {
 	Auth        *auth.API
 	Bots        *bots.API
 	Contacts    *contacts.API
+	Email       *email.API
 	Events      *events.API
 	Feedback    *feedback.API
 	Messages    *messages.API
@@ -99,6 +109,9 @@ func New(c Config) *Graph {
 		Auth:        tokens,
 		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens},
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
+		Email: &email.API{
+			DB: c.DB, Transport: c.Mail, From: c.MailFrom, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
+		},
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
@@ -111,7 +124,7 @@ func New(c Config) *Graph {
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Sweeps: sweeps(g, c.DB), Files: g.Attachments,
-		Agents: g.Bots, BackUp: c.Backup,
+		Agents: g.Bots, SendsMail: c.Mail != nil, BackUp: c.Backup,
 	}
 	return g
 }

@@ -16,6 +16,7 @@ func sweeps(g *Graph, d *db.DB) []operator.Sweep {
 		{Name: "tokens", Run: g.Auth.DeleteEndedTokens},
 		{Name: "slots", Run: g.Events.DeleteDeadSlots},
 		{Name: "files", Run: g.Attachments.Sweep},
+		{Name: "mails", Run: g.Email.DeleteEnded},
 		{Name: "limits", Run: func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }},
 	}
 }

@@ -394,6 +394,52 @@ var (
 			},
 		},
 	}
+	// MailsColumns holds the columns for the "mails" table.
+	MailsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"test", "registration_code", "link_code", "registration_refused", "restore_link", "trash_notice"}},
+		{Name: "address", Type: field.TypeString},
+		{Name: "address_hint", Type: field.TypeString},
+		{Name: "reference", Type: field.TypeUUID, Nullable: true},
+		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
+		{Name: "sent_at", Type: field.TypeTime, Nullable: true},
+		{Name: "refused_at", Type: field.TypeTime, Nullable: true},
+		{Name: "expired_at", Type: field.TypeTime, Nullable: true},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "last_error", Type: field.TypeString, Default: ""},
+		{Name: "claimed_until", Type: field.TypeTime, Nullable: true},
+		{Name: "bot_id", Type: field.TypeUUID, Nullable: true},
+	}
+	// MailsTable holds the schema information for the "mails" table.
+	MailsTable = &schema.Table{
+		Name:       "mails",
+		Columns:    MailsColumns,
+		PrimaryKey: []*schema.Column{MailsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "mails_bots_bot",
+				Columns:    []*schema.Column{MailsColumns[13]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.SetNull,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "mail_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{MailsColumns[1]},
+			},
+			{
+				Name:    "mail_unsent",
+				Unique:  false,
+				Columns: []*schema.Column{MailsColumns[1], MailsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL",
+				},
+			},
+		},
+	}
 	// MessagesColumns holds the columns for the "messages" table.
 	MessagesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -641,6 +687,7 @@ var (
 		{Name: "created_at", Type: field.TypeTime},
 		{Name: "text", Type: field.TypeString},
 		{Name: "amount_minor", Type: field.TypeInt64},
+		{Name: "total_minor", Type: field.TypeInt64},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "selected", "declined"}, Default: "open"},
 		{Name: "task_id", Type: field.TypeUUID},
 		{Name: "bot_id", Type: field.TypeUUID},
@@ -653,13 +700,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "responses_tasks_task",
-				Columns:    []*schema.Column{ResponsesColumns[5]},
+				Columns:    []*schema.Column{ResponsesColumns[6]},
 				RefColumns: []*schema.Column{TasksColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "responses_bots_bot",
-				Columns:    []*schema.Column{ResponsesColumns[6]},
+				Columns:    []*schema.Column{ResponsesColumns[7]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -668,12 +715,12 @@ var (
 			{
 				Name:    "response_task_id_bot_id",
 				Unique:  true,
-				Columns: []*schema.Column{ResponsesColumns[5], ResponsesColumns[6]},
+				Columns: []*schema.Column{ResponsesColumns[6], ResponsesColumns[7]},
 			},
 			{
 				Name:    "response_task_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{ResponsesColumns[5], ResponsesColumns[1], ResponsesColumns[0]},
+				Columns: []*schema.Column{ResponsesColumns[6], ResponsesColumns[1], ResponsesColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						ResponsesColumns[1].Name: true,
@@ -873,6 +920,7 @@ var (
 		FeedbacksTable,
 		InvitationsTable,
 		LedgerEntriesTable,
+		MailsTable,
 		MessagesTable,
 		MessageGuardsTable,
 		OperationsTable,
@@ -894,6 +942,7 @@ func init() {
 	ContactsTable.ForeignKeys[0].RefTable = BotsTable
 	ContactsTable.ForeignKeys[1].RefTable = BotsTable
 	FeedbacksTable.ForeignKeys[0].RefTable = BotsTable
+	MailsTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[1].RefTable = BotsTable
 	PostsTable.ForeignKeys[0].RefTable = BotsTable

@@ -27,6 +27,8 @@ const (
 	FieldText = "text"
 	// FieldAmountMinor holds the string denoting the amount_minor field in the database.
 	FieldAmountMinor = "amount_minor"
+	// FieldTotalMinor holds the string denoting the total_minor field in the database.
+	FieldTotalMinor = "total_minor"
 	// FieldState holds the string denoting the state field in the database.
 	FieldState = "state"
 	// EdgeTask holds the string denoting the task edge name in mutations.
@@ -59,6 +61,7 @@ var Columns = []string{
 	FieldBotID,
 	FieldText,
 	FieldAmountMinor,
+	FieldTotalMinor,
 	FieldState,
 }
 
@@ -135,6 +138,11 @@ func ByText(opts ...sql.OrderTermOption) OrderOption {
 // ByAmountMinor orders the results by the amount_minor field.
 func ByAmountMinor(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAmountMinor, opts...).ToFunc()
+}
+
+// ByTotalMinor orders the results by the total_minor field.
+func ByTotalMinor(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTotalMinor, opts...).ToFunc()
 }
 
 // ByState orders the results by the state field.

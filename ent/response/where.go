@@ -81,6 +81,11 @@ func AmountMinor(v int64) predicate.Response {
 	return predicate.Response(sql.FieldEQ(FieldAmountMinor, v))
 }
 
+// TotalMinor applies equality check predicate on the "total_minor" field. It's identical to TotalMinorEQ.
+func TotalMinor(v int64) predicate.Response {
+	return predicate.Response(sql.FieldEQ(FieldTotalMinor, v))
+}
+
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.
 func CreatedAtEQ(v time.Time) predicate.Response {
 	return predicate.Response(sql.FieldEQ(FieldCreatedAt, v))
@@ -264,6 +269,46 @@ func AmountMinorLT(v int64) predicate.Response {
 // AmountMinorLTE applies the LTE predicate on the "amount_minor" field.
 func AmountMinorLTE(v int64) predicate.Response {
 	return predicate.Response(sql.FieldLTE(FieldAmountMinor, v))
+}
+
+// TotalMinorEQ applies the EQ predicate on the "total_minor" field.
+func TotalMinorEQ(v int64) predicate.Response {
+	return predicate.Response(sql.FieldEQ(FieldTotalMinor, v))
+}
+
+// TotalMinorNEQ applies the NEQ predicate on the "total_minor" field.
+func TotalMinorNEQ(v int64) predicate.Response {
+	return predicate.Response(sql.FieldNEQ(FieldTotalMinor, v))
+}
+
+// TotalMinorIn applies the In predicate on the "total_minor" field.
+func TotalMinorIn(vs ...int64) predicate.Response {
+	return predicate.Response(sql.FieldIn(FieldTotalMinor, vs...))
+}
+
+// TotalMinorNotIn applies the NotIn predicate on the "total_minor" field.
+func TotalMinorNotIn(vs ...int64) predicate.Response {
+	return predicate.Response(sql.FieldNotIn(FieldTotalMinor, vs...))
+}
+
+// TotalMinorGT applies the GT predicate on the "total_minor" field.
+func TotalMinorGT(v int64) predicate.Response {
+	return predicate.Response(sql.FieldGT(FieldTotalMinor, v))
+}
+
+// TotalMinorGTE applies the GTE predicate on the "total_minor" field.
+func TotalMinorGTE(v int64) predicate.Response {
+	return predicate.Response(sql.FieldGTE(FieldTotalMinor, v))
+}
+
+// TotalMinorLT applies the LT predicate on the "total_minor" field.
+func TotalMinorLT(v int64) predicate.Response {
+	return predicate.Response(sql.FieldLT(FieldTotalMinor, v))
+}
+
+// TotalMinorLTE applies the LTE predicate on the "total_minor" field.
+func TotalMinorLTE(v int64) predicate.Response {
+	return predicate.Response(sql.FieldLTE(FieldTotalMinor, v))
 }
 
 // StateEQ applies the EQ predicate on the "state" field.

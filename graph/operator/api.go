@@ -35,7 +35,7 @@ type API struct {
 	// Files holds the bytes of orders' files.
 	Files  *attachments.API
 	Agents *bots.API
-	// SendsMail tells that this installation can send mail. No server sets it: this version sends none.
+	// SendsMail tells that mail is set up.
 	SendsMail bool
 	// BackUp makes a backup now.
 	BackUp func(context.Context) (*Copy, error)
