@@ -54,6 +54,8 @@ require (
 )
 
 require (
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
+	github.com/emersion/go-smtp v0.25.1
 	github.com/jmoiron/sqlx v1.4.0
 	github.com/wneessen/go-mail v0.8.1
 )

@@ -435,7 +435,7 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{MailsColumns[1], MailsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL",
+					Where: "(sent_at IS NULL) AND (refused_at IS NULL) AND (expired_at IS NULL)",
 				},
 			},
 		},

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// unsent is the condition of a mail that waits to be sent.
-const unsent = "sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL"
+// unsent is the condition of a mail that waits to be sent, in PostgreSQL's spelling.
+const unsent = "(sent_at IS NULL) AND (refused_at IS NULL) AND (expired_at IS NULL)"
 
 // Mail is one mail to an owner: to whom, about what, and what became of it. Its text is never stored; it is made from what
 // the reference leads to whenever the mail is sent.

@@ -39,7 +39,7 @@ func Parse(text string) (Address, error) {
 	switch {
 	case text == "":
 		return Address{}, errEmpty
-	case strings.ContainsFunc(text, unicode.IsControl):
+	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
 		return Address{}, errControl
 	case utf8.RuneCountInString(text) > maxAddress:
 		return Address{}, errLong

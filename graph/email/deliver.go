@@ -126,20 +126,25 @@ func describe(failed error, address string) string {
 	if failed == nil {
 		return ""
 	}
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(failed.Error(), " "))
+	text := oneLine(failed.Error())
 	local, _, _ := strings.Cut(address, "@")
 	for _, hidden := range []string{address, local} {
 		whole := regexp.MustCompile(`(?i)(^|[^\w.+-])` + regexp.QuoteMeta(hidden) + `($|[^\w+-])`)
 		text = whole.ReplaceAllString(text, "${1}…${2}")
 	}
-	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxError {
 		text = strings.ToValidUTF8(text[:maxError], "") + "…"
 	}
 	return text
+}
+
+// oneLine replaces control characters, invalid ones and runs of white space by one space each.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	return strings.Join(strings.Fields(text), " ")
 }

@@ -56,4 +56,6 @@ func (a *API) mac(label string, id uuid.UUID) []byte {
 	return m.Sum(nil)
 }
 
-func equal(one, other string) bool { return subtle.ConstantTimeCompare([]byte(one), []byte(other)) == 1 }
+func equal(one, other string) bool {
+	return subtle.ConstantTimeCompare([]byte(one), []byte(other)) == 1
+}

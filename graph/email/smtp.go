@@ -95,7 +95,7 @@ func (s *server) send(ctx context.Context, m *Message) (string, error) {
 		return "", s.explain(err)
 	}
 	if err := session.Mail("<" + m.From.String() + ">"); err != nil {
-		return "", fmt.Errorf("the sender was not accepted: %w", err)
+		return "", plain("the sender was not accepted", err)
 	}
 	if err := session.Rcpt("<" + m.To.String() + ">"); err != nil {
 		return "", final("the recipient was not accepted", err)
@@ -112,7 +112,7 @@ func (s *server) send(ctx context.Context, m *Message) (string, error) {
 	}
 	answer := "250"
 	if said, ok := body.(*smtp.DataCloser); ok {
-		answer += " " + said.ServerResponse()
+		answer = oneLine(answer + " " + said.ServerResponse())
 	}
 	_ = session.Quit() // the mail is accepted, whatever follows
 	return answer, nil
@@ -131,12 +131,12 @@ func (s *server) options(dial gomail.DialContextFunc) []gomail.Option {
 		return options
 	}
 	// A password goes over an unencrypted connection only where that was asked for.
-	plain, login := gomail.SMTPAuthPlain, gomail.SMTPAuthLogin
+	whole, login := gomail.SMTPAuthPlain, gomail.SMTPAuthLogin
 	if s.starttls == never {
-		plain, login = gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc
+		whole, login = gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc
 	}
 	return append(options, gomail.WithUsername(s.user), gomail.WithPassword(s.password), gomail.WithOpportunisticSMTPAuth(
-		gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthSCRAMSHA1, plain, login, gomail.SMTPAuthCramMD5))
+		gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthSCRAMSHA1, whole, login, gomail.SMTPAuthCramMD5))
 }
 
 func (s *server) tls() *tls.Config {
@@ -145,14 +145,16 @@ func (s *server) tls() *tls.Config {
 
 // explain adds what to do about an error from before the mail was begun.
 func (s *server) explain(err error) error {
-	unknown := new(tls.CertificateVerificationError)
+	unknown, answer := new(tls.CertificateVerificationError), new(textproto.Error)
 	switch {
+	case errors.As(err, &answer) && asksForLogin[answer.Code]:
+		return plain("the server did not accept user and password", err)
 	case errors.Is(err, smtp.ErrUnencrypted):
 		return errors.New("the server offers no encryption, so it does not get the password (?starttls=never sends it all the same)")
 	case errors.As(err, &unknown):
 		return fmt.Errorf("the server's certificate is not trusted (a file of certificates can be set): %w", err)
 	}
-	return fmt.Errorf("no session with %s: %w", s, err)
+	return plain("no session with "+s.String(), err)
 }
 
 // asksForLogin are answers by which a server wants authentication or encryption, whichever command they answer.
@@ -162,7 +164,20 @@ var asksForLogin = map[int]bool{530: true, 534: true, 535: true, 538: true}
 func final(what string, err error) error {
 	answer := new(textproto.Error)
 	if errors.As(err, &answer) && answer.Code/100 == 5 && !asksForLogin[answer.Code] {
-		return &RefusedError{Answer: answer.Error()}
+		return &RefusedError{Answer: answerText(answer)}
+	}
+	return plain(what, err)
+}
+
+// plain says what failed, with the server's answer as it was sent, where there is one.
+func plain(what string, err error) error {
+	if answer := new(textproto.Error); errors.As(err, &answer) {
+		return fmt.Errorf("%s: %s", what, answerText(answer))
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// answerText is an answer on one line.
+func answerText(answer *textproto.Error) string {
+	return oneLine(fmt.Sprintf("%d %s", answer.Code, answer.Msg))
 }

@@ -45,11 +45,15 @@ func newWorld(t TB, options ...Option) *World {
 	t.Helper()
 	clock := new(prepared.Clock)
 	address := NewDatabase(t)
-	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour}
+	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour, SecretKey: SecretKey}
 	for _, option := range options {
 		option(&config)
 	}
-	return &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64)}
+	w := &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64)}
+	if config.Enqueue == nil {
+		w.Email.InsertJob = w.deliverMail
+	}
+	return w
 }
 
 // Shift moves the database clock by d from the present.
