@@ -45,7 +45,7 @@ type Config struct {
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
 	// Mail takes mails, from the sender MailFrom; nil: mail is not set up.
-	Mail     email.Transport
+	Mail     email.Mailer
 	MailFrom *mail.Address
 	// SecretKey is the installation's, of email.KeySize bytes.
 	SecretKey []byte
@@ -110,16 +110,16 @@ func New(c Config) *Graph {
 		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens},
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Email: &email.API{
-			DB: c.DB, Transport: c.Mail, From: c.MailFrom, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
+			DB: c.DB, Mailer: c.Mail, From: c.MailFrom, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
 		},
-		Events:      outbox,
-		Feedback:    &feedback.API{DB: c.DB},
-		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
-		Orders:      &orders.API{DB: c.DB, Events: outbox},
-		Posts:       &posts.API{DB: c.DB},
-		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
-		Services:    &services.API{DB: c.DB, Reads: reads},
-		Wallet:      &wallet.API{DB: c.DB},
+		Events:   outbox,
+		Feedback: &feedback.API{DB: c.DB},
+		Messages: &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
+		Orders:   &orders.API{DB: c.DB, Events: outbox},
+		Posts:    &posts.API{DB: c.DB},
+		Profiles: &profiles.API{DB: c.DB, Reads: reads},
+		Services: &services.API{DB: c.DB, Reads: reads},
+		Wallet:   &wallet.API{DB: c.DB},
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,8 @@ type mailSettings struct {
 
 // mailSetup is what sends mail.
 type mailSetup struct {
-	transport email.Transport
-	from      *mail.Address
+	mailer email.Mailer
+	from   *mail.Address
 }
 
 // Validate refuses settings by which no mail could be sent.
@@ -51,7 +52,7 @@ func (s mailSettings) open(dataDir string) (*mailSetup, error) {
 	if _, err := email.Parse(from.Address); err != nil {
 		return nil, fmt.Errorf("--mail-from %w", err)
 	}
-	config := email.TransportConfig{URL: s.SMTPURL, DataDir: dataDir}
+	config := email.MailerConfig{URL: s.SMTPURL, DataDir: dataDir}
 	if s.SMTPPasswordFile != "" {
 		password, err := os.ReadFile(s.SMTPPasswordFile)
 		if err != nil {
@@ -62,15 +63,19 @@ func (s mailSettings) open(dataDir string) (*mailSetup, error) {
 		}
 	}
 	if s.SMTPCAFile != "" {
-		if config.CA, err = os.ReadFile(s.SMTPCAFile); err != nil {
+		certificates, err := os.ReadFile(s.SMTPCAFile)
+		if err != nil {
 			return nil, fmt.Errorf("--smtp-ca-file: %w", err)
 		}
+		if config.CA = x509.NewCertPool(); !config.CA.AppendCertsFromPEM(certificates) {
+			return nil, fmt.Errorf("--smtp-ca-file: %s holds no certificate in PEM", s.SMTPCAFile)
+		}
 	}
-	transport, err := email.NewTransport(config)
+	mailer, err := email.NewMailer(config)
 	if err != nil {
 		return nil, fmt.Errorf("--smtp-url %w", err)
 	}
-	return &mailSetup{transport, from}, nil
+	return &mailSetup{mailer, from}, nil
 }
 
 // mailCommand is what helps to set up mail.
@@ -110,10 +115,10 @@ func (c *mailTestCommand) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(out, "Sending a test mail to %s over %s.\n", to, setup.transport); err != nil {
+	if _, err := fmt.Fprintf(out, "Sending a test mail to %s over %s.\n", to, setup.mailer); err != nil {
 		return err
 	}
-	answer, err := setup.transport.Send(context.Background(), message)
+	answer, err := setup.mailer.Send(context.Background(), message)
 	if err != nil {
 		return fmt.Errorf("the mail was not accepted: %w", err)
 	}

@@ -148,7 +148,7 @@ func (p *process) newGraph() (*graph.Graph, error) {
 		SecretKey:   p.secretKey, MailMetrics: p.metrics.Mails,
 	}
 	if p.mail != nil {
-		config.Mail, config.MailFrom = p.mail.transport, p.mail.from
+		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from
 	}
 	return graph.New(config), nil
 }

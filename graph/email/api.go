@@ -1,7 +1,7 @@
-// Package email sends mail to owners (§11): an address rule, a queue in the database, and the transports.
+// Package email sends mail to owners (§11): an address rule, a queue in the database, and the mailers.
 //
 // A mail is a row of `mails` and a job that holds only its id, both written in the transaction that causes it (Enqueue). Its
-// text is never stored: Deliver makes it from what the row's reference leads to (kind.go) and hands it to the Transport. Codes
+// text is never stored: Deliver makes it from what the row's reference leads to (kind.go) and hands it to the Mailer. Codes
 // and links are derived from the installation's key (secret.go), so neither is stored anywhere.
 //
 // "Sent" means that the mail server accepted the mail; the row keeps that moment. A process claims a mail for a minute before it
@@ -29,8 +29,8 @@ var statements = db.Load(files)
 // API holds the operations of this domain. No client calls them, so they check no caller. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Transport takes the mails; nil: mail is not set up, and mails wait.
-	Transport Transport
+	// Mailer takes the mails; nil: mail is not set up, and mails wait.
+	Mailer Mailer
 	// From is the sender of all mails.
 	From *mail.Address
 	// Key is the installation's secret, of KeySize bytes.

@@ -80,10 +80,10 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) (again time.Duration, e
 	return again, errors.Join(failed, a.end(ctx, m, metrics.MailFailed, failed))
 }
 
-// send renders the mail and hands it to the transport.
+// send renders the mail and hands it to the mailer.
 func (a *API) send(ctx context.Context, m *claimed) error {
 	k, known := kinds[m.Kind]
-	if a.Transport == nil || !known {
+	if a.Mailer == nil || !known {
 		return errNotSetUp // or a newer version, whose processes share the database, has asked for the mail
 	}
 	to, err := Parse(m.Address)
@@ -98,7 +98,7 @@ func (a *API) send(ctx context.Context, m *claimed) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Transport.Send(ctx, message)
+	_, err = a.Mailer.Send(ctx, message)
 	return err
 }
 

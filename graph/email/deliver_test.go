@@ -199,7 +199,7 @@ func TestExpiredMailIsNotSent(t *testing.T) {
 	require.Empty(t, w.Mails("ada@example.org"))
 }
 
-// crash is a transport whose process dies between the server's acceptance and the note of it.
+// crash is a mailer whose process dies between the server's acceptance and the note of it.
 type crash struct{ *graphtest.Mailbox }
 
 func (c crash) Send(ctx context.Context, m *email.Message) (string, error) {
@@ -213,12 +213,12 @@ func (c crash) Send(ctx context.Context, m *email.Message) (string, error) {
 func TestCrashAfterAcceptanceRepeatsTheMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Email.Transport = crash{w.box}
+	w.Email.Mailer = crash{w.box}
 	deliver := w.Email.InsertJob
 	w.Email.InsertJob = func(context.Context, *db.Tx, db.Job) error { return nil }
 	id := w.enqueue(nil)
 	require.Panics(t, func() { _, _ = w.Email.Deliver(t.Context(), id) })
-	w.Email.Transport, w.Email.InsertJob = w.box, deliver
+	w.Email.Mailer, w.Email.InsertJob = w.box, deliver
 	_, err := w.Email.Deliver(t.Context(), id)
 	require.NoError(t, err, "another process leaves a claimed mail alone")
 	n, err := w.Email.Recover(t.Context())
@@ -263,10 +263,10 @@ func TestParallelDeliveriesSendOnce(t *testing.T) {
 func TestMailWaitsWhileItIsNotSetUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Email.Transport = nil
+	w.Email.Mailer = nil
 	id := w.enqueue(nil)
 	require.Equal(t, "mail is not set up", w.row(id).LastError)
-	w.Email.Transport = w.box
+	w.Email.Mailer = w.box
 	_, err := w.Email.Deliver(t.Context(), id)
 	require.NoError(t, err)
 	require.Len(t, w.Mails("ada@example.org"), 1)

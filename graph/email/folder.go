@@ -11,10 +11,10 @@ import (
 // replaces itself.
 type folder struct{ path string }
 
-// String implements Transport.
+// String implements Mailer.
 func (f *folder) String() string { return "file:" + f.path }
 
-// Send implements Transport: it writes <id>.eml in one step, readable by its owner alone.
+// Send implements Mailer: it writes <id>.eml in one step, readable by its owner alone.
 func (f *folder) Send(_ context.Context, m *Message) (string, error) {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return "", err

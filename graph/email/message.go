@@ -25,7 +25,7 @@ type Message struct {
 // WriteTo writes the message as RFC 5322 has it.
 func (m *Message) WriteTo(w io.Writer) (int64, error) { return m.msg.WriteTo(w) }
 
-// NewTest makes a test mail that belongs to no row, for whoever sets up a transport.
+// NewTest makes a test mail that belongs to no row, for whoever sets up a mailer.
 func NewTest(from *netmail.Address, to Address, now time.Time) (*Message, error) {
 	return newMessage(uuid.Must(uuid.NewV7()), from, to, now, kinds[mail.KindTest], testData{now})
 }

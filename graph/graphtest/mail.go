@@ -29,7 +29,7 @@ type Mail struct {
 	Text, HTML string
 }
 
-// Mailbox is an email.Transport that keeps all mails. It is safe for concurrent use.
+// Mailbox is an email.Mailer that keeps all mails. It is safe for concurrent use.
 type Mailbox struct {
 	// Refuse returns the error of sending a mail; nil: every mail is accepted.
 	Refuse func(*email.Message) error
@@ -45,10 +45,10 @@ func WithMail(box *Mailbox) Option {
 	}
 }
 
-// String implements email.Transport.
+// String implements email.Mailer.
 func (*Mailbox) String() string { return "a mailbox" }
 
-// Send implements email.Transport.
+// Send implements email.Mailer.
 func (b *Mailbox) Send(_ context.Context, m *email.Message) (string, error) {
 	if b.Refuse != nil {
 		if err := b.Refuse(m); err != nil {
@@ -111,7 +111,7 @@ func ReadMail(from io.Reader) (*Mail, error) {
 // Mails returns the mails to an address, oldest first, in a world that has a mailbox (WithMail).
 func (w *World) Mails(to string) []*Mail {
 	w.t.Helper()
-	box, ok := w.Email.Transport.(*Mailbox)
+	box, ok := w.Email.Mailer.(*Mailbox)
 	require.True(w.t, ok, "the world has no mailbox")
 	return box.To(to)
 }

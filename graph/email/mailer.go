@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -12,8 +11,8 @@ import (
 	"strings"
 )
 
-// Transport takes mails.
-type Transport interface {
+// Mailer takes mails.
+type Mailer interface {
 	// Send hands a message over and returns what was answered. A *RefusedError is final; after any other error the message may be
 	// sent again.
 	Send(ctx context.Context, m *Message) (answer string, err error)
@@ -30,14 +29,14 @@ type RefusedError struct {
 // Error implements error.
 func (e *RefusedError) Error() string { return "refused: " + e.Answer }
 
-// TransportConfig says where mails go.
-type TransportConfig struct {
+// MailerConfig says where mails go.
+type MailerConfig struct {
 	// URL is smtp://user:password@host:587, with ?starttls=required or never; smtps://…; or file:FOLDER.
 	URL string
 	// Password of the user, instead of the URL's.
 	Password string
-	// CA holds certificates in PEM; nil: those that the system trusts.
-	CA []byte
+	// CA are the authorities that the server's certificate may be of; nil: those that the system trusts.
+	CA *x509.CertPool
 	// DataDir is what a relative FOLDER is relative to.
 	DataDir string
 }
@@ -54,11 +53,10 @@ var (
 	errFolder   = errors.New("must name a folder, such as file:mails")
 	errStartTLS = errors.New("may only have ?starttls=required or ?starttls=never behind an smtp:// address")
 	errPassword = errors.New("has a password without a user, or besides another password")
-	errCA       = errors.New("holds no certificate in PEM")
 )
 
-// NewTransport makes a transport; it connects to nothing yet. Its errors never repeat the URL, which may hold a password.
-func NewTransport(c TransportConfig) (Transport, error) {
+// NewMailer makes a mailer; it connects to nothing yet. Its errors never repeat the URL, which may hold a password.
+func NewMailer(c MailerConfig) (Mailer, error) {
 	if path, ok := strings.CutPrefix(c.URL, "file:"); ok {
 		return newFolder(path, c.DataDir)
 	}
@@ -66,7 +64,7 @@ func NewTransport(c TransportConfig) (Transport, error) {
 	if err != nil || parsed.Hostname() == "" || strings.Trim(parsed.Path, "/") != "" || parsed.Fragment != "" {
 		return nil, errURL
 	}
-	s := &server{host: parsed.Hostname(), port: submissionPort, user: parsed.User.Username(), password: c.Password}
+	s := &server{host: parsed.Hostname(), port: submissionPort, user: parsed.User.Username(), password: c.Password, roots: c.CA}
 	switch parsed.Scheme {
 	case "smtp":
 	case "smtps":
@@ -91,12 +89,6 @@ func NewTransport(c TransportConfig) (Transport, error) {
 	if s.starttls, err = startTLS(parsed); err != nil {
 		return nil, err
 	}
-	if c.CA != nil {
-		s.roots = x509.NewCertPool()
-		if !s.roots.AppendCertsFromPEM(c.CA) {
-			return nil, fmt.Errorf("the file of certificates %w", errCA)
-		}
-	}
 	return s, nil
 }
 
@@ -114,7 +106,7 @@ func startTLS(parsed *url.URL) (startTLSPolicy, error) {
 	}
 }
 
-func newFolder(path, dataDir string) (Transport, error) {
+func newFolder(path, dataDir string) (Mailer, error) {
 	if path == "" || strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///") {
 		return nil, errFolder
 	}
@@ -124,7 +116,7 @@ func newFolder(path, dataDir string) (Transport, error) {
 	return &folder{filepath.Clean(path)}, nil
 }
 
-// String implements Transport.
+// String implements Mailer.
 func (s *server) String() string {
 	scheme := "smtp"
 	if s.implicit {
