@@ -21,6 +21,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/messageguard"
 	"stoa/ent/operation"
@@ -66,6 +67,8 @@ type Client struct {
 	Invitation *InvitationClient
 	// LedgerEntry is the client for interacting with the LedgerEntry builders.
 	LedgerEntry *LedgerEntryClient
+	// Mail is the client for interacting with the Mail builders.
+	Mail *MailClient
 	// Message is the client for interacting with the Message builders.
 	Message *MessageClient
 	// MessageGuard is the client for interacting with the MessageGuard builders.
@@ -111,6 +114,7 @@ func (c *Client) init() {
 	c.Feedback = NewFeedbackClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
 	c.LedgerEntry = NewLedgerEntryClient(c.config)
+	c.Mail = NewMailClient(c.config)
 	c.Message = NewMessageClient(c.config)
 	c.MessageGuard = NewMessageGuardClient(c.config)
 	c.Operation = NewOperationClient(c.config)
@@ -225,6 +229,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Feedback:     NewFeedbackClient(cfg),
 		Invitation:   NewInvitationClient(cfg),
 		LedgerEntry:  NewLedgerEntryClient(cfg),
+		Mail:         NewMailClient(cfg),
 		Message:      NewMessageClient(cfg),
 		MessageGuard: NewMessageGuardClient(cfg),
 		Operation:    NewOperationClient(cfg),
@@ -266,6 +271,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Feedback:     NewFeedbackClient(cfg),
 		Invitation:   NewInvitationClient(cfg),
 		LedgerEntry:  NewLedgerEntryClient(cfg),
+		Mail:         NewMailClient(cfg),
 		Message:      NewMessageClient(cfg),
 		MessageGuard: NewMessageGuardClient(cfg),
 		Operation:    NewOperationClient(cfg),
@@ -308,7 +314,7 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.Attachment, c.AuditEntry, c.Bot, c.Contact, c.Document, c.Event,
-		c.Feedback, c.Invitation, c.LedgerEntry, c.Message, c.MessageGuard,
+		c.Feedback, c.Invitation, c.LedgerEntry, c.Mail, c.Message, c.MessageGuard,
 		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Reward, c.Service,
 		c.Setting, c.Task, c.Token,
 	} {
@@ -321,7 +327,7 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.Attachment, c.AuditEntry, c.Bot, c.Contact, c.Document, c.Event,
-		c.Feedback, c.Invitation, c.LedgerEntry, c.Message, c.MessageGuard,
+		c.Feedback, c.Invitation, c.LedgerEntry, c.Mail, c.Message, c.MessageGuard,
 		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Reward, c.Service,
 		c.Setting, c.Task, c.Token,
 	} {
@@ -352,6 +358,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Invitation.mutate(ctx, m)
 	case *LedgerEntryMutation:
 		return c.LedgerEntry.mutate(ctx, m)
+	case *MailMutation:
+		return c.Mail.mutate(ctx, m)
 	case *MessageMutation:
 		return c.Message.mutate(ctx, m)
 	case *MessageGuardMutation:
@@ -1788,6 +1796,155 @@ func (c *LedgerEntryClient) mutate(ctx context.Context, m *LedgerEntryMutation) 
 		return (&LedgerEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown LedgerEntry mutation op: %q", m.Op())
+	}
+}
+
+// MailClient is a client for the Mail schema.
+type MailClient struct {
+	config
+}
+
+// NewMailClient returns a client for the Mail from the given config.
+func NewMailClient(c config) *MailClient {
+	return &MailClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `mail.Hooks(f(g(h())))`.
+func (c *MailClient) Use(hooks ...Hook) {
+	c.hooks.Mail = append(c.hooks.Mail, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `mail.Intercept(f(g(h())))`.
+func (c *MailClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Mail = append(c.inters.Mail, interceptors...)
+}
+
+// Create returns a builder for creating a Mail entity.
+func (c *MailClient) Create() *MailCreate {
+	mutation := newMailMutation(c.config, OpCreate)
+	return &MailCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Mail entities.
+func (c *MailClient) CreateBulk(builders ...*MailCreate) *MailCreateBulk {
+	return &MailCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *MailClient) MapCreateBulk(slice any, setFunc func(*MailCreate, int)) *MailCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &MailCreateBulk{err: fmt.Errorf("calling to MailClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*MailCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &MailCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Mail.
+func (c *MailClient) Update() *MailUpdate {
+	mutation := newMailMutation(c.config, OpUpdate)
+	return &MailUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *MailClient) UpdateOne(_m *Mail) *MailUpdateOne {
+	mutation := newMailMutation(c.config, OpUpdateOne, withMail(_m))
+	return &MailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *MailClient) UpdateOneID(id uuid.UUID) *MailUpdateOne {
+	mutation := newMailMutation(c.config, OpUpdateOne, withMailID(id))
+	return &MailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Mail.
+func (c *MailClient) Delete() *MailDelete {
+	mutation := newMailMutation(c.config, OpDelete)
+	return &MailDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *MailClient) DeleteOne(_m *Mail) *MailDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *MailClient) DeleteOneID(id uuid.UUID) *MailDeleteOne {
+	builder := c.Delete().Where(mail.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &MailDeleteOne{builder}
+}
+
+// Query returns a query builder for Mail.
+func (c *MailClient) Query() *MailQuery {
+	return &MailQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeMail},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Mail entity by its id.
+func (c *MailClient) Get(ctx context.Context, id uuid.UUID) (*Mail, error) {
+	return c.Query().Where(mail.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *MailClient) GetX(ctx context.Context, id uuid.UUID) *Mail {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryBot queries the bot edge of a Mail.
+func (c *MailClient) QueryBot(_m *Mail) *BotQuery {
+	query := (&BotClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(mail.Table, mail.FieldID, id),
+			sqlgraph.To(bot.Table, bot.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, mail.BotTable, mail.BotColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *MailClient) Hooks() []Hook {
+	return c.hooks.Mail
+}
+
+// Interceptors returns the client interceptors.
+func (c *MailClient) Interceptors() []Interceptor {
+	return c.inters.Mail
+}
+
+func (c *MailClient) mutate(ctx context.Context, m *MailMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&MailCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&MailUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&MailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&MailDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Mail mutation op: %q", m.Op())
 	}
 }
 
@@ -3535,12 +3692,13 @@ func (c *TokenClient) mutate(ctx context.Context, m *TokenMutation) (Value, erro
 type (
 	hooks struct {
 		Account, Attachment, AuditEntry, Bot, Contact, Document, Event, Feedback,
-		Invitation, LedgerEntry, Message, MessageGuard, Operation, Order, OrderEvent,
-		Post, Response, Reward, Service, Setting, Task, Token []ent.Hook
+		Invitation, LedgerEntry, Mail, Message, MessageGuard, Operation, Order,
+		OrderEvent, Post, Response, Reward, Service, Setting, Task, Token []ent.Hook
 	}
 	inters struct {
 		Account, Attachment, AuditEntry, Bot, Contact, Document, Event, Feedback,
-		Invitation, LedgerEntry, Message, MessageGuard, Operation, Order, OrderEvent,
-		Post, Response, Reward, Service, Setting, Task, Token []ent.Interceptor
+		Invitation, LedgerEntry, Mail, Message, MessageGuard, Operation, Order,
+		OrderEvent, Post, Response, Reward, Service, Setting, Task,
+		Token []ent.Interceptor
 	}
 )

@@ -17,6 +17,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/messageguard"
 	"stoa/ent/operation"
@@ -104,6 +105,7 @@ func checkColumn(t, c string) error {
 			feedback.Table:     feedback.ValidColumn,
 			invitation.Table:   invitation.ValidColumn,
 			ledgerentry.Table:  ledgerentry.ValidColumn,
+			mail.Table:         mail.ValidColumn,
 			message.Table:      message.ValidColumn,
 			messageguard.Table: messageguard.ValidColumn,
 			operation.Table:    operation.ValidColumn,

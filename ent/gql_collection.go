@@ -14,6 +14,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
@@ -1422,6 +1423,166 @@ func newLedgerEntryPaginateArgs(rv map[string]any) *ledgerentryPaginateArgs {
 	}
 	if v, ok := rv[whereField].(*LedgerEntryWhereInput); ok {
 		args.opts = append(args.opts, WithLedgerEntryFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *MailQuery) CollectFields(ctx context.Context, satisfies ...string) (*MailQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *MailQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(mail.Columns))
+		selectedFields = []string{mail.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "bot":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withBot = query
+			if _, ok := fieldSeen[mail.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, mail.FieldBotID)
+				fieldSeen[mail.FieldBotID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[mail.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, mail.FieldCreatedAt)
+				fieldSeen[mail.FieldCreatedAt] = struct{}{}
+			}
+		case "kind":
+			if _, ok := fieldSeen[mail.FieldKind]; !ok {
+				selectedFields = append(selectedFields, mail.FieldKind)
+				fieldSeen[mail.FieldKind] = struct{}{}
+			}
+		case "addressHint":
+			if _, ok := fieldSeen[mail.FieldAddressHint]; !ok {
+				selectedFields = append(selectedFields, mail.FieldAddressHint)
+				fieldSeen[mail.FieldAddressHint] = struct{}{}
+			}
+		case "botID":
+			if _, ok := fieldSeen[mail.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, mail.FieldBotID)
+				fieldSeen[mail.FieldBotID] = struct{}{}
+			}
+		case "reference":
+			if _, ok := fieldSeen[mail.FieldReference]; !ok {
+				selectedFields = append(selectedFields, mail.FieldReference)
+				fieldSeen[mail.FieldReference] = struct{}{}
+			}
+		case "expiresAt":
+			if _, ok := fieldSeen[mail.FieldExpiresAt]; !ok {
+				selectedFields = append(selectedFields, mail.FieldExpiresAt)
+				fieldSeen[mail.FieldExpiresAt] = struct{}{}
+			}
+		case "sentAt":
+			if _, ok := fieldSeen[mail.FieldSentAt]; !ok {
+				selectedFields = append(selectedFields, mail.FieldSentAt)
+				fieldSeen[mail.FieldSentAt] = struct{}{}
+			}
+		case "refusedAt":
+			if _, ok := fieldSeen[mail.FieldRefusedAt]; !ok {
+				selectedFields = append(selectedFields, mail.FieldRefusedAt)
+				fieldSeen[mail.FieldRefusedAt] = struct{}{}
+			}
+		case "expiredAt":
+			if _, ok := fieldSeen[mail.FieldExpiredAt]; !ok {
+				selectedFields = append(selectedFields, mail.FieldExpiredAt)
+				fieldSeen[mail.FieldExpiredAt] = struct{}{}
+			}
+		case "attempts":
+			if _, ok := fieldSeen[mail.FieldAttempts]; !ok {
+				selectedFields = append(selectedFields, mail.FieldAttempts)
+				fieldSeen[mail.FieldAttempts] = struct{}{}
+			}
+		case "lastError":
+			if _, ok := fieldSeen[mail.FieldLastError]; !ok {
+				selectedFields = append(selectedFields, mail.FieldLastError)
+				fieldSeen[mail.FieldLastError] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type mailPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []MailPaginateOption
+}
+
+func newMailPaginateArgs(rv map[string]any) *mailPaginateArgs {
+	args := &mailPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*MailOrder:
+			args.opts = append(args.opts, WithMailOrder(v))
+		case []any:
+			var orders []*MailOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &MailOrder{Field: &MailOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithMailOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*MailWhereInput); ok {
+		args.opts = append(args.opts, WithMailFilter(v.Filter))
 	}
 	return args
 }

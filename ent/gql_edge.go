@@ -46,6 +46,14 @@ func (_m *Feedback) Bot(ctx context.Context) (*Bot, error) {
 	return result, err
 }
 
+func (_m *Mail) Bot(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.BotOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryBot().Only(ctx)
+	}
+	return result, MaskNotFound(err)
+}
+
 func (_m *Order) Customer(ctx context.Context) (*Bot, error) {
 	result, err := _m.Edges.CustomerOrErr()
 	if IsNotLoaded(err) {

@@ -15,6 +15,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
@@ -83,6 +84,11 @@ var ledgerentryImplementors = []string{"LedgerEntry", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*LedgerEntry) IsNode() {}
+
+var mailImplementors = []string{"Mail", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Mail) IsNode() {}
 
 var messageImplementors = []string{"Message", "Node"}
 
@@ -263,6 +269,15 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			Where(ledgerentry.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, ledgerentryImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case mail.Table:
+		query := c.Mail.Query().
+			Where(mail.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, mailImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -551,6 +566,22 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 		query := c.LedgerEntry.Query().
 			Where(ledgerentry.IDIn(ids...))
 		query, err := query.CollectFields(ctx, ledgerentryImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case mail.Table:
+		query := c.Mail.Query().
+			Where(mail.IDIn(ids...))
+		query, err := query.CollectFields(ctx, mailImplementors...)
 		if err != nil {
 			return nil, err
 		}

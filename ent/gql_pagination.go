@@ -17,6 +17,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
@@ -3538,6 +3539,338 @@ func (_m *LedgerEntry) ToEdge(order *LedgerEntryOrder) *LedgerEntryEdge {
 		order = DefaultLedgerEntryOrder
 	}
 	return &LedgerEntryEdge{
+		Node:   _m,
+		Cursor: order.Field.toCursor(_m),
+	}
+}
+
+// MailEdge is the edge representation of Mail.
+type MailEdge struct {
+	Node   *Mail  `json:"node"`
+	Cursor Cursor `json:"cursor"`
+}
+
+// MailConnection is the connection containing edges to Mail.
+type MailConnection struct {
+	Edges      []*MailEdge `json:"edges"`
+	PageInfo   PageInfo    `json:"pageInfo"`
+	TotalCount int         `json:"totalCount"`
+}
+
+func (c *MailConnection) build(nodes []*Mail, pager *mailPager, after *Cursor, first *int, before *Cursor, last *int) {
+	c.PageInfo.HasNextPage = before != nil
+	c.PageInfo.HasPreviousPage = after != nil
+	if first != nil && *first+1 == len(nodes) {
+		c.PageInfo.HasNextPage = true
+		nodes = nodes[:len(nodes)-1]
+	} else if last != nil && *last+1 == len(nodes) {
+		c.PageInfo.HasPreviousPage = true
+		nodes = nodes[:len(nodes)-1]
+	}
+	var nodeAt func(int) *Mail
+	if last != nil {
+		n := len(nodes) - 1
+		nodeAt = func(i int) *Mail {
+			return nodes[n-i]
+		}
+	} else {
+		nodeAt = func(i int) *Mail {
+			return nodes[i]
+		}
+	}
+	c.Edges = make([]*MailEdge, len(nodes))
+	for i := range nodes {
+		node := nodeAt(i)
+		c.Edges[i] = &MailEdge{
+			Node:   node,
+			Cursor: pager.toCursor(node),
+		}
+	}
+	if l := len(c.Edges); l > 0 {
+		c.PageInfo.StartCursor = &c.Edges[0].Cursor
+		c.PageInfo.EndCursor = &c.Edges[l-1].Cursor
+	}
+	if c.TotalCount == 0 {
+		c.TotalCount = len(nodes)
+	}
+}
+
+// MailPaginateOption enables pagination customization.
+type MailPaginateOption func(*mailPager) error
+
+// WithMailOrder configures pagination ordering.
+func WithMailOrder(order []*MailOrder) MailPaginateOption {
+	return func(pager *mailPager) error {
+		for _, o := range order {
+			if err := o.Direction.Validate(); err != nil {
+				return err
+			}
+		}
+		pager.order = append(pager.order, order...)
+		return nil
+	}
+}
+
+// WithMailFilter configures pagination filter.
+func WithMailFilter(filter func(*MailQuery) (*MailQuery, error)) MailPaginateOption {
+	return func(pager *mailPager) error {
+		if filter == nil {
+			return errors.New("MailQuery filter cannot be nil")
+		}
+		pager.filter = filter
+		return nil
+	}
+}
+
+type mailPager struct {
+	reverse bool
+	order   []*MailOrder
+	filter  func(*MailQuery) (*MailQuery, error)
+}
+
+func newMailPager(opts []MailPaginateOption, reverse bool) (*mailPager, error) {
+	pager := &mailPager{reverse: reverse}
+	for _, opt := range opts {
+		if err := opt(pager); err != nil {
+			return nil, err
+		}
+	}
+	for i, o := range pager.order {
+		if i > 0 && o.Field == pager.order[i-1].Field {
+			return nil, fmt.Errorf("duplicate order direction %q", o.Direction)
+		}
+	}
+	return pager, nil
+}
+
+func (p *mailPager) applyFilter(query *MailQuery) (*MailQuery, error) {
+	if p.filter != nil {
+		return p.filter(query)
+	}
+	return query, nil
+}
+
+func (p *mailPager) toCursor(_m *Mail) Cursor {
+	cs_ := make([]any, 0, len(p.order))
+	for _, o_ := range p.order {
+		cs_ = append(cs_, o_.Field.toCursor(_m).Value)
+	}
+	return Cursor{ID: _m.ID, Value: cs_}
+}
+
+func (p *mailPager) applyCursors(query *MailQuery, after, before *Cursor) (*MailQuery, error) {
+	idDirection := entgql.OrderDirectionAsc
+	if p.reverse {
+		idDirection = entgql.OrderDirectionDesc
+	}
+	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
+	for _, o := range p.order {
+		fields = append(fields, o.Field.column)
+		direction := o.Direction
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		directions = append(directions, direction)
+	}
+	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+		FieldID:     DefaultMailOrder.Field.column,
+		DirectionID: idDirection,
+		Fields:      fields,
+		Directions:  directions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, predicate := range predicates {
+		query = query.Where(predicate)
+	}
+	return query, nil
+}
+
+func (p *mailPager) applyOrder(query *MailQuery) *MailQuery {
+	var defaultOrdered bool
+	for _, o := range p.order {
+		direction := o.Direction
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		query = query.Order(o.Field.toTerm(direction.OrderTermOption()))
+		if o.Field.column == DefaultMailOrder.Field.column {
+			defaultOrdered = true
+		}
+		if len(query.ctx.Fields) > 0 {
+			query.ctx.AppendFieldOnce(o.Field.column)
+		}
+	}
+	if !defaultOrdered {
+		direction := entgql.OrderDirectionAsc
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		query = query.Order(DefaultMailOrder.Field.toTerm(direction.OrderTermOption()))
+	}
+	return query
+}
+
+func (p *mailPager) orderExpr(query *MailQuery) sql.Querier {
+	if len(query.ctx.Fields) > 0 {
+		for _, o := range p.order {
+			query.ctx.AppendFieldOnce(o.Field.column)
+		}
+	}
+	return sql.ExprFunc(func(b *sql.Builder) {
+		for _, o := range p.order {
+			direction := o.Direction
+			if p.reverse {
+				direction = direction.Reverse()
+			}
+			b.Ident(o.Field.column).Pad().WriteString(string(direction))
+			b.Comma()
+		}
+		direction := entgql.OrderDirectionAsc
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		b.Ident(DefaultMailOrder.Field.column).Pad().WriteString(string(direction))
+	})
+}
+
+// Paginate executes the query and returns a relay based cursor connection to Mail.
+func (_m *MailQuery) Paginate(
+	ctx context.Context, after *Cursor, first *int,
+	before *Cursor, last *int, opts ...MailPaginateOption,
+) (*MailConnection, error) {
+	if err := validateFirstLast(first, last); err != nil {
+		return nil, err
+	}
+	pager, err := newMailPager(opts, last != nil)
+	if err != nil {
+		return nil, err
+	}
+	if _m, err = pager.applyFilter(_m); err != nil {
+		return nil, err
+	}
+	conn := &MailConnection{Edges: []*MailEdge{}}
+	ignoredEdges := !hasCollectedField(ctx, edgesField)
+	if hasCollectedField(ctx, totalCountField) || hasCollectedField(ctx, pageInfoField) {
+		hasPagination := after != nil || first != nil || before != nil || last != nil
+		if hasPagination || ignoredEdges {
+			c := _m.Clone()
+			c.ctx.Fields = nil
+			if conn.TotalCount, err = c.Count(ctx); err != nil {
+				return nil, err
+			}
+			conn.PageInfo.HasNextPage = first != nil && conn.TotalCount > 0
+			conn.PageInfo.HasPreviousPage = last != nil && conn.TotalCount > 0
+		}
+	}
+	if ignoredEdges || (first != nil && *first == 0) || (last != nil && *last == 0) {
+		return conn, nil
+	}
+	if _m, err = pager.applyCursors(_m, after, before); err != nil {
+		return nil, err
+	}
+	limit := paginateLimit(first, last)
+	if limit != 0 {
+		_m.Limit(limit)
+	}
+	if field := collectedField(ctx, edgesField, nodeField); field != nil {
+		if err := _m.collectField(ctx, limit == 1, graphql.GetOperationContext(ctx), *field, []string{edgesField, nodeField}); err != nil {
+			return nil, err
+		}
+	}
+	_m = pager.applyOrder(_m)
+	nodes, err := _m.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn.build(nodes, pager, after, first, before, last)
+	return conn, nil
+}
+
+var (
+	// MailOrderFieldCreatedAt orders Mail by created_at.
+	MailOrderFieldCreatedAt = &MailOrderField{
+		Value: func(_m *Mail) (ent.Value, error) {
+			return _m.CreatedAt, nil
+		},
+		column: mail.FieldCreatedAt,
+		toTerm: mail.ByCreatedAt,
+		toCursor: func(_m *Mail) Cursor {
+			return Cursor{
+				ID:    _m.ID,
+				Value: _m.CreatedAt,
+			}
+		},
+	}
+)
+
+// String implement fmt.Stringer interface.
+func (f MailOrderField) String() string {
+	var str string
+	switch f.column {
+	case MailOrderFieldCreatedAt.column:
+		str = "CREATED_AT"
+	}
+	return str
+}
+
+// MarshalGQL implements graphql.Marshaler interface.
+func (f MailOrderField) MarshalGQL(w io.Writer) {
+	io.WriteString(w, strconv.Quote(f.String()))
+}
+
+// UnmarshalGQL implements graphql.Unmarshaler interface.
+func (f *MailOrderField) UnmarshalGQL(v interface{}) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("MailOrderField %T must be a string", v)
+	}
+	switch str {
+	case "CREATED_AT":
+		*f = *MailOrderFieldCreatedAt
+	default:
+		return fmt.Errorf("%s is not a valid MailOrderField", str)
+	}
+	return nil
+}
+
+// MailOrderField defines the ordering field of Mail.
+type MailOrderField struct {
+	// Value extracts the ordering value from the given Mail.
+	Value    func(*Mail) (ent.Value, error)
+	column   string // field or computed.
+	toTerm   func(...sql.OrderTermOption) mail.OrderOption
+	toCursor func(*Mail) Cursor
+}
+
+// MailOrder defines the ordering of Mail.
+type MailOrder struct {
+	Direction OrderDirection  `json:"direction"`
+	Field     *MailOrderField `json:"field"`
+}
+
+// DefaultMailOrder is the default ordering of Mail.
+var DefaultMailOrder = &MailOrder{
+	Direction: entgql.OrderDirectionAsc,
+	Field: &MailOrderField{
+		Value: func(_m *Mail) (ent.Value, error) {
+			return _m.ID, nil
+		},
+		column: mail.FieldID,
+		toTerm: mail.ByID,
+		toCursor: func(_m *Mail) Cursor {
+			return Cursor{ID: _m.ID}
+		},
+	},
+}
+
+// ToEdge converts Mail into MailEdge.
+func (_m *Mail) ToEdge(order *MailOrder) *MailEdge {
+	if order == nil {
+		order = DefaultMailOrder
+	}
+	return &MailEdge{
 		Node:   _m,
 		Cursor: order.Field.toCursor(_m),
 	}

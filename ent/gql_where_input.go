@@ -15,6 +15,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
@@ -4595,6 +4596,582 @@ func (i *LedgerEntryWhereInput) P() (predicate.LedgerEntry, error) {
 		return predicates[0], nil
 	default:
 		return ledgerentry.And(predicates...), nil
+	}
+}
+
+// MailWhereInput represents a where input for filtering Mail queries.
+type MailWhereInput struct {
+	Predicates []predicate.Mail  `json:"-"`
+	Not        *MailWhereInput   `json:"not,omitempty"`
+	Or         []*MailWhereInput `json:"or,omitempty"`
+	And        []*MailWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "kind" field predicates.
+	Kind      *mail.Kind  `json:"kind,omitempty"`
+	KindNEQ   *mail.Kind  `json:"kindNEQ,omitempty"`
+	KindIn    []mail.Kind `json:"kindIn,omitempty"`
+	KindNotIn []mail.Kind `json:"kindNotIn,omitempty"`
+
+	// "address_hint" field predicates.
+	AddressHint             *string  `json:"addressHint,omitempty"`
+	AddressHintNEQ          *string  `json:"addressHintNEQ,omitempty"`
+	AddressHintIn           []string `json:"addressHintIn,omitempty"`
+	AddressHintNotIn        []string `json:"addressHintNotIn,omitempty"`
+	AddressHintGT           *string  `json:"addressHintGT,omitempty"`
+	AddressHintGTE          *string  `json:"addressHintGTE,omitempty"`
+	AddressHintLT           *string  `json:"addressHintLT,omitempty"`
+	AddressHintLTE          *string  `json:"addressHintLTE,omitempty"`
+	AddressHintContains     *string  `json:"addressHintContains,omitempty"`
+	AddressHintHasPrefix    *string  `json:"addressHintHasPrefix,omitempty"`
+	AddressHintHasSuffix    *string  `json:"addressHintHasSuffix,omitempty"`
+	AddressHintEqualFold    *string  `json:"addressHintEqualFold,omitempty"`
+	AddressHintContainsFold *string  `json:"addressHintContainsFold,omitempty"`
+
+	// "bot_id" field predicates.
+	BotID       *uuid.UUID  `json:"botID,omitempty"`
+	BotIDNEQ    *uuid.UUID  `json:"botIDNEQ,omitempty"`
+	BotIDIn     []uuid.UUID `json:"botIDIn,omitempty"`
+	BotIDNotIn  []uuid.UUID `json:"botIDNotIn,omitempty"`
+	BotIDIsNil  bool        `json:"botIDIsNil,omitempty"`
+	BotIDNotNil bool        `json:"botIDNotNil,omitempty"`
+
+	// "reference" field predicates.
+	Reference       *uuid.UUID  `json:"reference,omitempty"`
+	ReferenceNEQ    *uuid.UUID  `json:"referenceNEQ,omitempty"`
+	ReferenceIn     []uuid.UUID `json:"referenceIn,omitempty"`
+	ReferenceNotIn  []uuid.UUID `json:"referenceNotIn,omitempty"`
+	ReferenceGT     *uuid.UUID  `json:"referenceGT,omitempty"`
+	ReferenceGTE    *uuid.UUID  `json:"referenceGTE,omitempty"`
+	ReferenceLT     *uuid.UUID  `json:"referenceLT,omitempty"`
+	ReferenceLTE    *uuid.UUID  `json:"referenceLTE,omitempty"`
+	ReferenceIsNil  bool        `json:"referenceIsNil,omitempty"`
+	ReferenceNotNil bool        `json:"referenceNotNil,omitempty"`
+
+	// "expires_at" field predicates.
+	ExpiresAt       *time.Time  `json:"expiresAt,omitempty"`
+	ExpiresAtNEQ    *time.Time  `json:"expiresAtNEQ,omitempty"`
+	ExpiresAtIn     []time.Time `json:"expiresAtIn,omitempty"`
+	ExpiresAtNotIn  []time.Time `json:"expiresAtNotIn,omitempty"`
+	ExpiresAtGT     *time.Time  `json:"expiresAtGT,omitempty"`
+	ExpiresAtGTE    *time.Time  `json:"expiresAtGTE,omitempty"`
+	ExpiresAtLT     *time.Time  `json:"expiresAtLT,omitempty"`
+	ExpiresAtLTE    *time.Time  `json:"expiresAtLTE,omitempty"`
+	ExpiresAtIsNil  bool        `json:"expiresAtIsNil,omitempty"`
+	ExpiresAtNotNil bool        `json:"expiresAtNotNil,omitempty"`
+
+	// "sent_at" field predicates.
+	SentAt       *time.Time  `json:"sentAt,omitempty"`
+	SentAtNEQ    *time.Time  `json:"sentAtNEQ,omitempty"`
+	SentAtIn     []time.Time `json:"sentAtIn,omitempty"`
+	SentAtNotIn  []time.Time `json:"sentAtNotIn,omitempty"`
+	SentAtGT     *time.Time  `json:"sentAtGT,omitempty"`
+	SentAtGTE    *time.Time  `json:"sentAtGTE,omitempty"`
+	SentAtLT     *time.Time  `json:"sentAtLT,omitempty"`
+	SentAtLTE    *time.Time  `json:"sentAtLTE,omitempty"`
+	SentAtIsNil  bool        `json:"sentAtIsNil,omitempty"`
+	SentAtNotNil bool        `json:"sentAtNotNil,omitempty"`
+
+	// "refused_at" field predicates.
+	RefusedAt       *time.Time  `json:"refusedAt,omitempty"`
+	RefusedAtNEQ    *time.Time  `json:"refusedAtNEQ,omitempty"`
+	RefusedAtIn     []time.Time `json:"refusedAtIn,omitempty"`
+	RefusedAtNotIn  []time.Time `json:"refusedAtNotIn,omitempty"`
+	RefusedAtGT     *time.Time  `json:"refusedAtGT,omitempty"`
+	RefusedAtGTE    *time.Time  `json:"refusedAtGTE,omitempty"`
+	RefusedAtLT     *time.Time  `json:"refusedAtLT,omitempty"`
+	RefusedAtLTE    *time.Time  `json:"refusedAtLTE,omitempty"`
+	RefusedAtIsNil  bool        `json:"refusedAtIsNil,omitempty"`
+	RefusedAtNotNil bool        `json:"refusedAtNotNil,omitempty"`
+
+	// "expired_at" field predicates.
+	ExpiredAt       *time.Time  `json:"expiredAt,omitempty"`
+	ExpiredAtNEQ    *time.Time  `json:"expiredAtNEQ,omitempty"`
+	ExpiredAtIn     []time.Time `json:"expiredAtIn,omitempty"`
+	ExpiredAtNotIn  []time.Time `json:"expiredAtNotIn,omitempty"`
+	ExpiredAtGT     *time.Time  `json:"expiredAtGT,omitempty"`
+	ExpiredAtGTE    *time.Time  `json:"expiredAtGTE,omitempty"`
+	ExpiredAtLT     *time.Time  `json:"expiredAtLT,omitempty"`
+	ExpiredAtLTE    *time.Time  `json:"expiredAtLTE,omitempty"`
+	ExpiredAtIsNil  bool        `json:"expiredAtIsNil,omitempty"`
+	ExpiredAtNotNil bool        `json:"expiredAtNotNil,omitempty"`
+
+	// "attempts" field predicates.
+	Attempts      *int  `json:"attempts,omitempty"`
+	AttemptsNEQ   *int  `json:"attemptsNEQ,omitempty"`
+	AttemptsIn    []int `json:"attemptsIn,omitempty"`
+	AttemptsNotIn []int `json:"attemptsNotIn,omitempty"`
+	AttemptsGT    *int  `json:"attemptsGT,omitempty"`
+	AttemptsGTE   *int  `json:"attemptsGTE,omitempty"`
+	AttemptsLT    *int  `json:"attemptsLT,omitempty"`
+	AttemptsLTE   *int  `json:"attemptsLTE,omitempty"`
+
+	// "last_error" field predicates.
+	LastError             *string  `json:"lastError,omitempty"`
+	LastErrorNEQ          *string  `json:"lastErrorNEQ,omitempty"`
+	LastErrorIn           []string `json:"lastErrorIn,omitempty"`
+	LastErrorNotIn        []string `json:"lastErrorNotIn,omitempty"`
+	LastErrorGT           *string  `json:"lastErrorGT,omitempty"`
+	LastErrorGTE          *string  `json:"lastErrorGTE,omitempty"`
+	LastErrorLT           *string  `json:"lastErrorLT,omitempty"`
+	LastErrorLTE          *string  `json:"lastErrorLTE,omitempty"`
+	LastErrorContains     *string  `json:"lastErrorContains,omitempty"`
+	LastErrorHasPrefix    *string  `json:"lastErrorHasPrefix,omitempty"`
+	LastErrorHasSuffix    *string  `json:"lastErrorHasSuffix,omitempty"`
+	LastErrorEqualFold    *string  `json:"lastErrorEqualFold,omitempty"`
+	LastErrorContainsFold *string  `json:"lastErrorContainsFold,omitempty"`
+
+	// "bot" edge predicates.
+	HasBot     *bool            `json:"hasBot,omitempty"`
+	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *MailWhereInput) AddPredicates(predicates ...predicate.Mail) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the MailWhereInput filter on the MailQuery builder.
+func (i *MailWhereInput) Filter(q *MailQuery) (*MailQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyMailWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyMailWhereInput is returned in case the MailWhereInput is empty.
+var ErrEmptyMailWhereInput = errors.New("ent: empty predicate MailWhereInput")
+
+// P returns a predicate for filtering mails.
+// An error is returned if the input is empty or invalid.
+func (i *MailWhereInput) P() (predicate.Mail, error) {
+	var predicates []predicate.Mail
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, mail.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Mail, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, mail.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Mail, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, mail.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, mail.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, mail.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, mail.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, mail.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, mail.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, mail.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, mail.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, mail.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, mail.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, mail.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, mail.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, mail.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, mail.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, mail.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, mail.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, mail.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.Kind != nil {
+		predicates = append(predicates, mail.KindEQ(*i.Kind))
+	}
+	if i.KindNEQ != nil {
+		predicates = append(predicates, mail.KindNEQ(*i.KindNEQ))
+	}
+	if len(i.KindIn) > 0 {
+		predicates = append(predicates, mail.KindIn(i.KindIn...))
+	}
+	if len(i.KindNotIn) > 0 {
+		predicates = append(predicates, mail.KindNotIn(i.KindNotIn...))
+	}
+	if i.AddressHint != nil {
+		predicates = append(predicates, mail.AddressHintEQ(*i.AddressHint))
+	}
+	if i.AddressHintNEQ != nil {
+		predicates = append(predicates, mail.AddressHintNEQ(*i.AddressHintNEQ))
+	}
+	if len(i.AddressHintIn) > 0 {
+		predicates = append(predicates, mail.AddressHintIn(i.AddressHintIn...))
+	}
+	if len(i.AddressHintNotIn) > 0 {
+		predicates = append(predicates, mail.AddressHintNotIn(i.AddressHintNotIn...))
+	}
+	if i.AddressHintGT != nil {
+		predicates = append(predicates, mail.AddressHintGT(*i.AddressHintGT))
+	}
+	if i.AddressHintGTE != nil {
+		predicates = append(predicates, mail.AddressHintGTE(*i.AddressHintGTE))
+	}
+	if i.AddressHintLT != nil {
+		predicates = append(predicates, mail.AddressHintLT(*i.AddressHintLT))
+	}
+	if i.AddressHintLTE != nil {
+		predicates = append(predicates, mail.AddressHintLTE(*i.AddressHintLTE))
+	}
+	if i.AddressHintContains != nil {
+		predicates = append(predicates, mail.AddressHintContains(*i.AddressHintContains))
+	}
+	if i.AddressHintHasPrefix != nil {
+		predicates = append(predicates, mail.AddressHintHasPrefix(*i.AddressHintHasPrefix))
+	}
+	if i.AddressHintHasSuffix != nil {
+		predicates = append(predicates, mail.AddressHintHasSuffix(*i.AddressHintHasSuffix))
+	}
+	if i.AddressHintEqualFold != nil {
+		predicates = append(predicates, mail.AddressHintEqualFold(*i.AddressHintEqualFold))
+	}
+	if i.AddressHintContainsFold != nil {
+		predicates = append(predicates, mail.AddressHintContainsFold(*i.AddressHintContainsFold))
+	}
+	if i.BotID != nil {
+		predicates = append(predicates, mail.BotIDEQ(*i.BotID))
+	}
+	if i.BotIDNEQ != nil {
+		predicates = append(predicates, mail.BotIDNEQ(*i.BotIDNEQ))
+	}
+	if len(i.BotIDIn) > 0 {
+		predicates = append(predicates, mail.BotIDIn(i.BotIDIn...))
+	}
+	if len(i.BotIDNotIn) > 0 {
+		predicates = append(predicates, mail.BotIDNotIn(i.BotIDNotIn...))
+	}
+	if i.BotIDIsNil {
+		predicates = append(predicates, mail.BotIDIsNil())
+	}
+	if i.BotIDNotNil {
+		predicates = append(predicates, mail.BotIDNotNil())
+	}
+	if i.Reference != nil {
+		predicates = append(predicates, mail.ReferenceEQ(*i.Reference))
+	}
+	if i.ReferenceNEQ != nil {
+		predicates = append(predicates, mail.ReferenceNEQ(*i.ReferenceNEQ))
+	}
+	if len(i.ReferenceIn) > 0 {
+		predicates = append(predicates, mail.ReferenceIn(i.ReferenceIn...))
+	}
+	if len(i.ReferenceNotIn) > 0 {
+		predicates = append(predicates, mail.ReferenceNotIn(i.ReferenceNotIn...))
+	}
+	if i.ReferenceGT != nil {
+		predicates = append(predicates, mail.ReferenceGT(*i.ReferenceGT))
+	}
+	if i.ReferenceGTE != nil {
+		predicates = append(predicates, mail.ReferenceGTE(*i.ReferenceGTE))
+	}
+	if i.ReferenceLT != nil {
+		predicates = append(predicates, mail.ReferenceLT(*i.ReferenceLT))
+	}
+	if i.ReferenceLTE != nil {
+		predicates = append(predicates, mail.ReferenceLTE(*i.ReferenceLTE))
+	}
+	if i.ReferenceIsNil {
+		predicates = append(predicates, mail.ReferenceIsNil())
+	}
+	if i.ReferenceNotNil {
+		predicates = append(predicates, mail.ReferenceNotNil())
+	}
+	if i.ExpiresAt != nil {
+		predicates = append(predicates, mail.ExpiresAtEQ(*i.ExpiresAt))
+	}
+	if i.ExpiresAtNEQ != nil {
+		predicates = append(predicates, mail.ExpiresAtNEQ(*i.ExpiresAtNEQ))
+	}
+	if len(i.ExpiresAtIn) > 0 {
+		predicates = append(predicates, mail.ExpiresAtIn(i.ExpiresAtIn...))
+	}
+	if len(i.ExpiresAtNotIn) > 0 {
+		predicates = append(predicates, mail.ExpiresAtNotIn(i.ExpiresAtNotIn...))
+	}
+	if i.ExpiresAtGT != nil {
+		predicates = append(predicates, mail.ExpiresAtGT(*i.ExpiresAtGT))
+	}
+	if i.ExpiresAtGTE != nil {
+		predicates = append(predicates, mail.ExpiresAtGTE(*i.ExpiresAtGTE))
+	}
+	if i.ExpiresAtLT != nil {
+		predicates = append(predicates, mail.ExpiresAtLT(*i.ExpiresAtLT))
+	}
+	if i.ExpiresAtLTE != nil {
+		predicates = append(predicates, mail.ExpiresAtLTE(*i.ExpiresAtLTE))
+	}
+	if i.ExpiresAtIsNil {
+		predicates = append(predicates, mail.ExpiresAtIsNil())
+	}
+	if i.ExpiresAtNotNil {
+		predicates = append(predicates, mail.ExpiresAtNotNil())
+	}
+	if i.SentAt != nil {
+		predicates = append(predicates, mail.SentAtEQ(*i.SentAt))
+	}
+	if i.SentAtNEQ != nil {
+		predicates = append(predicates, mail.SentAtNEQ(*i.SentAtNEQ))
+	}
+	if len(i.SentAtIn) > 0 {
+		predicates = append(predicates, mail.SentAtIn(i.SentAtIn...))
+	}
+	if len(i.SentAtNotIn) > 0 {
+		predicates = append(predicates, mail.SentAtNotIn(i.SentAtNotIn...))
+	}
+	if i.SentAtGT != nil {
+		predicates = append(predicates, mail.SentAtGT(*i.SentAtGT))
+	}
+	if i.SentAtGTE != nil {
+		predicates = append(predicates, mail.SentAtGTE(*i.SentAtGTE))
+	}
+	if i.SentAtLT != nil {
+		predicates = append(predicates, mail.SentAtLT(*i.SentAtLT))
+	}
+	if i.SentAtLTE != nil {
+		predicates = append(predicates, mail.SentAtLTE(*i.SentAtLTE))
+	}
+	if i.SentAtIsNil {
+		predicates = append(predicates, mail.SentAtIsNil())
+	}
+	if i.SentAtNotNil {
+		predicates = append(predicates, mail.SentAtNotNil())
+	}
+	if i.RefusedAt != nil {
+		predicates = append(predicates, mail.RefusedAtEQ(*i.RefusedAt))
+	}
+	if i.RefusedAtNEQ != nil {
+		predicates = append(predicates, mail.RefusedAtNEQ(*i.RefusedAtNEQ))
+	}
+	if len(i.RefusedAtIn) > 0 {
+		predicates = append(predicates, mail.RefusedAtIn(i.RefusedAtIn...))
+	}
+	if len(i.RefusedAtNotIn) > 0 {
+		predicates = append(predicates, mail.RefusedAtNotIn(i.RefusedAtNotIn...))
+	}
+	if i.RefusedAtGT != nil {
+		predicates = append(predicates, mail.RefusedAtGT(*i.RefusedAtGT))
+	}
+	if i.RefusedAtGTE != nil {
+		predicates = append(predicates, mail.RefusedAtGTE(*i.RefusedAtGTE))
+	}
+	if i.RefusedAtLT != nil {
+		predicates = append(predicates, mail.RefusedAtLT(*i.RefusedAtLT))
+	}
+	if i.RefusedAtLTE != nil {
+		predicates = append(predicates, mail.RefusedAtLTE(*i.RefusedAtLTE))
+	}
+	if i.RefusedAtIsNil {
+		predicates = append(predicates, mail.RefusedAtIsNil())
+	}
+	if i.RefusedAtNotNil {
+		predicates = append(predicates, mail.RefusedAtNotNil())
+	}
+	if i.ExpiredAt != nil {
+		predicates = append(predicates, mail.ExpiredAtEQ(*i.ExpiredAt))
+	}
+	if i.ExpiredAtNEQ != nil {
+		predicates = append(predicates, mail.ExpiredAtNEQ(*i.ExpiredAtNEQ))
+	}
+	if len(i.ExpiredAtIn) > 0 {
+		predicates = append(predicates, mail.ExpiredAtIn(i.ExpiredAtIn...))
+	}
+	if len(i.ExpiredAtNotIn) > 0 {
+		predicates = append(predicates, mail.ExpiredAtNotIn(i.ExpiredAtNotIn...))
+	}
+	if i.ExpiredAtGT != nil {
+		predicates = append(predicates, mail.ExpiredAtGT(*i.ExpiredAtGT))
+	}
+	if i.ExpiredAtGTE != nil {
+		predicates = append(predicates, mail.ExpiredAtGTE(*i.ExpiredAtGTE))
+	}
+	if i.ExpiredAtLT != nil {
+		predicates = append(predicates, mail.ExpiredAtLT(*i.ExpiredAtLT))
+	}
+	if i.ExpiredAtLTE != nil {
+		predicates = append(predicates, mail.ExpiredAtLTE(*i.ExpiredAtLTE))
+	}
+	if i.ExpiredAtIsNil {
+		predicates = append(predicates, mail.ExpiredAtIsNil())
+	}
+	if i.ExpiredAtNotNil {
+		predicates = append(predicates, mail.ExpiredAtNotNil())
+	}
+	if i.Attempts != nil {
+		predicates = append(predicates, mail.AttemptsEQ(*i.Attempts))
+	}
+	if i.AttemptsNEQ != nil {
+		predicates = append(predicates, mail.AttemptsNEQ(*i.AttemptsNEQ))
+	}
+	if len(i.AttemptsIn) > 0 {
+		predicates = append(predicates, mail.AttemptsIn(i.AttemptsIn...))
+	}
+	if len(i.AttemptsNotIn) > 0 {
+		predicates = append(predicates, mail.AttemptsNotIn(i.AttemptsNotIn...))
+	}
+	if i.AttemptsGT != nil {
+		predicates = append(predicates, mail.AttemptsGT(*i.AttemptsGT))
+	}
+	if i.AttemptsGTE != nil {
+		predicates = append(predicates, mail.AttemptsGTE(*i.AttemptsGTE))
+	}
+	if i.AttemptsLT != nil {
+		predicates = append(predicates, mail.AttemptsLT(*i.AttemptsLT))
+	}
+	if i.AttemptsLTE != nil {
+		predicates = append(predicates, mail.AttemptsLTE(*i.AttemptsLTE))
+	}
+	if i.LastError != nil {
+		predicates = append(predicates, mail.LastErrorEQ(*i.LastError))
+	}
+	if i.LastErrorNEQ != nil {
+		predicates = append(predicates, mail.LastErrorNEQ(*i.LastErrorNEQ))
+	}
+	if len(i.LastErrorIn) > 0 {
+		predicates = append(predicates, mail.LastErrorIn(i.LastErrorIn...))
+	}
+	if len(i.LastErrorNotIn) > 0 {
+		predicates = append(predicates, mail.LastErrorNotIn(i.LastErrorNotIn...))
+	}
+	if i.LastErrorGT != nil {
+		predicates = append(predicates, mail.LastErrorGT(*i.LastErrorGT))
+	}
+	if i.LastErrorGTE != nil {
+		predicates = append(predicates, mail.LastErrorGTE(*i.LastErrorGTE))
+	}
+	if i.LastErrorLT != nil {
+		predicates = append(predicates, mail.LastErrorLT(*i.LastErrorLT))
+	}
+	if i.LastErrorLTE != nil {
+		predicates = append(predicates, mail.LastErrorLTE(*i.LastErrorLTE))
+	}
+	if i.LastErrorContains != nil {
+		predicates = append(predicates, mail.LastErrorContains(*i.LastErrorContains))
+	}
+	if i.LastErrorHasPrefix != nil {
+		predicates = append(predicates, mail.LastErrorHasPrefix(*i.LastErrorHasPrefix))
+	}
+	if i.LastErrorHasSuffix != nil {
+		predicates = append(predicates, mail.LastErrorHasSuffix(*i.LastErrorHasSuffix))
+	}
+	if i.LastErrorEqualFold != nil {
+		predicates = append(predicates, mail.LastErrorEqualFold(*i.LastErrorEqualFold))
+	}
+	if i.LastErrorContainsFold != nil {
+		predicates = append(predicates, mail.LastErrorContainsFold(*i.LastErrorContainsFold))
+	}
+
+	if i.HasBot != nil {
+		p := mail.HasBot()
+		if !*i.HasBot {
+			p = mail.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasBotWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasBotWith))
+		for _, w := range i.HasBotWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasBotWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, mail.HasBotWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyMailWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return mail.And(predicates...), nil
 	}
 }
 

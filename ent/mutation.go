@@ -16,6 +16,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/messageguard"
 	"stoa/ent/operation"
@@ -56,6 +57,7 @@ const (
 	TypeFeedback     = "Feedback"
 	TypeInvitation   = "Invitation"
 	TypeLedgerEntry  = "LedgerEntry"
+	TypeMail         = "Mail"
 	TypeMessage      = "Message"
 	TypeMessageGuard = "MessageGuard"
 	TypeOperation    = "Operation"
@@ -9851,6 +9853,1212 @@ func (m *LedgerEntryMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *LedgerEntryMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown LedgerEntry edge %s", name)
+}
+
+// MailMutation represents an operation that mutates the Mail nodes in the graph.
+type MailMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uuid.UUID
+	created_at    *time.Time
+	kind          *mail.Kind
+	address       *string
+	address_hint  *string
+	reference     *uuid.UUID
+	expires_at    *time.Time
+	sent_at       *time.Time
+	refused_at    *time.Time
+	expired_at    *time.Time
+	attempts      *int
+	addattempts   *int
+	last_error    *string
+	claimed_until *time.Time
+	clearedFields map[string]struct{}
+	bot           *uuid.UUID
+	clearedbot    bool
+	done          bool
+	oldValue      func(context.Context) (*Mail, error)
+	predicates    []predicate.Mail
+}
+
+var _ ent.Mutation = (*MailMutation)(nil)
+
+// mailOption allows management of the mutation configuration using functional options.
+type mailOption func(*MailMutation)
+
+// newMailMutation creates new mutation for the Mail entity.
+func newMailMutation(c config, op Op, opts ...mailOption) *MailMutation {
+	m := &MailMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeMail,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withMailID sets the ID field of the mutation.
+func withMailID(id uuid.UUID) mailOption {
+	return func(m *MailMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Mail
+		)
+		m.oldValue = func(ctx context.Context) (*Mail, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Mail.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withMail sets the old Mail of the mutation.
+func withMail(node *Mail) mailOption {
+	return func(m *MailMutation) {
+		m.oldValue = func(context.Context) (*Mail, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m MailMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m MailMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Mail entities.
+func (m *MailMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *MailMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *MailMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Mail.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *MailMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *MailMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *MailMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *MailMutation) SetKind(value mail.Kind) {
+	m.kind = &value
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *MailMutation) Kind() (r mail.Kind, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldKind(ctx context.Context) (v mail.Kind, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *MailMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetAddress sets the "address" field.
+func (m *MailMutation) SetAddress(s string) {
+	m.address = &s
+}
+
+// Address returns the value of the "address" field in the mutation.
+func (m *MailMutation) Address() (r string, exists bool) {
+	v := m.address
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddress returns the old "address" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldAddress(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddress is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddress requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddress: %w", err)
+	}
+	return oldValue.Address, nil
+}
+
+// ResetAddress resets all changes to the "address" field.
+func (m *MailMutation) ResetAddress() {
+	m.address = nil
+}
+
+// SetAddressHint sets the "address_hint" field.
+func (m *MailMutation) SetAddressHint(s string) {
+	m.address_hint = &s
+}
+
+// AddressHint returns the value of the "address_hint" field in the mutation.
+func (m *MailMutation) AddressHint() (r string, exists bool) {
+	v := m.address_hint
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddressHint returns the old "address_hint" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldAddressHint(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddressHint is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddressHint requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddressHint: %w", err)
+	}
+	return oldValue.AddressHint, nil
+}
+
+// ResetAddressHint resets all changes to the "address_hint" field.
+func (m *MailMutation) ResetAddressHint() {
+	m.address_hint = nil
+}
+
+// SetBotID sets the "bot_id" field.
+func (m *MailMutation) SetBotID(u uuid.UUID) {
+	m.bot = &u
+}
+
+// BotID returns the value of the "bot_id" field in the mutation.
+func (m *MailMutation) BotID() (r uuid.UUID, exists bool) {
+	v := m.bot
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBotID returns the old "bot_id" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldBotID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBotID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBotID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBotID: %w", err)
+	}
+	return oldValue.BotID, nil
+}
+
+// ClearBotID clears the value of the "bot_id" field.
+func (m *MailMutation) ClearBotID() {
+	m.bot = nil
+	m.clearedFields[mail.FieldBotID] = struct{}{}
+}
+
+// BotIDCleared returns if the "bot_id" field was cleared in this mutation.
+func (m *MailMutation) BotIDCleared() bool {
+	_, ok := m.clearedFields[mail.FieldBotID]
+	return ok
+}
+
+// ResetBotID resets all changes to the "bot_id" field.
+func (m *MailMutation) ResetBotID() {
+	m.bot = nil
+	delete(m.clearedFields, mail.FieldBotID)
+}
+
+// SetReference sets the "reference" field.
+func (m *MailMutation) SetReference(u uuid.UUID) {
+	m.reference = &u
+}
+
+// Reference returns the value of the "reference" field in the mutation.
+func (m *MailMutation) Reference() (r uuid.UUID, exists bool) {
+	v := m.reference
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReference returns the old "reference" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldReference(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReference is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReference requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReference: %w", err)
+	}
+	return oldValue.Reference, nil
+}
+
+// ClearReference clears the value of the "reference" field.
+func (m *MailMutation) ClearReference() {
+	m.reference = nil
+	m.clearedFields[mail.FieldReference] = struct{}{}
+}
+
+// ReferenceCleared returns if the "reference" field was cleared in this mutation.
+func (m *MailMutation) ReferenceCleared() bool {
+	_, ok := m.clearedFields[mail.FieldReference]
+	return ok
+}
+
+// ResetReference resets all changes to the "reference" field.
+func (m *MailMutation) ResetReference() {
+	m.reference = nil
+	delete(m.clearedFields, mail.FieldReference)
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *MailMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *MailMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldExpiresAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ClearExpiresAt clears the value of the "expires_at" field.
+func (m *MailMutation) ClearExpiresAt() {
+	m.expires_at = nil
+	m.clearedFields[mail.FieldExpiresAt] = struct{}{}
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *MailMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[mail.FieldExpiresAt]
+	return ok
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *MailMutation) ResetExpiresAt() {
+	m.expires_at = nil
+	delete(m.clearedFields, mail.FieldExpiresAt)
+}
+
+// SetSentAt sets the "sent_at" field.
+func (m *MailMutation) SetSentAt(t time.Time) {
+	m.sent_at = &t
+}
+
+// SentAt returns the value of the "sent_at" field in the mutation.
+func (m *MailMutation) SentAt() (r time.Time, exists bool) {
+	v := m.sent_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSentAt returns the old "sent_at" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldSentAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSentAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSentAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSentAt: %w", err)
+	}
+	return oldValue.SentAt, nil
+}
+
+// ClearSentAt clears the value of the "sent_at" field.
+func (m *MailMutation) ClearSentAt() {
+	m.sent_at = nil
+	m.clearedFields[mail.FieldSentAt] = struct{}{}
+}
+
+// SentAtCleared returns if the "sent_at" field was cleared in this mutation.
+func (m *MailMutation) SentAtCleared() bool {
+	_, ok := m.clearedFields[mail.FieldSentAt]
+	return ok
+}
+
+// ResetSentAt resets all changes to the "sent_at" field.
+func (m *MailMutation) ResetSentAt() {
+	m.sent_at = nil
+	delete(m.clearedFields, mail.FieldSentAt)
+}
+
+// SetRefusedAt sets the "refused_at" field.
+func (m *MailMutation) SetRefusedAt(t time.Time) {
+	m.refused_at = &t
+}
+
+// RefusedAt returns the value of the "refused_at" field in the mutation.
+func (m *MailMutation) RefusedAt() (r time.Time, exists bool) {
+	v := m.refused_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRefusedAt returns the old "refused_at" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldRefusedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRefusedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRefusedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRefusedAt: %w", err)
+	}
+	return oldValue.RefusedAt, nil
+}
+
+// ClearRefusedAt clears the value of the "refused_at" field.
+func (m *MailMutation) ClearRefusedAt() {
+	m.refused_at = nil
+	m.clearedFields[mail.FieldRefusedAt] = struct{}{}
+}
+
+// RefusedAtCleared returns if the "refused_at" field was cleared in this mutation.
+func (m *MailMutation) RefusedAtCleared() bool {
+	_, ok := m.clearedFields[mail.FieldRefusedAt]
+	return ok
+}
+
+// ResetRefusedAt resets all changes to the "refused_at" field.
+func (m *MailMutation) ResetRefusedAt() {
+	m.refused_at = nil
+	delete(m.clearedFields, mail.FieldRefusedAt)
+}
+
+// SetExpiredAt sets the "expired_at" field.
+func (m *MailMutation) SetExpiredAt(t time.Time) {
+	m.expired_at = &t
+}
+
+// ExpiredAt returns the value of the "expired_at" field in the mutation.
+func (m *MailMutation) ExpiredAt() (r time.Time, exists bool) {
+	v := m.expired_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiredAt returns the old "expired_at" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldExpiredAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiredAt: %w", err)
+	}
+	return oldValue.ExpiredAt, nil
+}
+
+// ClearExpiredAt clears the value of the "expired_at" field.
+func (m *MailMutation) ClearExpiredAt() {
+	m.expired_at = nil
+	m.clearedFields[mail.FieldExpiredAt] = struct{}{}
+}
+
+// ExpiredAtCleared returns if the "expired_at" field was cleared in this mutation.
+func (m *MailMutation) ExpiredAtCleared() bool {
+	_, ok := m.clearedFields[mail.FieldExpiredAt]
+	return ok
+}
+
+// ResetExpiredAt resets all changes to the "expired_at" field.
+func (m *MailMutation) ResetExpiredAt() {
+	m.expired_at = nil
+	delete(m.clearedFields, mail.FieldExpiredAt)
+}
+
+// SetAttempts sets the "attempts" field.
+func (m *MailMutation) SetAttempts(i int) {
+	m.attempts = &i
+	m.addattempts = nil
+}
+
+// Attempts returns the value of the "attempts" field in the mutation.
+func (m *MailMutation) Attempts() (r int, exists bool) {
+	v := m.attempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempts returns the old "attempts" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldAttempts(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
+	}
+	return oldValue.Attempts, nil
+}
+
+// AddAttempts adds i to the "attempts" field.
+func (m *MailMutation) AddAttempts(i int) {
+	if m.addattempts != nil {
+		*m.addattempts += i
+	} else {
+		m.addattempts = &i
+	}
+}
+
+// AddedAttempts returns the value that was added to the "attempts" field in this mutation.
+func (m *MailMutation) AddedAttempts() (r int, exists bool) {
+	v := m.addattempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempts resets all changes to the "attempts" field.
+func (m *MailMutation) ResetAttempts() {
+	m.attempts = nil
+	m.addattempts = nil
+}
+
+// SetLastError sets the "last_error" field.
+func (m *MailMutation) SetLastError(s string) {
+	m.last_error = &s
+}
+
+// LastError returns the value of the "last_error" field in the mutation.
+func (m *MailMutation) LastError() (r string, exists bool) {
+	v := m.last_error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastError returns the old "last_error" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldLastError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastError: %w", err)
+	}
+	return oldValue.LastError, nil
+}
+
+// ResetLastError resets all changes to the "last_error" field.
+func (m *MailMutation) ResetLastError() {
+	m.last_error = nil
+}
+
+// SetClaimedUntil sets the "claimed_until" field.
+func (m *MailMutation) SetClaimedUntil(t time.Time) {
+	m.claimed_until = &t
+}
+
+// ClaimedUntil returns the value of the "claimed_until" field in the mutation.
+func (m *MailMutation) ClaimedUntil() (r time.Time, exists bool) {
+	v := m.claimed_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaimedUntil returns the old "claimed_until" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldClaimedUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaimedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaimedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaimedUntil: %w", err)
+	}
+	return oldValue.ClaimedUntil, nil
+}
+
+// ClearClaimedUntil clears the value of the "claimed_until" field.
+func (m *MailMutation) ClearClaimedUntil() {
+	m.claimed_until = nil
+	m.clearedFields[mail.FieldClaimedUntil] = struct{}{}
+}
+
+// ClaimedUntilCleared returns if the "claimed_until" field was cleared in this mutation.
+func (m *MailMutation) ClaimedUntilCleared() bool {
+	_, ok := m.clearedFields[mail.FieldClaimedUntil]
+	return ok
+}
+
+// ResetClaimedUntil resets all changes to the "claimed_until" field.
+func (m *MailMutation) ResetClaimedUntil() {
+	m.claimed_until = nil
+	delete(m.clearedFields, mail.FieldClaimedUntil)
+}
+
+// ClearBot clears the "bot" edge to the Bot entity.
+func (m *MailMutation) ClearBot() {
+	m.clearedbot = true
+	m.clearedFields[mail.FieldBotID] = struct{}{}
+}
+
+// BotCleared reports if the "bot" edge to the Bot entity was cleared.
+func (m *MailMutation) BotCleared() bool {
+	return m.BotIDCleared() || m.clearedbot
+}
+
+// BotIDs returns the "bot" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// BotID instead. It exists only for internal usage by the builders.
+func (m *MailMutation) BotIDs() (ids []uuid.UUID) {
+	if id := m.bot; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetBot resets all changes to the "bot" edge.
+func (m *MailMutation) ResetBot() {
+	m.bot = nil
+	m.clearedbot = false
+}
+
+// Where appends a list predicates to the MailMutation builder.
+func (m *MailMutation) Where(ps ...predicate.Mail) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the MailMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *MailMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Mail, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *MailMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *MailMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Mail).
+func (m *MailMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *MailMutation) Fields() []string {
+	fields := make([]string, 0, 13)
+	if m.created_at != nil {
+		fields = append(fields, mail.FieldCreatedAt)
+	}
+	if m.kind != nil {
+		fields = append(fields, mail.FieldKind)
+	}
+	if m.address != nil {
+		fields = append(fields, mail.FieldAddress)
+	}
+	if m.address_hint != nil {
+		fields = append(fields, mail.FieldAddressHint)
+	}
+	if m.bot != nil {
+		fields = append(fields, mail.FieldBotID)
+	}
+	if m.reference != nil {
+		fields = append(fields, mail.FieldReference)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, mail.FieldExpiresAt)
+	}
+	if m.sent_at != nil {
+		fields = append(fields, mail.FieldSentAt)
+	}
+	if m.refused_at != nil {
+		fields = append(fields, mail.FieldRefusedAt)
+	}
+	if m.expired_at != nil {
+		fields = append(fields, mail.FieldExpiredAt)
+	}
+	if m.attempts != nil {
+		fields = append(fields, mail.FieldAttempts)
+	}
+	if m.last_error != nil {
+		fields = append(fields, mail.FieldLastError)
+	}
+	if m.claimed_until != nil {
+		fields = append(fields, mail.FieldClaimedUntil)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *MailMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case mail.FieldCreatedAt:
+		return m.CreatedAt()
+	case mail.FieldKind:
+		return m.Kind()
+	case mail.FieldAddress:
+		return m.Address()
+	case mail.FieldAddressHint:
+		return m.AddressHint()
+	case mail.FieldBotID:
+		return m.BotID()
+	case mail.FieldReference:
+		return m.Reference()
+	case mail.FieldExpiresAt:
+		return m.ExpiresAt()
+	case mail.FieldSentAt:
+		return m.SentAt()
+	case mail.FieldRefusedAt:
+		return m.RefusedAt()
+	case mail.FieldExpiredAt:
+		return m.ExpiredAt()
+	case mail.FieldAttempts:
+		return m.Attempts()
+	case mail.FieldLastError:
+		return m.LastError()
+	case mail.FieldClaimedUntil:
+		return m.ClaimedUntil()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *MailMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case mail.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case mail.FieldKind:
+		return m.OldKind(ctx)
+	case mail.FieldAddress:
+		return m.OldAddress(ctx)
+	case mail.FieldAddressHint:
+		return m.OldAddressHint(ctx)
+	case mail.FieldBotID:
+		return m.OldBotID(ctx)
+	case mail.FieldReference:
+		return m.OldReference(ctx)
+	case mail.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case mail.FieldSentAt:
+		return m.OldSentAt(ctx)
+	case mail.FieldRefusedAt:
+		return m.OldRefusedAt(ctx)
+	case mail.FieldExpiredAt:
+		return m.OldExpiredAt(ctx)
+	case mail.FieldAttempts:
+		return m.OldAttempts(ctx)
+	case mail.FieldLastError:
+		return m.OldLastError(ctx)
+	case mail.FieldClaimedUntil:
+		return m.OldClaimedUntil(ctx)
+	}
+	return nil, fmt.Errorf("unknown Mail field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *MailMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case mail.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case mail.FieldKind:
+		v, ok := value.(mail.Kind)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case mail.FieldAddress:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddress(v)
+		return nil
+	case mail.FieldAddressHint:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddressHint(v)
+		return nil
+	case mail.FieldBotID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBotID(v)
+		return nil
+	case mail.FieldReference:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReference(v)
+		return nil
+	case mail.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case mail.FieldSentAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSentAt(v)
+		return nil
+	case mail.FieldRefusedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRefusedAt(v)
+		return nil
+	case mail.FieldExpiredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiredAt(v)
+		return nil
+	case mail.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempts(v)
+		return nil
+	case mail.FieldLastError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastError(v)
+		return nil
+	case mail.FieldClaimedUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaimedUntil(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Mail field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *MailMutation) AddedFields() []string {
+	var fields []string
+	if m.addattempts != nil {
+		fields = append(fields, mail.FieldAttempts)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *MailMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case mail.FieldAttempts:
+		return m.AddedAttempts()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *MailMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case mail.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempts(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Mail numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *MailMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(mail.FieldBotID) {
+		fields = append(fields, mail.FieldBotID)
+	}
+	if m.FieldCleared(mail.FieldReference) {
+		fields = append(fields, mail.FieldReference)
+	}
+	if m.FieldCleared(mail.FieldExpiresAt) {
+		fields = append(fields, mail.FieldExpiresAt)
+	}
+	if m.FieldCleared(mail.FieldSentAt) {
+		fields = append(fields, mail.FieldSentAt)
+	}
+	if m.FieldCleared(mail.FieldRefusedAt) {
+		fields = append(fields, mail.FieldRefusedAt)
+	}
+	if m.FieldCleared(mail.FieldExpiredAt) {
+		fields = append(fields, mail.FieldExpiredAt)
+	}
+	if m.FieldCleared(mail.FieldClaimedUntil) {
+		fields = append(fields, mail.FieldClaimedUntil)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *MailMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *MailMutation) ClearField(name string) error {
+	switch name {
+	case mail.FieldBotID:
+		m.ClearBotID()
+		return nil
+	case mail.FieldReference:
+		m.ClearReference()
+		return nil
+	case mail.FieldExpiresAt:
+		m.ClearExpiresAt()
+		return nil
+	case mail.FieldSentAt:
+		m.ClearSentAt()
+		return nil
+	case mail.FieldRefusedAt:
+		m.ClearRefusedAt()
+		return nil
+	case mail.FieldExpiredAt:
+		m.ClearExpiredAt()
+		return nil
+	case mail.FieldClaimedUntil:
+		m.ClearClaimedUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown Mail nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *MailMutation) ResetField(name string) error {
+	switch name {
+	case mail.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case mail.FieldKind:
+		m.ResetKind()
+		return nil
+	case mail.FieldAddress:
+		m.ResetAddress()
+		return nil
+	case mail.FieldAddressHint:
+		m.ResetAddressHint()
+		return nil
+	case mail.FieldBotID:
+		m.ResetBotID()
+		return nil
+	case mail.FieldReference:
+		m.ResetReference()
+		return nil
+	case mail.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case mail.FieldSentAt:
+		m.ResetSentAt()
+		return nil
+	case mail.FieldRefusedAt:
+		m.ResetRefusedAt()
+		return nil
+	case mail.FieldExpiredAt:
+		m.ResetExpiredAt()
+		return nil
+	case mail.FieldAttempts:
+		m.ResetAttempts()
+		return nil
+	case mail.FieldLastError:
+		m.ResetLastError()
+		return nil
+	case mail.FieldClaimedUntil:
+		m.ResetClaimedUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown Mail field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *MailMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.bot != nil {
+		edges = append(edges, mail.EdgeBot)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *MailMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case mail.EdgeBot:
+		if id := m.bot; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *MailMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *MailMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *MailMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedbot {
+		edges = append(edges, mail.EdgeBot)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *MailMutation) EdgeCleared(name string) bool {
+	switch name {
+	case mail.EdgeBot:
+		return m.clearedbot
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *MailMutation) ClearEdge(name string) error {
+	switch name {
+	case mail.EdgeBot:
+		m.ClearBot()
+		return nil
+	}
+	return fmt.Errorf("unknown Mail unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *MailMutation) ResetEdge(name string) error {
+	switch name {
+	case mail.EdgeBot:
+		m.ResetBot()
+		return nil
+	}
+	return fmt.Errorf("unknown Mail edge %s", name)
 }
 
 // MessageMutation represents an operation that mutates the Message nodes in the graph.

@@ -13,6 +13,7 @@ import (
 	"stoa/ent/feedback"
 	"stoa/ent/invitation"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/message"
 	"stoa/ent/messageguard"
 	"stoa/ent/operation"
@@ -178,6 +179,25 @@ func init() {
 	ledgerentryDescID := ledgerentryMixinFields0[0].Descriptor()
 	// ledgerentry.DefaultID holds the default value on creation for the id field.
 	ledgerentry.DefaultID = ledgerentryDescID.Default.(func() uuid.UUID)
+	mailMixin := schema.Mail{}.Mixin()
+	mailMixinFields0 := mailMixin[0].Fields()
+	_ = mailMixinFields0
+	mailFields := schema.Mail{}.Fields()
+	_ = mailFields
+	// mailDescAttempts is the schema descriptor for attempts field.
+	mailDescAttempts := mailFields[9].Descriptor()
+	// mail.DefaultAttempts holds the default value on creation for the attempts field.
+	mail.DefaultAttempts = mailDescAttempts.Default.(int)
+	// mail.AttemptsValidator is a validator for the "attempts" field. It is called by the builders before save.
+	mail.AttemptsValidator = mailDescAttempts.Validators[0].(func(int) error)
+	// mailDescLastError is the schema descriptor for last_error field.
+	mailDescLastError := mailFields[10].Descriptor()
+	// mail.DefaultLastError holds the default value on creation for the last_error field.
+	mail.DefaultLastError = mailDescLastError.Default.(string)
+	// mailDescID is the schema descriptor for id field.
+	mailDescID := mailMixinFields0[0].Descriptor()
+	// mail.DefaultID holds the default value on creation for the id field.
+	mail.DefaultID = mailDescID.Default.(func() uuid.UUID)
 	messageMixin := schema.Message{}.Mixin()
 	messageMixinFields0 := messageMixin[0].Fields()
 	_ = messageMixinFields0

@@ -32,6 +32,8 @@ type Tx struct {
 	Invitation *InvitationClient
 	// LedgerEntry is the client for interacting with the LedgerEntry builders.
 	LedgerEntry *LedgerEntryClient
+	// Mail is the client for interacting with the Mail builders.
+	Mail *MailClient
 	// Message is the client for interacting with the Message builders.
 	Message *MessageClient
 	// MessageGuard is the client for interacting with the MessageGuard builders.
@@ -197,6 +199,7 @@ func (tx *Tx) init() {
 	tx.Feedback = NewFeedbackClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
 	tx.LedgerEntry = NewLedgerEntryClient(tx.config)
+	tx.Mail = NewMailClient(tx.config)
 	tx.Message = NewMessageClient(tx.config)
 	tx.MessageGuard = NewMessageGuardClient(tx.config)
 	tx.Operation = NewOperationClient(tx.config)

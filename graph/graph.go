@@ -6,6 +6,7 @@ package graph
 
 import (
 	"context"
+	"net/mail"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,6 +16,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/email"
 	"stoa/graph/events"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
@@ -43,6 +45,11 @@ type Config struct {
 	Files *blob.Bucket
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
+	// Mail takes mails, from the sender MailFrom; nil: mail is not set up.
+	Mail     email.Mailer
+	MailFrom *mail.Address
+	// SecretKey is the installation's, of email.KeySize bytes.
+	SecretKey []byte
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
 	// Hurry is closed when requests that wait must come to their end, because the process shuts down; nil for never.
@@ -54,6 +61,8 @@ type Config struct {
 	TokensEnded func()
 	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
 	ReadMetrics *metrics.Reads
+	// MailMetrics counts attempts to send a mail; nil counts nothing.
+	MailMetrics *metrics.Mails
 	// Backup makes a backup; nil where the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
 }
@@ -64,6 +73,7 @@ type Graph struct {
 	Auth        *auth.API
 	Bots        *bots.API
 	Contacts    *contacts.API
+	Email       *email.API
 	Events      *events.API
 	Feedback    *feedback.API
 	Messages    *messages.API
@@ -96,27 +106,30 @@ func New(c Config) *Graph {
 	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn}
 	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Quotas: c.Quotas, Metrics: c.ReadMetrics})
-	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue}
+	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
 	g := &Graph{
 		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry},
 		Auth:        tokens,
 		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens, ProfileChanged: onboard.ProfileChanged},
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
-		Events:      outbox,
-		Feedback:    &feedback.API{DB: c.DB},
-		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
-		Orders:      &orders.API{DB: c.DB, Events: outbox},
-		Onboarding:  onboard,
-		Posts:       &posts.API{DB: c.DB, ProfileChanged: onboard.ProfileChanged},
-		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
-		Services:    &services.API{DB: c.DB, Reads: reads},
-		Wallet:      &wallet.API{DB: c.DB},
+		Email: &email.API{
+			DB: c.DB, Mailer: c.Mail, From: c.MailFrom, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
+		},
+		Events:     outbox,
+		Feedback:   &feedback.API{DB: c.DB},
+		Messages:   &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
+		Orders:     &orders.API{DB: c.DB, Events: outbox},
+		Onboarding: onboard,
+		Posts:      &posts.API{DB: c.DB, ProfileChanged: onboard.ProfileChanged},
+		Profiles:   &profiles.API{DB: c.DB, Reads: reads},
+		Services:   &services.API{DB: c.DB, Reads: reads},
+		Wallet:     &wallet.API{DB: c.DB},
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: g.Attachments,
-		Agents: g.Bots, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, BackUp: c.Backup,
+		Agents: g.Bots, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, SendsMail: c.Mail != nil,
+		BackUp: c.Backup,
 	}
-	onboard.SendsMail = func() bool { return g.Operator.SendsMail }
 	return g
 }

@@ -5,6 +5,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
+	"stoa/graph/email"
 	"stoa/graph/events"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
@@ -35,6 +36,10 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		{Name: "uploads", What: "uploads that were never bound, from their creation", Kept: attachments.UnattachedRetention, Job: cleanup},
 		{Name: "orphans", What: "stored bytes that no record names", Kept: attachments.OrphanRetention, Job: orphans},
 		{Name: "file_records", What: "records of uploads, rejected ones too, without their bytes", Kept: operator.Forever},
+		{
+			Name: "mails", What: "records of mails, from when they were sent, refused or given up", Kept: email.EndedRetention,
+			Job: cleanup, Sweep: g.Email.DeleteEnded,
+		},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
 		{Name: "ledger", What: "the ledger, rewards, orders and passports", Kept: operator.Forever},
 		{Name: "audit", What: "the audit log", Kept: operator.Forever},

@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"stoa/graph/attachments"
+	"stoa/graph/email"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
@@ -25,10 +26,11 @@ const (
 	maintenanceQueue = "maintenance"
 	inspectionQueue  = "inspection"
 	publicationQueue = "publication"
+	mailQueue        = "mail"
 	backupQueue      = "backup"
 )
 
-var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, backupQueue: 1}
+var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, mailQueue: 4, backupQueue: 1}
 
 // slowQueues are the queues whose statements may take longer than a request's.
 var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true}
@@ -76,10 +78,11 @@ var table = []row{
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return err
 	}),
-	// Asks again for the inspections that a crash cut off.
+	// Asks again for the inspections and mails that a crash cut off.
 	job(promptQueue, 30*time.Second, 5*time.Second, func(ctx context.Context, c Config, _ recoverJob) error {
-		_, err := c.Graph.Attachments.Recover(ctx)
-		return err
+		_, failed := c.Graph.Attachments.Recover(ctx)
+		_, err := c.Graph.Email.Recover(ctx)
+		return errors.Join(failed, err)
 	}),
 	// Adds to the feed, or deletes there, the posts of prolific authors who were shown or hidden.
 	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ feedJob) error {
@@ -91,6 +94,14 @@ var table = []row{
 	}),
 	job(publicationQueue, 2*time.Minute, 0, func(ctx context.Context, c Config, args attachments.PublishJob) error {
 		return c.Graph.Attachments.Publish(ctx, args.AttachmentID, c.inspect)
+	}),
+	// Sends a mail. One that was not accepted is tried again after a wait that grows; River does not count these attempts.
+	job(mailQueue, time.Minute, 0, func(ctx context.Context, c Config, args email.SendJob) error {
+		again, err := c.Graph.Email.Deliver(ctx, args.MailID)
+		if err != nil {
+			return errors.Join(err, river.JobSnooze(again))
+		}
+		return nil
 	}),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanUp),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, func(ctx context.Context, c Config, _ orphansJob) error {

@@ -21,7 +21,7 @@ var levels = []level{
 	{packages: []string{"ent"}, together: true},
 	{packages: []string{"migrate/diff"}},
 	{packages: []string{"graph/platform", "graph/server/scalar"}, together: true},
-	{packages: []string{"graph/auth", "graph/messages"}},
+	{packages: []string{"graph/auth", "graph/email", "graph/messages"}},
 	{packages: []string{"graph/events", "graph/wallet", "graph/feedback"}},
 	{packages: []string{"graph/attachments", "graph/onboarding"}},
 	{packages: []string{"graph/bots"}},

@@ -29,6 +29,7 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the schema of this version; serve does so by itself."`
 	Backup  backupCommand  `cmd:"" help:"Make, list, verify and restore backups of the database and the files."`
+	Mail    mailCommand    `cmd:"" help:"Try the mail settings."`
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
 	Openapi openapiCommand `cmd:"" help:"Print the OpenAPI description of the API."`

@@ -61,7 +61,7 @@ func (s operatorSettings) token(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, operatorTokenFile)
 	kept, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := makeToken(dataDir, path); err != nil {
+		if err := makeSecret(path, base64.RawURLEncoding); err != nil {
 			return "", err
 		}
 		kept, err = os.ReadFile(path)
@@ -76,16 +76,16 @@ func (s operatorSettings) token(dataDir string) (string, error) {
 	return token, checkToken(token, path)
 }
 
-// makeToken writes a new token to path in one step. Where another process was faster, its token stays.
-func makeToken(dataDir, path string) error {
+// makeSecret writes 32 random bytes to path in one step. Where another process was faster, its secret stays.
+func makeSecret(path string, encoding *base64.Encoding) error {
 	secret := make([]byte, 32)
-	_, _ = rand.Read(secret)                                     // it never fails
-	draft, err := os.CreateTemp(dataDir, operatorTokenFile+".*") // 0600
+	_, _ = rand.Read(secret)                                                  // it never fails
+	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(draft.Name())
-	_, err = fmt.Fprintln(draft, base64.RawURLEncoding.EncodeToString(secret))
+	_, err = fmt.Fprintln(draft, encoding.EncodeToString(secret))
 	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ func TestOperatorTokenFile(t *testing.T) {
 	var kept operatorSettings
 	first, err := kept.token(folder)
 	require.NoError(t, err)
-	require.NoError(t, makeToken(folder, filepath.Join(folder, operatorTokenFile)), "somebody was faster")
+	require.NoError(t, makeSecret(filepath.Join(folder, operatorTokenFile), base64.RawURLEncoding), "somebody was faster")
 	second, err := kept.token(folder)
 	require.NoError(t, err)
 	require.Equal(t, first, second)

@@ -30,6 +30,9 @@ type process struct {
 	// hurry is closed during the shutdown, when requests that still wait must be answered.
 	hurry chan struct{}
 
+	secretKey []byte
+	mail      *mailSetup // nil: mail is not set up
+
 	metrics *metrics.Metrics
 	traces  *traces
 
@@ -60,6 +63,12 @@ func (p *process) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.secretKey, err = p.settings.secretKey(p.settings.DataDir); err != nil {
+		return err
+	}
+	if p.mail, err = p.settings.mailSettings.open(p.settings.DataDir); err != nil {
+		return err
+	}
 	if err := p.openTelemetry(ctx); err != nil {
 		return err
 	}
@@ -74,7 +83,7 @@ func (p *process) start(ctx context.Context) error {
 	if p.files, err = p.settings.openFiles(ctx, p.settings.filesFolder()); err != nil {
 		return err
 	}
-	secrets.Forget() // settings, traces and files have read theirs
+	secrets.Forget() // settings, traces, mail and files have read theirs
 	if err := p.openDatabase(ctx); err != nil {
 		return err
 	}
@@ -129,14 +138,19 @@ func (p *process) newGraph() (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return graph.New(graph.Config{
+	config := graph.Config{
 		DB: p.db, Reads: p.reads, ReadMetrics: p.metrics.Reads,
 		Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		Hurry:       p.hurry,
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		Withdrawn:   func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },
-	}), nil
+		SecretKey:   p.secretKey, MailMetrics: p.metrics.Mails,
+	}
+	if p.mail != nil {
+		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from
+	}
+	return graph.New(config), nil
 }
 
 // sockets is a running hub.

@@ -32,6 +32,8 @@ type settings struct {
 	databaseSettings
 	fileSettings
 	operatorSettings
+	mailSettings
+	secretSettings
 	logSettings
 
 	Listen         string         `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
@@ -45,9 +47,15 @@ type settings struct {
 	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 }
 
+// dataSettings say where the server keeps what is its own.
+type dataSettings struct {
+	DataDir string `default:"./data" help:"Folder of the private database and of what else the server keeps."`
+}
+
 // databaseSettings are those of every command that opens the database.
 type databaseSettings struct {
-	DataDir     string `default:"./data" help:"Folder of the private database and of what else the server keeps."`
+	dataSettings
+
 	DatabaseURL string `help:"PostgreSQL 15 or newer; empty: a private cluster in the data folder."`
 }
 
@@ -82,6 +90,7 @@ func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role)
 func (s *settings) Validate() error {
 	checks := []error{
 		s.databaseSettings.Validate(), s.fileSettings.Validate(), s.operatorSettings.Validate(),
+		s.mailSettings.Validate(),
 		checkLimits(s.Limit), checkLimits(s.Connection),
 		checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen),
 	}

@@ -29,6 +29,8 @@ func TestInvalidSettings(t *testing.T) {
 		"origin":               {"--allowed-origins=https://example.org/path", "is not an origin"},
 		"base URL":             {"--base-url=https://stoa.example/", "without a path"},
 		"object store":         {"--files-url=ftp://files", "--files-url must be a URL such as s3://"},
+		"no mail server":       {"--mail-from=stoa@stoa.example", "--smtp-url is missing"},
+		"no sender":            {"--smtp-url=smtp://stoa:hunter2@mail.example", "--mail-from is missing"},
 		"log format":           {"--log-format=xml", "xml"},
 		"log level":            {"--log-level=loud", "loud"},
 		"database port":        {"--database-url=postgres://u:hunter2@h:port/db", "is not a connection URL"},

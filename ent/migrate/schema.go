@@ -394,6 +394,52 @@ var (
 			},
 		},
 	}
+	// MailsColumns holds the columns for the "mails" table.
+	MailsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"test", "registration_code", "link_code", "registration_refused", "restore_link", "trash_notice"}},
+		{Name: "address", Type: field.TypeString},
+		{Name: "address_hint", Type: field.TypeString},
+		{Name: "reference", Type: field.TypeUUID, Nullable: true},
+		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
+		{Name: "sent_at", Type: field.TypeTime, Nullable: true},
+		{Name: "refused_at", Type: field.TypeTime, Nullable: true},
+		{Name: "expired_at", Type: field.TypeTime, Nullable: true},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "last_error", Type: field.TypeString, Default: ""},
+		{Name: "claimed_until", Type: field.TypeTime, Nullable: true},
+		{Name: "bot_id", Type: field.TypeUUID, Nullable: true},
+	}
+	// MailsTable holds the schema information for the "mails" table.
+	MailsTable = &schema.Table{
+		Name:       "mails",
+		Columns:    MailsColumns,
+		PrimaryKey: []*schema.Column{MailsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "mails_bots_bot",
+				Columns:    []*schema.Column{MailsColumns[13]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.SetNull,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "mail_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{MailsColumns[1]},
+			},
+			{
+				Name:    "mail_unsent",
+				Unique:  false,
+				Columns: []*schema.Column{MailsColumns[1], MailsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "(sent_at IS NULL) AND (refused_at IS NULL) AND (expired_at IS NULL)",
+				},
+			},
+		},
+	}
 	// MessagesColumns holds the columns for the "messages" table.
 	MessagesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -874,6 +920,7 @@ var (
 		FeedbacksTable,
 		InvitationsTable,
 		LedgerEntriesTable,
+		MailsTable,
 		MessagesTable,
 		MessageGuardsTable,
 		OperationsTable,
@@ -895,6 +942,7 @@ func init() {
 	ContactsTable.ForeignKeys[0].RefTable = BotsTable
 	ContactsTable.ForeignKeys[1].RefTable = BotsTable
 	FeedbacksTable.ForeignKeys[0].RefTable = BotsTable
+	MailsTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[1].RefTable = BotsTable
 	PostsTable.ForeignKeys[0].RefTable = BotsTable

@@ -14,6 +14,7 @@ import (
 	"stoa/ent/contact"
 	feedback1 "stoa/ent/feedback"
 	"stoa/ent/ledgerentry"
+	"stoa/ent/mail"
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/response"
@@ -496,6 +497,33 @@ type ComplexityRoot struct {
 		State func(childComplexity int) int
 	}
 
+	Mail struct {
+		AddressHint func(childComplexity int) int
+		Attempts    func(childComplexity int) int
+		Bot         func(childComplexity int) int
+		BotID       func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		ExpiredAt   func(childComplexity int) int
+		ExpiresAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Kind        func(childComplexity int) int
+		LastError   func(childComplexity int) int
+		Reference   func(childComplexity int) int
+		RefusedAt   func(childComplexity int) int
+		SentAt      func(childComplexity int) int
+	}
+
+	MailConnection struct {
+		Edges      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	MailEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	Maintenance struct {
 		Backup        func(childComplexity int) int
 		Discrepancies func(childComplexity int) int
@@ -841,6 +869,7 @@ type ComplexityRoot struct {
 		Feedbacks        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
 		Invitations      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
 		LedgerEntries    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
+		Mails            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) int
 		Me               func(childComplexity int) int
 		Messages         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
 		MyContacts       func(childComplexity int, input contacts.ListInput) int
@@ -1206,6 +1235,7 @@ type QueryResolver interface {
 	Feedbacks(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	Invitations(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) (*ent.InvitationConnection, error)
 	LedgerEntries(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) (*ent.LedgerEntryConnection, error)
+	Mails(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) (*ent.MailConnection, error)
 	Messages(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) (*ent.MessageConnection, error)
 	Orders(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) (*ent.OrderConnection, error)
 	Posts(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error)
@@ -2876,6 +2906,117 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Lifecycle.State(childComplexity), true
+
+	case "Mail.addressHint":
+		if e.ComplexityRoot.Mail.AddressHint == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.AddressHint(childComplexity), true
+	case "Mail.attempts":
+		if e.ComplexityRoot.Mail.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.Attempts(childComplexity), true
+	case "Mail.bot":
+		if e.ComplexityRoot.Mail.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.Bot(childComplexity), true
+	case "Mail.botID":
+		if e.ComplexityRoot.Mail.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.BotID(childComplexity), true
+	case "Mail.createdAt":
+		if e.ComplexityRoot.Mail.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.CreatedAt(childComplexity), true
+	case "Mail.expiredAt":
+		if e.ComplexityRoot.Mail.ExpiredAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.ExpiredAt(childComplexity), true
+	case "Mail.expiresAt":
+		if e.ComplexityRoot.Mail.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.ExpiresAt(childComplexity), true
+	case "Mail.id":
+		if e.ComplexityRoot.Mail.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.ID(childComplexity), true
+	case "Mail.kind":
+		if e.ComplexityRoot.Mail.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.Kind(childComplexity), true
+	case "Mail.lastError":
+		if e.ComplexityRoot.Mail.LastError == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.LastError(childComplexity), true
+	case "Mail.reference":
+		if e.ComplexityRoot.Mail.Reference == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.Reference(childComplexity), true
+	case "Mail.refusedAt":
+		if e.ComplexityRoot.Mail.RefusedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.RefusedAt(childComplexity), true
+	case "Mail.sentAt":
+		if e.ComplexityRoot.Mail.SentAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.SentAt(childComplexity), true
+
+	case "MailConnection.edges":
+		if e.ComplexityRoot.MailConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailConnection.Edges(childComplexity), true
+	case "MailConnection.pageInfo":
+		if e.ComplexityRoot.MailConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailConnection.PageInfo(childComplexity), true
+	case "MailConnection.totalCount":
+		if e.ComplexityRoot.MailConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailConnection.TotalCount(childComplexity), true
+
+	case "MailEdge.cursor":
+		if e.ComplexityRoot.MailEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailEdge.Cursor(childComplexity), true
+	case "MailEdge.node":
+		if e.ComplexityRoot.MailEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MailEdge.Node(childComplexity), true
 
 	case "Maintenance.backup":
 		if e.ComplexityRoot.Maintenance.Backup == nil {
@@ -4685,6 +4826,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.LedgerEntries(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.LedgerEntryOrder), args["where"].(*ent.LedgerEntryWhereInput)), true
+	case "Query.mails":
+		if e.ComplexityRoot.Query.Mails == nil {
+			break
+		}
+
+		args, err := ec.field_Query_mails_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Mails(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.MailOrder), args["where"].(*ent.MailWhereInput)), true
 	case "Query.me":
 		if e.ComplexityRoot.Query.Me == nil {
 			break
@@ -6006,6 +6158,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputInvitationWhereInput,
 		ec.unmarshalInputLedgerEntryOrder,
 		ec.unmarshalInputLedgerEntryWhereInput,
+		ec.unmarshalInputMailOrder,
+		ec.unmarshalInputMailWhereInput,
 		ec.unmarshalInputMessageOrder,
 		ec.unmarshalInputMessageWhereInput,
 		ec.unmarshalInputOrderActInput,
@@ -8104,6 +8258,262 @@ input LedgerEntryWhereInput {
   orderIDIsNil: Boolean
   orderIDNotNil: Boolean
 }
+type Mail implements Node {
+  id: ID!
+  createdAt: Time!
+  kind: MailKind!
+  """
+  The address as operators see it, such as a***@example.org.
+  """
+  addressHint: String!
+  botID: ID
+  """
+  What the mail is about.
+  """
+  reference: ID
+  """
+  Sending it later is pointless; null: three days.
+  """
+  expiresAt: Time
+  """
+  When the mail server accepted it.
+  """
+  sentAt: Time
+  """
+  When the mail server refused it for good.
+  """
+  refusedAt: Time
+  """
+  When it was given up, because it could not be sent in time.
+  """
+  expiredAt: Time
+  attempts: Int!
+  """
+  What the last attempt that failed met, without the address.
+  """
+  lastError: String!
+  bot: Bot
+}
+"""
+A connection to a list of items.
+"""
+type MailConnection {
+  """
+  A list of edges.
+  """
+  edges: [MailEdge]
+  """
+  Information to aid in pagination.
+  """
+  pageInfo: PageInfo!
+  """
+  Identifies the total count of items in the connection.
+  """
+  totalCount: Int!
+}
+"""
+An edge in a connection.
+"""
+type MailEdge {
+  """
+  The item at the end of the edge.
+  """
+  node: Mail
+  """
+  A cursor for use in pagination.
+  """
+  cursor: Cursor!
+}
+"""
+MailKind is enum for the field kind
+"""
+enum MailKind @goModel(model: "stoa/ent/mail.Kind") {
+  test
+  registration_code
+  link_code
+  registration_refused
+  restore_link
+  trash_notice
+}
+"""
+Ordering options for Mail connections
+"""
+input MailOrder {
+  """
+  The ordering direction.
+  """
+  direction: OrderDirection! = ASC
+  """
+  The field by which to order Mails.
+  """
+  field: MailOrderField!
+}
+"""
+Properties by which Mail connections can be ordered.
+"""
+enum MailOrderField {
+  CREATED_AT
+}
+"""
+MailWhereInput is used for filtering Mail objects.
+Input was generated by ent.
+"""
+input MailWhereInput {
+  not: MailWhereInput
+  and: [MailWhereInput!]
+  or: [MailWhereInput!]
+  """
+  id field predicates
+  """
+  id: ID
+  idNEQ: ID
+  idIn: [ID!]
+  idNotIn: [ID!]
+  idGT: ID
+  idGTE: ID
+  idLT: ID
+  idLTE: ID
+  """
+  created_at field predicates
+  """
+  createdAt: Time
+  createdAtNEQ: Time
+  createdAtIn: [Time!]
+  createdAtNotIn: [Time!]
+  createdAtGT: Time
+  createdAtGTE: Time
+  createdAtLT: Time
+  createdAtLTE: Time
+  """
+  kind field predicates
+  """
+  kind: MailKind
+  kindNEQ: MailKind
+  kindIn: [MailKind!]
+  kindNotIn: [MailKind!]
+  """
+  address_hint field predicates
+  """
+  addressHint: String
+  addressHintNEQ: String
+  addressHintIn: [String!]
+  addressHintNotIn: [String!]
+  addressHintGT: String
+  addressHintGTE: String
+  addressHintLT: String
+  addressHintLTE: String
+  addressHintContains: String
+  addressHintHasPrefix: String
+  addressHintHasSuffix: String
+  addressHintEqualFold: String
+  addressHintContainsFold: String
+  """
+  bot_id field predicates
+  """
+  botID: ID
+  botIDNEQ: ID
+  botIDIn: [ID!]
+  botIDNotIn: [ID!]
+  botIDIsNil: Boolean
+  botIDNotNil: Boolean
+  """
+  reference field predicates
+  """
+  reference: ID
+  referenceNEQ: ID
+  referenceIn: [ID!]
+  referenceNotIn: [ID!]
+  referenceGT: ID
+  referenceGTE: ID
+  referenceLT: ID
+  referenceLTE: ID
+  referenceIsNil: Boolean
+  referenceNotNil: Boolean
+  """
+  expires_at field predicates
+  """
+  expiresAt: Time
+  expiresAtNEQ: Time
+  expiresAtIn: [Time!]
+  expiresAtNotIn: [Time!]
+  expiresAtGT: Time
+  expiresAtGTE: Time
+  expiresAtLT: Time
+  expiresAtLTE: Time
+  expiresAtIsNil: Boolean
+  expiresAtNotNil: Boolean
+  """
+  sent_at field predicates
+  """
+  sentAt: Time
+  sentAtNEQ: Time
+  sentAtIn: [Time!]
+  sentAtNotIn: [Time!]
+  sentAtGT: Time
+  sentAtGTE: Time
+  sentAtLT: Time
+  sentAtLTE: Time
+  sentAtIsNil: Boolean
+  sentAtNotNil: Boolean
+  """
+  refused_at field predicates
+  """
+  refusedAt: Time
+  refusedAtNEQ: Time
+  refusedAtIn: [Time!]
+  refusedAtNotIn: [Time!]
+  refusedAtGT: Time
+  refusedAtGTE: Time
+  refusedAtLT: Time
+  refusedAtLTE: Time
+  refusedAtIsNil: Boolean
+  refusedAtNotNil: Boolean
+  """
+  expired_at field predicates
+  """
+  expiredAt: Time
+  expiredAtNEQ: Time
+  expiredAtIn: [Time!]
+  expiredAtNotIn: [Time!]
+  expiredAtGT: Time
+  expiredAtGTE: Time
+  expiredAtLT: Time
+  expiredAtLTE: Time
+  expiredAtIsNil: Boolean
+  expiredAtNotNil: Boolean
+  """
+  attempts field predicates
+  """
+  attempts: Int
+  attemptsNEQ: Int
+  attemptsIn: [Int!]
+  attemptsNotIn: [Int!]
+  attemptsGT: Int
+  attemptsGTE: Int
+  attemptsLT: Int
+  attemptsLTE: Int
+  """
+  last_error field predicates
+  """
+  lastError: String
+  lastErrorNEQ: String
+  lastErrorIn: [String!]
+  lastErrorNotIn: [String!]
+  lastErrorGT: String
+  lastErrorGTE: String
+  lastErrorLT: String
+  lastErrorLTE: String
+  lastErrorContains: String
+  lastErrorHasPrefix: String
+  lastErrorHasSuffix: String
+  lastErrorEqualFold: String
+  lastErrorContainsFold: String
+  """
+  bot edge predicates
+  """
+  hasBot: Boolean
+  hasBotWith: [BotWhereInput!]
+}
 type Message implements Node {
   id: ID!
   createdAt: Time!
@@ -9221,6 +9631,37 @@ type Query {
     """
     where: LedgerEntryWhereInput
   ): LedgerEntryConnection!
+  mails(
+    """
+    Returns the elements in the list that come after the specified cursor.
+    """
+    after: Cursor
+
+    """
+    Returns the first _n_ elements from the list.
+    """
+    first: Int
+
+    """
+    Returns the elements in the list that come before the specified cursor.
+    """
+    before: Cursor
+
+    """
+    Returns the last _n_ elements from the list.
+    """
+    last: Int
+
+    """
+    Ordering options for Mails returned from the connection.
+    """
+    orderBy: [MailOrder!]
+
+    """
+    Filtering options for Mails returned from the connection.
+    """
+    where: MailWhereInput
+  ): MailConnection!
   messages(
     """
     Returns the elements in the list that come after the specified cursor.
@@ -12203,6 +12644,60 @@ func (ec *executionContext) childFields_Lifecycle(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type Lifecycle", field.Name)
 }
 
+func (ec *executionContext) childFields_Mail(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Mail_id(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Mail_createdAt(ctx, field)
+	case "kind":
+		return ec.fieldContext_Mail_kind(ctx, field)
+	case "addressHint":
+		return ec.fieldContext_Mail_addressHint(ctx, field)
+	case "botID":
+		return ec.fieldContext_Mail_botID(ctx, field)
+	case "reference":
+		return ec.fieldContext_Mail_reference(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Mail_expiresAt(ctx, field)
+	case "sentAt":
+		return ec.fieldContext_Mail_sentAt(ctx, field)
+	case "refusedAt":
+		return ec.fieldContext_Mail_refusedAt(ctx, field)
+	case "expiredAt":
+		return ec.fieldContext_Mail_expiredAt(ctx, field)
+	case "attempts":
+		return ec.fieldContext_Mail_attempts(ctx, field)
+	case "lastError":
+		return ec.fieldContext_Mail_lastError(ctx, field)
+	case "bot":
+		return ec.fieldContext_Mail_bot(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Mail", field.Name)
+}
+
+func (ec *executionContext) childFields_MailConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_MailConnection_edges(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_MailConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_MailConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MailConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_MailEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_MailEdge_node(ctx, field)
+	case "cursor":
+		return ec.fieldContext_MailEdge_cursor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MailEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Maintenance(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "task":
@@ -14755,6 +15250,60 @@ func (ec *executionContext) field_Query_ledgerEntries_args(ctx context.Context, 
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
 		func(ctx context.Context, v any) (*ent.LedgerEntryWhereInput, error) {
 			return ec.unmarshalOLedgerEntryWhereInput2ᚖstoaᚋentᚐLedgerEntryWhereInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_mails_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*ent.MailOrder, error) {
+			return ec.unmarshalOMailOrder2ᚕᚖstoaᚋentᚐMailOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*ent.MailWhereInput, error) {
+			return ec.unmarshalOMailWhereInput2ᚖstoaᚋentᚐMailWhereInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -21880,6 +22429,456 @@ func (ec *executionContext) _Lifecycle_state(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Lifecycle_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Lifecycle", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_id(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_createdAt(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_kind(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v mail.Kind) graphql.Marshaler {
+			return ec.marshalNMailKind2stoaᚋentᚋmailᚐKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type MailKind does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_addressHint(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_addressHint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AddressHint, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_addressHint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_botID(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_botID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_botID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_reference(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_reference(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reference, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_reference(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_expiresAt(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_sentAt(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_sentAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SentAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_sentAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_refusedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_refusedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RefusedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_refusedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_expiredAt(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_expiredAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiredAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_expiredAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_attempts(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_attempts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attempts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_attempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_lastError(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_lastError(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastError, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_lastError(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_bot(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalOBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mail",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MailConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.MailConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ent.MailEdge) graphql.Marshaler {
+			return ec.marshalOMailEdge2ᚕᚖstoaᚋentᚐMailEdge(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MailConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MailConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MailEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MailConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ent.MailConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MailConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MailConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *ent.MailConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailConnection", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _MailEdge_node(ctx context.Context, field graphql.CollectedField, obj *ent.MailEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Mail) graphql.Marshaler {
+			return ec.marshalOMail2ᚖstoaᚋentᚐMail(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MailEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MailEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Mail(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MailEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *ent.MailEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MailEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MailEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("MailEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
 func (ec *executionContext) _Maintenance_task(ctx context.Context, field graphql.CollectedField, obj *operator.Maintenance) (ret graphql.Marshaler) {
@@ -29127,6 +30126,50 @@ func (ec *executionContext) fieldContext_Query_ledgerEntries(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_ledgerEntries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_mails(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_mails(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Mails(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.MailOrder), fc.Args["where"].(*ent.MailWhereInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.MailConnection) graphql.Marshaler {
+			return ec.marshalNMailConnection2ᚖstoaᚋentᚐMailConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_mails(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MailConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_mails_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -43054,6 +44097,875 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputMailOrder(ctx context.Context, obj any) (ent.MailOrder, error) {
+	var it ent.MailOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"direction", "field"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNMailOrderField2ᚖstoaᚋentᚐMailOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, obj any) (ent.MailWhereInput, error) {
+	var it ent.MailWhereInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "kind", "kindNEQ", "kindIn", "kindNotIn", "addressHint", "addressHintNEQ", "addressHintIn", "addressHintNotIn", "addressHintGT", "addressHintGTE", "addressHintLT", "addressHintLTE", "addressHintContains", "addressHintHasPrefix", "addressHintHasSuffix", "addressHintEqualFold", "addressHintContainsFold", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDIsNil", "botIDNotNil", "reference", "referenceNEQ", "referenceIn", "referenceNotIn", "referenceGT", "referenceGTE", "referenceLT", "referenceLTE", "referenceIsNil", "referenceNotNil", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE", "expiresAtIsNil", "expiresAtNotNil", "sentAt", "sentAtNEQ", "sentAtIn", "sentAtNotIn", "sentAtGT", "sentAtGTE", "sentAtLT", "sentAtLTE", "sentAtIsNil", "sentAtNotNil", "refusedAt", "refusedAtNEQ", "refusedAtIn", "refusedAtNotIn", "refusedAtGT", "refusedAtGTE", "refusedAtLT", "refusedAtLTE", "refusedAtIsNil", "refusedAtNotNil", "expiredAt", "expiredAtNEQ", "expiredAtIn", "expiredAtNotIn", "expiredAtGT", "expiredAtGTE", "expiredAtLT", "expiredAtLTE", "expiredAtIsNil", "expiredAtNotNil", "attempts", "attemptsNEQ", "attemptsIn", "attemptsNotIn", "attemptsGT", "attemptsGTE", "attemptsLT", "attemptsLTE", "lastError", "lastErrorNEQ", "lastErrorIn", "lastErrorNotIn", "lastErrorGT", "lastErrorGTE", "lastErrorLT", "lastErrorLTE", "lastErrorContains", "lastErrorHasPrefix", "lastErrorHasSuffix", "lastErrorEqualFold", "lastErrorContainsFold", "hasBot", "hasBotWith"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalOMailWhereInput2ᚖstoaᚋentᚐMailWhereInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Not = data
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalOMailWhereInput2ᚕᚖstoaᚋentᚐMailWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.And = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalOMailWhereInput2ᚕᚖstoaᚋentᚐMailWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "idNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDNEQ = data
+		case "idIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDIn = data
+		case "idNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDNotIn = data
+		case "idGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDGT = data
+		case "idGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDGTE = data
+		case "idLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDLT = data
+		case "idLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDLTE = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
+		case "createdAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtNEQ = data
+		case "createdAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtIn = data
+		case "createdAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtNotIn = data
+		case "createdAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtGT = data
+		case "createdAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtGTE = data
+		case "createdAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtLT = data
+		case "createdAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtLTE = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOMailKind2ᚖstoaᚋentᚋmailᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "kindNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNEQ"))
+			data, err := ec.unmarshalOMailKind2ᚖstoaᚋentᚋmailᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.KindNEQ = data
+		case "kindIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindIn"))
+			data, err := ec.unmarshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.KindIn = data
+		case "kindNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNotIn"))
+			data, err := ec.unmarshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.KindNotIn = data
+		case "addressHint":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHint"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHint = data
+		case "addressHintNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintNEQ"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintNEQ = data
+		case "addressHintIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintIn = data
+		case "addressHintNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintNotIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintNotIn = data
+		case "addressHintGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintGT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintGT = data
+		case "addressHintGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintGTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintGTE = data
+		case "addressHintLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintLT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintLT = data
+		case "addressHintLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintLTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintLTE = data
+		case "addressHintContains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintContains"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintContains = data
+		case "addressHintHasPrefix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintHasPrefix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintHasPrefix = data
+		case "addressHintHasSuffix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintHasSuffix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintHasSuffix = data
+		case "addressHintEqualFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintEqualFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintEqualFold = data
+		case "addressHintContainsFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintContainsFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressHintContainsFold = data
+		case "botID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotID = data
+		case "botIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNEQ = data
+		case "botIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDIn = data
+		case "botIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNotIn = data
+		case "botIDIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDIsNil = data
+		case "botIDNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNotNil = data
+		case "reference":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reference"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reference = data
+		case "referenceNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceNEQ = data
+		case "referenceIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceIn = data
+		case "referenceNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceNotIn = data
+		case "referenceGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceGT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceGT = data
+		case "referenceGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceGTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceGTE = data
+		case "referenceLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceLT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceLT = data
+		case "referenceLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceLTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceLTE = data
+		case "referenceIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceIsNil = data
+		case "referenceNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReferenceNotNil = data
+		case "expiresAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAt = data
+		case "expiresAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtNEQ = data
+		case "expiresAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtIn = data
+		case "expiresAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtNotIn = data
+		case "expiresAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtGT = data
+		case "expiresAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtGTE = data
+		case "expiresAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtLT = data
+		case "expiresAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtLTE = data
+		case "expiresAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtIsNil = data
+		case "expiresAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiresAtNotNil = data
+		case "sentAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAt = data
+		case "sentAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtNEQ = data
+		case "sentAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtIn = data
+		case "sentAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtNotIn = data
+		case "sentAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtGT = data
+		case "sentAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtGTE = data
+		case "sentAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtLT = data
+		case "sentAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtLTE = data
+		case "sentAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtIsNil = data
+		case "sentAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SentAtNotNil = data
+		case "refusedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAt = data
+		case "refusedAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtNEQ = data
+		case "refusedAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtIn = data
+		case "refusedAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtNotIn = data
+		case "refusedAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtGT = data
+		case "refusedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtGTE = data
+		case "refusedAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtLT = data
+		case "refusedAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtLTE = data
+		case "refusedAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtIsNil = data
+		case "refusedAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RefusedAtNotNil = data
+		case "expiredAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAt = data
+		case "expiredAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtNEQ = data
+		case "expiredAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtIn = data
+		case "expiredAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtNotIn = data
+		case "expiredAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtGT = data
+		case "expiredAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtGTE = data
+		case "expiredAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtLT = data
+		case "expiredAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtLTE = data
+		case "expiredAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtIsNil = data
+		case "expiredAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExpiredAtNotNil = data
+		case "attempts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attempts"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attempts = data
+		case "attemptsNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsNEQ"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttemptsNEQ = data
+		case "attemptsIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsIn"))
+			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttemptsIn = data
+		case "attemptsNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsNotIn"))
+			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttemptsNotIn = data
+		case "attemptsGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsGT"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttemptsGT = data
+		case "attemptsGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsGTE"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttemptsGTE = data
+		case "attemptsLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsLT"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttemptsLT = data
+		case "attemptsLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsLTE"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttemptsLTE = data
+		case "lastError":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastError"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastError = data
+		case "lastErrorNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorNEQ"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorNEQ = data
+		case "lastErrorIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorIn = data
+		case "lastErrorNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorNotIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorNotIn = data
+		case "lastErrorGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorGT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorGT = data
+		case "lastErrorGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorGTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorGTE = data
+		case "lastErrorLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorLT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorLT = data
+		case "lastErrorLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorLTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorLTE = data
+		case "lastErrorContains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorContains"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorContains = data
+		case "lastErrorHasPrefix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorHasPrefix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorHasPrefix = data
+		case "lastErrorHasSuffix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorHasSuffix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorHasSuffix = data
+		case "lastErrorEqualFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorEqualFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorEqualFold = data
+		case "lastErrorContainsFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorContainsFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LastErrorContainsFold = data
+		case "hasBot":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasBot = data
+		case "hasBotWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
+			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasBotWith = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputMessageOrder(ctx context.Context, obj any) (ent.MessageOrder, error) {
 	var it ent.MessageOrder
 	if obj == nil {
@@ -49001,6 +50913,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Message(ctx, sel, obj)
+	case *ent.Mail:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Mail(ctx, sel, obj)
 	case *ent.LedgerEntry:
 		if obj == nil {
 			return graphql.Null
@@ -52382,6 +54299,228 @@ func (ec *executionContext) _Lifecycle(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var mailImplementors = []string{"Mail", "Node"}
+
+func (ec *executionContext) _Mail(ctx context.Context, sel ast.SelectionSet, obj *ent.Mail) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, mailImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Mail")
+		case "id":
+			out.Values[i] = ec._Mail_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._Mail_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "kind":
+			out.Values[i] = ec._Mail_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "addressHint":
+			out.Values[i] = ec._Mail_addressHint(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "botID":
+			out.Values[i] = ec._Mail_botID(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "reference":
+			out.Values[i] = ec._Mail_reference(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "expiresAt":
+			out.Values[i] = ec._Mail_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "sentAt":
+			out.Values[i] = ec._Mail_sentAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "refusedAt":
+			out.Values[i] = ec._Mail_refusedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "expiredAt":
+			out.Values[i] = ec._Mail_expiredAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "attempts":
+			out.Values[i] = ec._Mail_attempts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "lastError":
+			out.Values[i] = ec._Mail_lastError(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "bot":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Mail_bot(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var mailConnectionImplementors = []string{"MailConnection"}
+
+func (ec *executionContext) _MailConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.MailConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, mailConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MailConnection")
+		case "edges":
+			out.Values[i] = ec._MailConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._MailConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._MailConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var mailEdgeImplementors = []string{"MailEdge"}
+
+func (ec *executionContext) _MailEdge(ctx context.Context, sel ast.SelectionSet, obj *ent.MailEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, mailEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MailEdge")
+		case "node":
+			out.Values[i] = ec._MailEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cursor":
+			out.Values[i] = ec._MailEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var maintenanceImplementors = []string{"Maintenance"}
 
 func (ec *executionContext) _Maintenance(ctx context.Context, sel ast.SelectionSet, obj *operator.Maintenance) graphql.Marshaler {
@@ -55084,6 +57223,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_ledgerEntries(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "mails":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_mails(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -59501,6 +61662,52 @@ func (ec *executionContext) marshalNLifecycle2stoaᚋgraphᚋbotsᚐLifecycle(ct
 	return ec._Lifecycle(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNMailConnection2ᚖstoaᚋentᚐMailConnection(ctx context.Context, sel ast.SelectionSet, v *ent.MailConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._MailConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNMailKind2stoaᚋentᚋmailᚐKind(ctx context.Context, v any) (mail.Kind, error) {
+	var res mail.Kind
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMailKind2stoaᚋentᚋmailᚐKind(ctx context.Context, sel ast.SelectionSet, v mail.Kind) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNMailOrder2ᚖstoaᚋentᚐMailOrder(ctx context.Context, v any) (*ent.MailOrder, error) {
+	res, err := ec.unmarshalInputMailOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNMailOrderField2ᚖstoaᚋentᚐMailOrderField(ctx context.Context, v any) (*ent.MailOrderField, error) {
+	var res = new(ent.MailOrderField)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMailOrderField2ᚖstoaᚋentᚐMailOrderField(ctx context.Context, sel ast.SelectionSet, v *ent.MailOrderField) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) unmarshalNMailWhereInput2ᚖstoaᚋentᚐMailWhereInput(ctx context.Context, v any) (*ent.MailWhereInput, error) {
+	res, err := ec.unmarshalInputMailWhereInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNMaintenance2ᚖstoaᚋgraphᚋoperatorᚐMaintenance(ctx context.Context, sel ast.SelectionSet, v *operator.Maintenance) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -62414,6 +64621,127 @@ func (ec *executionContext) unmarshalOLedgerEntryWhereInput2ᚖstoaᚋentᚐLedg
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputLedgerEntryWhereInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOMail2ᚖstoaᚋentᚐMail(ctx context.Context, sel ast.SelectionSet, v *ent.Mail) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Mail(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOMailEdge2ᚕᚖstoaᚋentᚐMailEdge(ctx context.Context, sel ast.SelectionSet, v []*ent.MailEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOMailEdge2ᚖstoaᚋentᚐMailEdge(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOMailEdge2ᚖstoaᚋentᚐMailEdge(ctx context.Context, sel ast.SelectionSet, v *ent.MailEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MailEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx context.Context, v any) ([]mail.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]mail.Kind, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNMailKind2stoaᚋentᚋmailᚐKind(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []mail.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMailKind2stoaᚋentᚋmailᚐKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOMailKind2ᚖstoaᚋentᚋmailᚐKind(ctx context.Context, v any) (*mail.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(mail.Kind)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOMailKind2ᚖstoaᚋentᚋmailᚐKind(ctx context.Context, sel ast.SelectionSet, v *mail.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) unmarshalOMailOrder2ᚕᚖstoaᚋentᚐMailOrderᚄ(ctx context.Context, v any) ([]*ent.MailOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ent.MailOrder, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNMailOrder2ᚖstoaᚋentᚐMailOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOMailWhereInput2ᚕᚖstoaᚋentᚐMailWhereInputᚄ(ctx context.Context, v any) ([]*ent.MailWhereInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ent.MailWhereInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNMailWhereInput2ᚖstoaᚋentᚐMailWhereInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOMailWhereInput2ᚖstoaᚋentᚐMailWhereInput(ctx context.Context, v any) (*ent.MailWhereInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputMailWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -47,13 +47,19 @@ func newWorld(t TB, options ...Option) *World {
 	clock := new(prepared.Clock)
 	address := NewDatabase(t)
 	asked := new(jobs)
-	config := graph.Config{
-		DB: open(t, address, clock), Reads: openReads(t, address, clock), Enqueue: asked.add, TokenTTL: 720 * time.Hour,
-	}
+	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour, SecretKey: SecretKey}
 	for _, option := range options {
 		option(&config)
 	}
-	return &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64), jobs: asked}
+	recorded := config.Enqueue == nil
+	if recorded {
+		config.Enqueue = asked.add
+	}
+	w := &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64), jobs: asked}
+	if recorded {
+		w.Email.InsertJob = w.deliverMail
+	}
+	return w
 }
 
 // Shift moves the database clock by d from the present.

@@ -30,6 +30,6 @@ type API struct {
 	Events *events.API
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
-	// SendsMail tells whether this installation can send mail.
-	SendsMail func() bool
+	// SendsMail tells that mail is set up.
+	SendsMail bool
 }

@@ -46,7 +46,7 @@ func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 func (a *API) emailVerification(f *facts) EmailVerification {
 	status := emailUnverified
 	switch {
-	case !f.EmailGateEnabled && !a.SendsMail():
+	case !f.EmailGateEnabled && !a.SendsMail:
 		status = emailDisabled
 	case f.EmailVerifiedAt != nil:
 		status = emailVerified

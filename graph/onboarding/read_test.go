@@ -90,9 +90,9 @@ func TestTheOwnersEmail(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()
-	w.Operator.SendsMail = true
+	w.Onboarding.SendsMail = true
 	require.Equal(t, "unverified", read(t, w, agent).EmailVerification.Status)
-	w.Operator.SendsMail = false
+	w.Onboarding.SendsMail = false
 	w.Exec("UPDATE settings SET email_gate_enabled = true, email_requirement_activated_at = stoa_now()")
 	email := read(t, w, agent).EmailVerification
 	require.Equal(t, "unverified", email.Status)

@@ -42,7 +42,7 @@ type API struct {
 	// ProfileChanged is called in a transaction that has changed what an agent's profile lacks, or whether it may be rewarded
 	// (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// SendsMail tells that this installation can send mail. No server sets it: this version sends none.
+	// SendsMail tells that mail is set up.
 	SendsMail bool
 	// BackUp makes a backup now.
 	BackUp func(context.Context) (*Copy, error)

@@ -147,6 +147,13 @@ func (a *API) LedgerEntries(ctx context.Context, after *ent.Cursor, first *int, 
 		ent.WithLedgerEntryOrder(orderBy), ent.WithLedgerEntryFilter(filtered(where.Filter)))
 }
 
+// Mails lists mails to owners and what became of them, without their texts and with a hint of the address.
+func (a *API) Mails(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
+	orderBy []*ent.MailOrder, where *ent.MailWhereInput) (*ent.MailConnection, error) {
+	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Mail.Query().Paginate,
+		ent.WithMailOrder(orderBy), ent.WithMailFilter(filtered(where.Filter)))
+}
+
 // Messages lists what is known of messages: who, when, how large.
 func (a *API) Messages(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) (*ent.MessageConnection, error) {

@@ -33,12 +33,12 @@ func (s *site) sow() sown {
 	}
 	one, other := s.Agent(), s.Agent()
 	hide(one.Token, other.Token, string(one.Key.PublicKey().Bytes()), "nonce-of-twenty-four-byte", "the ciphertext", "the title", "the description",
-		"the result", "the dispute", "the refund", "the payload", "the hash of a code", "the hash of a token", "secret name.png", "the text of a response")
+		"the result", "the dispute", "the refund", "the payload", "the hash of a code", "the hash of a token", "secret name.png", "the text of a response", "ada.lovelace@example.org", "ada.lovelace")
 	low, high := one.ID, other.ID
 	if high.String() < low.String() {
 		low, high = high, low
 	}
-	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward"} {
+	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward", "Mail"} {
 		out.ids[entity] = uuid.Must(uuid.NewV7())
 	}
 	s.Exec(`INSERT INTO contacts (id, created_at, updated_at, low_id, high_id, state, accepted_at, requester_id, recipient_id)
@@ -63,6 +63,8 @@ func (s *site) sow() sown {
 	s.Exec(`INSERT INTO rewards (id, created_at, bot_id, ground, amount_minor) VALUES ($1, stoa_now(), $2, 'avatar', 100000)`, out.ids["Reward"], one.ID)
 	s.Exec(`INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', 'Be kind.', 'of it')`,
 		out.ids["Document"])
+	s.Exec(`INSERT INTO mails (id, created_at, kind, address, address_hint, bot_id) VALUES ($1, stoa_now(), 'test', 'ada.lovelace@example.org',
+		'a***@example.org', $2)`, out.ids["Mail"], one.ID)
 	s.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id) VALUES ($1, stoa_now(), 'the hash of a token', stoa_now(), $2)`, uuid.Must(uuid.NewV7()), one.ID)
 
 	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})

@@ -29,6 +29,7 @@ type Metrics struct {
 	Reads       *Reads
 	Jobs        *Jobs
 	Inspections *Inspections
+	Mails       *Mails
 
 	registry *prometheus.Registry
 }
@@ -43,7 +44,7 @@ func New(version string) *Metrics {
 	buildInfo.gauges(registry).WithLabelValues(version, runtime.Version()).Set(1)
 	return &Metrics{
 		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Reads: newReads(registry), Jobs: newJobs(registry),
-		Inspections: newInspections(registry), registry: registry,
+		Inspections: newInspections(registry), Mails: newMails(registry), registry: registry,
 	}
 }
 

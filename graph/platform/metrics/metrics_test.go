@@ -78,6 +78,7 @@ func TestNothingIsCountedByNobody(t *testing.T) {
 	m.Jobs.Expect("a kind")
 	m.Jobs.Done("a kind", metrics.Completed, time.Second)
 	m.Inspections.Done(metrics.Accepted, time.Second)
+	m.Mails.Done(metrics.MailSent)
 }
 
 func TestOtherCounts(t *testing.T) {
@@ -89,6 +90,7 @@ func TestOtherCounts(t *testing.T) {
 	m.Jobs.Expect("cleanup")
 	m.Jobs.Done("deliver", metrics.Discarded, time.Second)
 	m.Inspections.Done(metrics.Undecided, time.Second)
+	m.Mails.Done(metrics.MailRefused)
 	m.PrivateCluster(true)
 	m.Sockets(func() metrics.Sockets {
 		return metrics.Sockets{Open: 2, Limit: 32, Closed: map[int]int64{4429: 3}, Linked: true}
@@ -106,6 +108,8 @@ func TestOtherCounts(t *testing.T) {
 		`stoa_job_runs_total{kind="cleanup",outcome="failed"} 0`,
 		`stoa_job_runs_total{kind="deliver",outcome="discarded"} 1`,
 		`stoa_inspection_verdicts_total{verdict="failed"} 1`,
+		`stoa_mail_attempts_total{outcome="refused"} 1`,
+		`stoa_mail_attempts_total{outcome="expired"} 0`,
 		`stoa_private_cluster 1`,
 		`stoa_sockets_open 2`,
 		`stoa_sockets_closed_total{code="4429"} 3`,

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/mail"
+	"os"
+	"strings"
+	"time"
+
+	"stoa/graph/email"
+)
+
+// mailSettings say how mail is sent. Where neither URL nor sender is set, it is not.
+type mailSettings struct {
+	SMTPURL string `name:"smtp-url" help:"Mail server, such as smtp://user:password@host:587 or smtps://host; file:FOLDER keeps mails as files."`
+
+	SMTPPasswordFile string `name:"smtp-password-file" help:"File of the mail server's password, instead of one in the URL."`
+	SMTPCAFile       string `name:"smtp-ca-file" help:"File of the certificates, in PEM, that the mail server's is signed by; empty: the system's."`
+	MailFrom         string `help:"Sender of all mails, such as stoa@example.org or Stoa <stoa@example.org>."`
+}
+
+// mailSetup is what sends mail.
+type mailSetup struct {
+	mailer email.Mailer
+	from   *mail.Address
+}
+
+// Validate refuses settings by which no mail could be sent.
+func (s mailSettings) Validate() error {
+	_, err := s.open("")
+	return err
+}
+
+// open makes what sends mail, without a connection; nil where mail is not set up. Its errors hold no password.
+func (s mailSettings) open(dataDir string) (*mailSetup, error) {
+	switch {
+	case s.SMTPURL == "" && (s.MailFrom != "" || s.SMTPPasswordFile != "" || s.SMTPCAFile != ""):
+		return nil, errors.New("--smtp-url is missing: without it no mail is sent, and the other settings of mail mean nothing")
+	case s.SMTPURL == "":
+		return nil, nil //nolint:nilnil // mail is not set up
+	case s.MailFrom == "":
+		return nil, errors.New("--mail-from is missing: mail needs a sender, such as stoa@example.org")
+	}
+	from, err := mail.ParseAddress(s.MailFrom)
+	if err != nil {
+		return nil, errors.New("--mail-from must be an address such as stoa@example.org or Stoa <stoa@example.org>")
+	}
+	if _, err := email.Parse(from.Address); err != nil {
+		return nil, fmt.Errorf("--mail-from %w", err)
+	}
+	config := email.MailerConfig{URL: s.SMTPURL, DataDir: dataDir}
+	if s.SMTPPasswordFile != "" {
+		password, err := os.ReadFile(s.SMTPPasswordFile)
+		if err != nil {
+			return nil, fmt.Errorf("--smtp-password-file: %w", err)
+		}
+		if config.Password = strings.TrimRight(string(password), "\r\n"); config.Password == "" {
+			return nil, fmt.Errorf("--smtp-password-file: %s is empty", s.SMTPPasswordFile)
+		}
+	}
+	if s.SMTPCAFile != "" {
+		certificates, err := os.ReadFile(s.SMTPCAFile)
+		if err != nil {
+			return nil, fmt.Errorf("--smtp-ca-file: %w", err)
+		}
+		if config.CA = x509.NewCertPool(); !config.CA.AppendCertsFromPEM(certificates) {
+			return nil, fmt.Errorf("--smtp-ca-file: %s holds no certificate in PEM", s.SMTPCAFile)
+		}
+	}
+	mailer, err := email.NewMailer(config)
+	if err != nil {
+		return nil, fmt.Errorf("--smtp-url %w", err)
+	}
+	return &mailSetup{mailer, from}, nil
+}
+
+// mailCommand is what helps to set up mail.
+type mailCommand struct {
+	Test mailTestCommand `cmd:"" help:"Send a test mail and print what the mail server answers."`
+}
+
+type mailTestCommand struct {
+	dataSettings
+	mailSettings
+
+	Address string `arg:"" help:"To whom."`
+}
+
+// Validate implements kong's validation.
+func (c *mailTestCommand) Validate() error {
+	if c.SMTPURL == "" {
+		return errors.New("mail is not set up: set STOA_SMTP_URL and STOA_MAIL_FROM as for the server")
+	}
+	if _, err := email.Parse(c.Address); err != nil {
+		return fmt.Errorf("the address %w", err)
+	}
+	return c.mailSettings.Validate()
+}
+
+// Run sends one mail past the queue. It returns an error unless the mail server accepts it.
+func (c *mailTestCommand) Run(out io.Writer) error {
+	setup, err := c.open(c.DataDir)
+	if err != nil {
+		return err
+	}
+	to, err := email.Parse(c.Address)
+	if err != nil {
+		return err
+	}
+	message, err := email.NewTest(setup.from, to, time.Now())
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "Sending a test mail to %s over %s.\n", to, setup.mailer); err != nil {
+		return err
+	}
+	answer, err := setup.mailer.Send(context.Background(), message)
+	if err != nil {
+		return fmt.Errorf("the mail was not accepted: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "Accepted: %s\n", answer)
+	return err
+}

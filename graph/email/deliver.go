@@ -1,0 +1,150 @@
+package email
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/mail"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
+)
+
+var (
+	claimMail  = statements.Named("claim_mail")
+	endAttempt = statements.Named("end_attempt")
+)
+
+// waits are those after the first, second, … attempt that failed; the last one repeats.
+var waits = []time.Duration{
+	10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
+}
+
+const (
+	// recordTimeout is how long the note of an accepted mail is retried while the database is away.
+	recordTimeout = 10 * time.Second
+	recordPause   = 250 * time.Millisecond
+	// maxError is how much of an error is kept, in bytes.
+	maxError = 300
+)
+
+var errNotSetUp = errors.New("mail is not set up")
+
+// claimed is a mail that this process sends.
+type claimed struct {
+	ID        uuid.UUID  `db:"id"`
+	Kind      mail.Kind  `db:"kind"`
+	Address   string     `db:"address"`
+	BotID     *uuid.UUID `db:"bot_id"`
+	Reference *uuid.UUID `db:"reference"`
+	CreatedAt time.Time  `db:"created_at"`
+	Attempts  int        `db:"attempts"`
+	Now       time.Time  `db:"now"`
+	// Deadline is when it is given up.
+	Deadline time.Time `db:"deadline"`
+}
+
+// Deliver sends a mail and notes what became of it. It does nothing where the mail is done, gone, or being sent elsewhere. An
+// error means that it should be called again after the wait. Only a job calls it.
+func (a *API) Deliver(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
+	m, err := db.One[claimed](ctx, a.DB.SQL, claimMail, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return waits[0], err
+	}
+	if !m.Deadline.After(m.Now) {
+		return waits[0], a.end(ctx, m, metrics.MailExpired, nil)
+	}
+	failed := a.send(ctx, m)
+	refused := new(RefusedError)
+	switch {
+	case failed == nil:
+		return waits[0], a.end(ctx, m, metrics.MailSent, nil)
+	case errors.As(failed, &refused):
+		return waits[0], a.end(ctx, m, metrics.MailRefused, refused)
+	case errors.Is(failed, sql.ErrNoRows), ent.IsNotFound(failed):
+		return waits[0], a.end(ctx, m, metrics.MailExpired, nil)
+	}
+	again = waits[min(m.Attempts, len(waits))-1]
+	again = max(min(again, m.Deadline.Sub(m.Now)), time.Second)
+	return again, errors.Join(failed, a.end(ctx, m, metrics.MailFailed, failed))
+}
+
+// send renders the mail and hands it to the mailer.
+func (a *API) send(ctx context.Context, m *claimed) error {
+	k, known := kinds[m.Kind]
+	if a.Mailer == nil || !known {
+		return errNotSetUp // or a newer version, whose processes share the database, has asked for the mail
+	}
+	to, err := Parse(m.Address)
+	if err != nil {
+		return err
+	}
+	content, err := k.load(ctx, a, m)
+	if err != nil {
+		return err
+	}
+	message, err := newMessage(m.ID, a.From, to, m.CreatedAt, k, content)
+	if err != nil {
+		return err
+	}
+	_, err = a.Mailer.Send(ctx, message)
+	return err
+}
+
+// end notes how an attempt ended, whatever becomes of ctx, and tries to for a while when the database is away: what was accepted
+// would be sent again.
+func (a *API) end(ctx context.Context, m *claimed, outcome metrics.MailOutcome, failed error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	a.Attempts.Done(outcome)
+	for {
+		_, err := a.DB.SQL.ExecContext(ctx, endAttempt.Text, m.ID, string(outcome), describe(failed, m.Address))
+		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(recordPause):
+		}
+	}
+}
+
+// describe returns an error as operators read it: one short line, in which neither the address nor its local part is named.
+func describe(failed error, address string) string {
+	if failed == nil {
+		return ""
+	}
+	text := oneLine(failed.Error())
+	local, _, _ := strings.Cut(address, "@")
+	for _, hidden := range []string{address, local} {
+		whole := regexp.MustCompile(`(?i)(^|[^\w.+-])` + regexp.QuoteMeta(hidden) + `($|[^\w+-])`)
+		text = whole.ReplaceAllString(text, "${1}…${2}")
+	}
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError], "") + "…"
+	}
+	return text
+}
+
+// oneLine replaces control characters, invalid ones and runs of white space by one space each.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,41 @@
+-- name: claim_mail(mail uuid)
+-- Takes a mail that waits, for a minute, and counts the attempt. No row where it is done or another process is sending it.
+UPDATE mails SET attempts = attempts + 1, claimed_until = stoa_now() + interval '1 minute'
+WHERE id = :mail AND sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL
+  AND (claimed_until IS NULL OR claimed_until <= stoa_now())
+RETURNING id, kind, address, bot_id, reference, created_at, attempts, stoa_now() AS now,
+  coalesce(expires_at, created_at + interval '3 days') AS deadline;
+
+-- name: end_attempt(mail uuid, outcome text, error text)
+-- Notes how an attempt ended: sent, refused, expired or failed. What is noted once stays. An error is kept where there is one.
+UPDATE mails SET claimed_until = NULL,
+  sent_at = CASE WHEN :outcome = 'sent' THEN stoa_now() END,
+  refused_at = CASE WHEN :outcome = 'refused' THEN stoa_now() END,
+  expired_at = CASE WHEN :outcome = 'expired' THEN stoa_now() END,
+  last_error = coalesce(nullif(:error, ''), last_error)
+WHERE id = :mail AND sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL;
+
+-- name: requeue_mails()
+-- Releases mails whose process has died while it was sending them.
+UPDATE mails SET claimed_until = NULL
+WHERE id IN (
+  SELECT id FROM mails
+  WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL AND claimed_until <= stoa_now()
+  ORDER BY created_at, id LIMIT 100 FOR UPDATE SKIP LOCKED
+)
+RETURNING id;
+
+-- name: delete_ended_mails(retention_seconds double precision, batch bigint)
+DELETE FROM mails WHERE id IN (
+  SELECT id FROM mails
+  WHERE created_at < stoa_now() - make_interval(secs => :retention_seconds)
+    AND coalesce(sent_at, refused_at, expired_at) < stoa_now() - make_interval(secs => :retention_seconds)
+  ORDER BY created_at LIMIT :batch
+);
+
+-- name: mail_metrics()
+SELECT (SELECT count(*) FROM (
+    SELECT FROM mails WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL LIMIT 100000) m) AS waiting,
+  coalesce((SELECT extract(epoch FROM stoa_now() - created_at) FROM mails
+    WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL
+    ORDER BY created_at, id LIMIT 1), 0)::float8 AS oldest_seconds;

@@ -1,0 +1,41 @@
+package email
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/mail"
+	"stoa/graph/platform/db"
+)
+
+// Mail is a mail to be sent.
+type Mail struct {
+	Kind mail.Kind
+	To   Address
+	// BotID is the agent whose owner gets the mail, where there is one.
+	BotID *uuid.UUID
+	// Reference is what the mail is about, such as a challenge; its kind says what.
+	Reference *uuid.UUID
+	// ExpiresAt is when sending it becomes pointless; nil: three days from now.
+	ExpiresAt *time.Time
+}
+
+// Enqueue adds a mail in the transaction of its cause: it is sent if and only if that is committed. It returns the mail's id.
+func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error) {
+	if _, known := kinds[m.Kind]; !known || m.To == (Address{}) {
+		return uuid.Nil, fmt.Errorf("email: a mail of kind %q cannot be sent, or it has no address", m.Kind)
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	made, err := tx.Ent.Mail.Create().SetKind(m.Kind).SetAddress(m.To.String()).SetAddressHint(m.To.Hint()).
+		SetNillableBotID(m.BotID).SetNillableReference(m.Reference).SetNillableExpiresAt(m.ExpiresAt).SetCreatedAt(now).Save(ctx)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return made.ID, a.InsertJob(ctx, tx, SendJob{MailID: made.ID})
+}

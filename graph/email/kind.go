@@ -1,0 +1,47 @@
+package email
+
+import (
+	"context"
+	"embed"
+	htmltemplate "html/template"
+	"text/template"
+	"time"
+
+	"stoa/ent/mail"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// kind is one kind of mail: its subject, its two templates, and what they show.
+type kind struct {
+	subject string
+	text    *template.Template
+	html    *htmltemplate.Template
+	// load reads what the templates show. Where what the mail is about is gone, its error is sql.ErrNoRows or ent's not found:
+	// the mail is given up.
+	load func(ctx context.Context, a *API, m *claimed) (any, error)
+}
+
+// kinds is every kind of mail that can be sent.
+var kinds = map[mail.Kind]kind{
+	mail.KindTest: newKind("Test mail from Stoa", "test", func(_ context.Context, _ *API, m *claimed) (any, error) {
+		return testData{m.CreatedAt}, nil
+	}),
+}
+
+// newKind reads the templates <name>.txt and <name>.html, which define the content of the layout.
+func newKind(subject, name string, load func(context.Context, *API, *claimed) (any, error)) kind {
+	return kind{
+		subject: subject,
+		text:    template.Must(template.ParseFS(templates, "templates/layout.txt", "templates/"+name+".txt")),
+		html:    htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/layout.html", "templates/"+name+".html")),
+		load:    load,
+	}
+}
+
+// testData is what a test mail shows.
+type testData struct{ At time.Time }
+
+// Asked is when the mail was asked for.
+func (d testData) Asked() string { return d.At.UTC().Format("2 January 2006, 15:04:05 MST") }

@@ -1,0 +1,126 @@
+package email
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Mailer takes mails.
+type Mailer interface {
+	// Send hands a message over and returns what was answered. A *RefusedError is final; after any other error the message may be
+	// sent again.
+	Send(ctx context.Context, m *Message) (answer string, err error)
+	// String says where the mails go, without a password.
+	String() string
+}
+
+// RefusedError is the refusal of a recipient or a message for good.
+type RefusedError struct {
+	// Answer is the server's, such as "550 5.1.1 no such user".
+	Answer string
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string { return "refused: " + e.Answer }
+
+// MailerConfig says where mails go.
+type MailerConfig struct {
+	// URL is smtp://user:password@host:587, with ?starttls=required or never; smtps://…; or file:FOLDER.
+	URL string
+	// Password of the user, instead of the URL's.
+	Password string
+	// CA are the authorities that the server's certificate may be of; nil: those that the system trusts.
+	CA *x509.CertPool
+	// DataDir is what a relative FOLDER is relative to.
+	DataDir string
+}
+
+// Ports of a URL that names none.
+const (
+	submissionPort  = 587
+	submissionsPort = 465
+)
+
+var (
+	errURL = errors.New("must be a URL such as smtp://user:password@mail.example.org:587, smtps://mail.example.org or file:mails;" +
+		" special characters of user and password are written as %XX")
+	errFolder   = errors.New("must name a folder, such as file:mails")
+	errStartTLS = errors.New("may only have ?starttls=required or ?starttls=never behind an smtp:// address")
+	errPassword = errors.New("has a password without a user, or besides another password")
+)
+
+// NewMailer makes a mailer; it connects to nothing yet. Its errors never repeat the URL, which may hold a password.
+func NewMailer(c MailerConfig) (Mailer, error) {
+	if path, ok := strings.CutPrefix(c.URL, "file:"); ok {
+		return newFolder(path, c.DataDir)
+	}
+	parsed, err := url.Parse(c.URL)
+	if err != nil || parsed.Hostname() == "" || strings.Trim(parsed.Path, "/") != "" || parsed.Fragment != "" {
+		return nil, errURL
+	}
+	s := &server{host: parsed.Hostname(), port: submissionPort, user: parsed.User.Username(), password: c.Password, roots: c.CA}
+	switch parsed.Scheme {
+	case "smtp":
+	case "smtps":
+		s.implicit, s.port = true, submissionsPort
+	default:
+		return nil, errURL
+	}
+	if port := parsed.Port(); port != "" {
+		if s.port, err = strconv.Atoi(port); err != nil || s.port < 1 || s.port > 65535 {
+			return nil, errURL
+		}
+	}
+	if given, ok := parsed.User.Password(); ok {
+		if c.Password != "" {
+			return nil, errPassword
+		}
+		s.password = given
+	}
+	if s.password != "" && s.user == "" {
+		return nil, errPassword
+	}
+	if s.starttls, err = startTLS(parsed); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// startTLS reads the query of an smtp:// URL.
+func startTLS(parsed *url.URL) (startTLSPolicy, error) {
+	query, err := url.ParseQuery(parsed.RawQuery)
+	if err != nil || len(query) > 1 || len(query) == 1 && len(query["starttls"]) != 1 || len(query) == 1 && parsed.Scheme != "smtp" {
+		return "", errStartTLS
+	}
+	switch policy := startTLSPolicy(query.Get("starttls")); policy {
+	case offered, required, never:
+		return policy, nil
+	default:
+		return "", errStartTLS
+	}
+}
+
+func newFolder(path, dataDir string) (Mailer, error) {
+	if path == "" || strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///") {
+		return nil, errFolder
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dataDir, path)
+	}
+	return &folder{filepath.Clean(path)}, nil
+}
+
+// String implements Mailer.
+func (s *server) String() string {
+	scheme := "smtp"
+	if s.implicit {
+		scheme = "smtps"
+	}
+	return scheme + "://" + net.JoinHostPort(s.host, strconv.Itoa(s.port))
+}

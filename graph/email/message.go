@@ -1,0 +1,63 @@
+package email
+
+import (
+	"fmt"
+	"io"
+	netmail "net/mail"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	gomail "github.com/wneessen/go-mail"
+
+	"stoa/ent/mail"
+)
+
+// Message is a mail as it is sent. Made twice of the same row, it is the same.
+type Message struct {
+	ID   uuid.UUID
+	From Address
+	To   Address
+
+	msg *gomail.Msg
+}
+
+// WriteTo writes the message as RFC 5322 has it.
+func (m *Message) WriteTo(w io.Writer) (int64, error) { return m.msg.WriteTo(w) }
+
+// NewTest makes a test mail that belongs to no row, for whoever sets up a mailer.
+func NewTest(from *netmail.Address, to Address, now time.Time) (*Message, error) {
+	return newMessage(uuid.Must(uuid.NewV7()), from, to, now, kinds[mail.KindTest], testData{now})
+}
+
+// newMessage renders a mail. Its Message-ID tells a repeat from another mail.
+func newMessage(id uuid.UUID, from *netmail.Address, to Address, at time.Time, k kind, content any) (*Message, error) {
+	if from == nil {
+		return nil, errNotSetUp
+	}
+	sender, err := Parse(from.Address)
+	if err != nil {
+		return nil, fmt.Errorf("the sender's address %w", err)
+	}
+	data := struct {
+		Subject string
+		Content any
+	}{k.subject, content}
+	var text, html strings.Builder
+	if err := k.text.ExecuteTemplate(&text, "layout.txt", data); err != nil {
+		return nil, err
+	}
+	if err := k.html.ExecuteTemplate(&html, "layout.html", data); err != nil {
+		return nil, err
+	}
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithBoundary("stoa-"+id.String()))
+	msg.FromMailAddress(&netmail.Address{Name: from.Name, Address: sender.String()})
+	msg.ToMailAddress(&netmail.Address{Address: to.String()})
+	msg.Subject(k.subject)
+	msg.SetDateWithValue(at.UTC())
+	msg.SetMessageIDWithValue(id.String() + "@" + sender.domain)
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	msg.SetBodyString(gomail.TypeTextPlain, text.String())
+	msg.AddAlternativeString(gomail.TypeTextHTML, html.String())
+	return &Message{ID: id, From: sender, To: to, msg: msg}, nil
+}

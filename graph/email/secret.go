@@ -1,0 +1,61 @@
+package email
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/google/uuid"
+)
+
+// KeySize is the size of the installation's key in bytes.
+const KeySize = 32
+
+// codes is how many codes there are, of six digits each.
+const codes = 1_000_000
+
+// Code returns the six digits that belong to a challenge. All codes are equally likely, and without the key a challenge's id
+// says nothing about its code.
+func (a *API) Code(challenge uuid.UUID) string {
+	const fair = math.MaxUint64 - math.MaxUint64%codes // numbers above favour small codes
+	for round := 0; ; round++ {
+		if n := binary.BigEndian.Uint64(a.mac("code "+strconv.Itoa(round), challenge)); n < fair {
+			return fmt.Sprintf("%06d", n%codes)
+		}
+	}
+}
+
+// IsCode tells whether code is that of the challenge, in the same time whatever it is.
+func (a *API) IsCode(challenge uuid.UUID, code string) bool { return equal(a.Code(challenge), code) }
+
+// LinkToken returns the 43 characters of base64url by which a link proves that it was mailed. The label says what the link is
+// for: one made for something else, or of another id, is another token.
+func (a *API) LinkToken(label string, id uuid.UUID) string {
+	return base64.RawURLEncoding.EncodeToString(a.mac("link "+label, id))
+}
+
+// IsLinkToken tells whether token is that of the label and id, in the same time whatever it is.
+func (a *API) IsLinkToken(label string, id uuid.UUID, token string) bool {
+	return equal(a.LinkToken(label, id), token)
+}
+
+// mac panics without the installation's key, since what it derived would not be secret.
+func (a *API) mac(label string, id uuid.UUID) []byte {
+	if len(a.Key) != KeySize {
+		panic("email: the installation's key is not set")
+	}
+	m := hmac.New(sha256.New, a.Key)
+	m.Write([]byte(label))
+	m.Write([]byte{0})
+	m.Write(id[:])
+	return m.Sum(nil)
+}
+
+func equal(one, other string) bool {
+	return subtle.ConstantTimeCompare([]byte(one), []byte(other)) == 1
+}
