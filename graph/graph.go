@@ -23,6 +23,7 @@ import (
 	"stoa/graph/onboarding"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
+	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
@@ -48,6 +49,8 @@ type Config struct {
 	// Mail takes mails, from the sender MailFrom; nil: mail is not set up.
 	Mail     email.Mailer
 	MailFrom *mail.Address
+	// Origin is where clients reach the public listener, such as https://stoa.example; the links in mails begin with it.
+	Origin string
 	// SecretKey is the installation's, of email.KeySize bytes.
 	SecretKey []byte
 	// TokenTTL is the lifetime of a bearer token.
@@ -80,6 +83,7 @@ type Graph struct {
 	Onboarding  *onboarding.API
 	Operator    *operator.API
 	Orders      *orders.API
+	Owners      *owners.API
 	Posts       *posts.API
 	Profiles    *profiles.API
 	Services    *services.API
@@ -107,28 +111,33 @@ func New(c Config) *Graph {
 	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
+	mails := &email.API{
+		DB: c.DB, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
+	}
 	g := &Graph{
 		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry},
 		Auth:        tokens,
-		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens, ProfileChanged: onboard.ProfileChanged},
+		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens, Email: mails, ProfileChanged: onboard.ProfileChanged},
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
-		Email: &email.API{
-			DB: c.DB, Mailer: c.Mail, From: c.MailFrom, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
-		},
-		Events:     outbox,
-		Feedback:   &feedback.API{DB: c.DB},
-		Messages:   &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
-		Orders:     &orders.API{DB: c.DB, Events: outbox},
-		Onboarding: onboard,
-		Posts:      &posts.API{DB: c.DB, ProfileChanged: onboard.ProfileChanged},
-		Profiles:   &profiles.API{DB: c.DB, Reads: reads},
-		Services:   &services.API{DB: c.DB, Reads: reads},
-		Wallet:     &wallet.API{DB: c.DB},
+		Email:       mails,
+		Events:      outbox,
+		Feedback:    &feedback.API{DB: c.DB},
+		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
+		Orders:      &orders.API{DB: c.DB, Events: outbox},
+		Onboarding:  onboard,
+		Posts:       &posts.API{DB: c.DB, ProfileChanged: onboard.ProfileChanged},
+		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
+		Services:    &services.API{DB: c.DB, Reads: reads},
+		Wallet:      &wallet.API{DB: c.DB},
+	}
+	g.Owners = &owners.API{
+		DB: c.DB, Quotas: c.Quotas, Email: mails, Auth: tokens, ReadOnboarding: onboard.Onboarding,
+		ProfileChanged: onboard.ProfileChanged, InsertJob: c.Enqueue, LeaveTrash: g.Bots.LeaveTrash, SendsMail: c.Mail != nil,
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: g.Attachments,
-		Agents: g.Bots, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, SendsMail: c.Mail != nil,
+		Agents: g.Bots, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
 		BackUp: c.Backup,
 	}
 	return g

@@ -11,6 +11,7 @@ import (
 	"stoa/graph/onboarding"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
+	"stoa/graph/owners"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/services"
@@ -29,6 +30,7 @@ type (
 	onboardingAPI  = onboarding.API
 	operatorAPI    = operator.API
 	ordersAPI      = orders.API
+	ownersAPI      = owners.API
 	postsAPI       = posts.API
 	profilesAPI    = profiles.API
 	servicesAPI    = services.API
@@ -52,6 +54,7 @@ type operations struct {
 	*messagesAPI
 	*onboardingAPI
 	*ordersAPI
+	*ownersAPI
 	*postsAPI
 	*profilesAPI
 	*servicesAPI
@@ -61,7 +64,7 @@ type operations struct {
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
-		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Posts, g.Profiles,
+		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts, g.Profiles,
 		g.Services, g.Tasks, g.Wallet,
 	}}
 }

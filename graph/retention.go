@@ -9,6 +9,7 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
+	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 )
@@ -40,6 +41,15 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 			Name: "mails", What: "records of mails, from when they were sent, refused or given up", Kept: email.EndedRetention,
 			Job: cleanup, Sweep: g.Email.DeleteEnded,
 		},
+		{
+			Name: "email_challenges", What: "challenges of email addresses, from their creation", Kept: owners.ChallengeRetention,
+			Job: cleanup, Sweep: g.Owners.DeleteOldChallenges,
+		},
+		{
+			Name: "restores", What: "requests to restore access, from their creation", Kept: owners.RestoreRetention,
+			Job: cleanup, Sweep: g.Owners.DeleteOldRestores,
+		},
+		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
 		{Name: "ledger", What: "the ledger, rewards, orders and passports", Kept: operator.Forever},
 		{Name: "audit", What: "the audit log", Kept: operator.Forever},

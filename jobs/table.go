@@ -14,6 +14,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/email"
+	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
@@ -102,6 +103,10 @@ var table = []row{
 			return errors.Join(err, river.JobSnooze(again))
 		}
 		return nil
+	}),
+	// Finds out whether somebody who asks to restore an agent is its owner, and mails the link.
+	job(mailQueue, time.Minute, 0, func(ctx context.Context, c Config, args owners.RestoreJob) error {
+		return c.Graph.Owners.ExamineRestore(ctx, args.RestoreID)
 	}),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanUp),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, func(ctx context.Context, c Config, _ orphansJob) error {

@@ -20,6 +20,9 @@ type operation struct {
 	// attach adds the method's query to the statement that authenticates the caller; nil for a method that queries by itself. Only a
 	// request that reads has one, so no body is read before the caller is known.
 	attach func(ctx context.Context, r *http.Request) context.Context
+	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at; nil
+	// where nothing is needed.
+	setUp func(ctx context.Context) error
 	// limit counts a request before its body is read; nil where the method has no limit of its own.
 	limit func(ctx context.Context) error
 	// malformed is the fault of a body that cannot be read as JSON.
@@ -103,6 +106,12 @@ func withoutQuery[Out any](method func(context.Context) (Out, error)) operation 
 // limited has limit count each request before its body is read.
 func limited(limit func(context.Context) error, o operation) operation {
 	o.limit = limit
+	return o
+}
+
+// whenSetUp has setUp refuse requests before anything of them is looked at.
+func whenSetUp(setUp func(context.Context) error, o operation) operation {
+	o.setUp = setUp
 	return o
 }
 

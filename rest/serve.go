@@ -48,6 +48,11 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 	began := time.Now()
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer func() { cancel() }()
+	if row.setUp != nil {
+		if err := row.setUp(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if row.attach != nil {
 		ctx = row.attach(ctx, r)
 	}

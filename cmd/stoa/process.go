@@ -145,6 +145,7 @@ func (p *process) newGraph() (*graph.Graph, error) {
 		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		Withdrawn:   func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		TokensEnded: func() { p.sockets.TokensEnded() },
+		Origin:      p.origin(),
 		SecretKey:   p.secretKey, MailMetrics: p.metrics.Mails,
 	}
 	if p.mail != nil {

@@ -66,19 +66,22 @@ type limitSettings struct {
 	MessagesPerMinute              int `default:"60" help:"New messages per agent."`
 	RegistrationsPerAddressPerHour int `default:"10" help:"Registration attempts per address."`
 	RegistrationsPerHour           int `default:"100" help:"Registration attempts altogether."`
-	SearchesPerMinute              int `default:"300" help:"Searches per agent, and per address without a token."`
-	SocketsPerAgent                int `default:"2" help:"Event sockets per agent."`
-	Sockets                        int `default:"32" help:"Event sockets altogether."`
-	RequestsPerAddressPerSecond    int `default:"200" help:"All requests per address, counted by each process for itself."`
-	Inspections                    int `default:"2" help:"Files inspected at once."`
-	UploadsPerAgent                int `default:"4" help:"Uploads under way per agent."`
-	Uploads                        int `default:"32" help:"Uploads under way altogether."`
-	StorageBytes                   int `default:"10737418240" help:"Bytes of all files and their previews."`
-	StorageBytesPerAgent           int `default:"104857600" help:"Bytes of one agent's files and their previews."`
-	Files                          int `default:"10000" help:"Active files altogether."`
-	FilesPerAgent                  int `default:"100" help:"Active files per agent."`
-	FileRecords                    int `default:"100000" help:"Uploads over all time altogether."`
-	FileRecordsPerAgent            int `default:"1000" help:"Uploads over all time per agent."`
+	// EmailChallengesPerAddressPerHour and the next are of a client's address.
+	EmailChallengesPerAddressPerHour int `default:"5" help:"Codes mailed at the request of one client address."`
+	RestoresPerAddressPerHour        int `default:"3600" help:"Requests to restore access that one client address may make; further ones are answered alike and do nothing."`
+	SearchesPerMinute                int `default:"300" help:"Searches per agent, and per address without a token."`
+	SocketsPerAgent                  int `default:"2" help:"Event sockets per agent."`
+	Sockets                          int `default:"32" help:"Event sockets altogether."`
+	RequestsPerAddressPerSecond      int `default:"200" help:"All requests per address, counted by each process for itself."`
+	Inspections                      int `default:"2" help:"Files inspected at once."`
+	UploadsPerAgent                  int `default:"4" help:"Uploads under way per agent."`
+	Uploads                          int `default:"32" help:"Uploads under way altogether."`
+	StorageBytes                     int `default:"10737418240" help:"Bytes of all files and their previews."`
+	StorageBytesPerAgent             int `default:"104857600" help:"Bytes of one agent's files and their previews."`
+	Files                            int `default:"10000" help:"Active files altogether."`
+	FilesPerAgent                    int `default:"100" help:"Active files per agent."`
+	FileRecords                      int `default:"100000" help:"Uploads over all time altogether."`
+	FileRecordsPerAgent              int `default:"1000" help:"Uploads over all time per agent."`
 }
 
 func (s limitSettings) quotas() limits.Quotas { return limits.Quotas(s) }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/bot"
-	"stoa/ent/token"
+	enttoken "stoa/ent/token"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
@@ -30,7 +30,7 @@ func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 	var granted *TokenGrant
 	err := a.endPresented(ctx, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
 		var err error
-		granted, err = a.grant(ctx, tx, v.BotID)
+		granted, err = a.grant(ctx, tx, v.BotID, NewToken())
 		return err
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *API) endPresented(ctx context.Context, then func(context.Context, *db.T
 		if err != nil {
 			return err
 		}
-		ended, err := tx.Ent.Token.Update().Where(token.ID(v.TokenID), token.RevokedAtIsNil()).SetRevokedAt(now).Save(ctx)
+		ended, err := tx.Ent.Token.Update().Where(enttoken.ID(v.TokenID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).Save(ctx)
 		if err != nil {
 			return err
 		}
@@ -71,9 +71,9 @@ func (a *API) endPresented(ctx context.Context, then func(context.Context, *db.T
 	})
 }
 
-// Reissue ends every token of an agent that is not deleted and makes a new one, inside a transaction of an operator's
-// procedure. It returns not_found.
-func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGrant, error) {
+// Reissue ends every token of an agent that is not deleted and makes this one valid in their place, inside the transaction of an
+// operator's procedure or of a restore. It returns not_found.
+func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string) (*TokenGrant, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -81,11 +81,11 @@ func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGr
 	if _, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx); err != nil {
 		return nil, err
 	}
-	if err := tx.Ent.Token.Update().Where(token.BotID(botID), token.RevokedAtIsNil()).SetRevokedAt(now).Exec(ctx); err != nil {
+	if err := tx.Ent.Token.Update().Where(enttoken.BotID(botID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).Exec(ctx); err != nil {
 		return nil, err
 	}
 	tx.AfterCommit(a.TokensEnded)
-	return a.grant(ctx, tx, botID)
+	return a.grant(ctx, tx, botID, token)
 }
 
 // GrantArgs are the arguments of stoa_grant_token after the agent: id, hash, lifetime in seconds.
@@ -93,9 +93,9 @@ func (a *API) GrantArgs(token string) []any {
 	return []any{uuid.Must(uuid.NewV7()), HashToken(token), a.TokenTTL.Seconds()}
 }
 
-// grant makes a live token for an agent, by the function that stoa_register calls too.
-func (a *API) grant(ctx context.Context, tx *db.Tx, botID uuid.UUID) (*TokenGrant, error) {
-	granted := &TokenGrant{Token: NewToken()}
+// grant makes a token of an agent valid, by the function that stoa_register calls too.
+func (a *API) grant(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string) (*TokenGrant, error) {
+	granted := &TokenGrant{Token: token}
 	err := tx.SQL.QueryRowContext(ctx, grantToken.Text, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,11 @@
 package auth
 
 import (
+	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"hash/crc32"
+	"strconv"
 	"strings"
 )
 
@@ -20,12 +22,31 @@ const (
 
 // NewToken makes a bearer secret.
 func NewToken() string {
+	return newToken(func(random []byte) { rand.Read(random) }) // it ends the program when the system has no randomness
+}
+
+// DeriveToken makes the bearer secret that belongs to another secret, so that whoever proves to know that one can be shown the token
+// again, though it is not stored (HKDF, RFC 5869). info says what the token is for.
+func DeriveToken(installationKey []byte, secret, info string) string {
+	round := 0
+	return newToken(func(random []byte) {
+		derived, err := hkdf.Key(sha256.New, []byte(secret), installationKey, info+" "+strconv.Itoa(round), len(random))
+		if err != nil {
+			panic(err) // only for lengths of more than 255 hashes
+		}
+		copy(random, derived)
+		round++
+	})
+}
+
+// newToken makes a token of random bytes.
+func newToken(read func(random []byte)) string {
 	var b strings.Builder
 	b.Grow(tokenLength)
 	b.WriteString(tokenPrefix)
 	var random [64]byte
 	for b.Len() < len(tokenPrefix)+secretLength {
-		rand.Read(random[:]) // it ends the program when the system has no randomness
+		read(random[:])
 		for _, r := range random {
 			if r < randomCeiling && b.Len() < len(tokenPrefix)+secretLength {
 				b.WriteByte(base62Digits[r%62])

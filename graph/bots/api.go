@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/auth"
+	"stoa/graph/email"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 )
@@ -26,6 +27,7 @@ var (
 	selectBrief  = statements.Named("select_brief")
 	selectActive = statements.Named("select_active")
 	trashIdle    = statements.Named("trash_idle")
+	leaveTrash   = statements.Named("leave_trash")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.
@@ -34,6 +36,8 @@ type API struct {
 	Quotas limits.Quotas
 	// Auth makes the token of a registration.
 	Auth *auth.API
+	// Email knows the proof of a verified address.
+	Email *email.API
 	// ProfileChanged is called in a transaction that has changed what a profile lacks (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

@@ -18,7 +18,7 @@ func BenchmarkParseKey(b *testing.B) {
 	sent := base64.StdEncoding.EncodeToString(basePoint[:])
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := parseKey(sent); err != nil {
+		if _, err := ParseKey(sent); err != nil {
 			b.Fatal(err)
 		}
 	}

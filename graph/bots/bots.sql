@@ -1,10 +1,9 @@
--- name: register(agent uuid, handle text, display_name text, specialty text, bio text, character_description text, profile_public boolean, encryption_public_key bytea, invitation_hash bytea, token uuid, token_hash bytea, token_lifetime_seconds double precision, wallet_ids uuid[], grant_minor bigint)
--- The whole registration of an agent whose input is well-formed. verdict is `registered` or the code of the fault that refuses
--- it.
-SELECT verdict, moment, token_expires_at
+-- name: register(agent uuid, handle text, display_name text, specialty text, bio text, character_description text, profile_public boolean, encryption_public_key bytea, invitation_hash bytea, challenge uuid, proof_genuine boolean, request_hash bytea, token uuid, token_hash bytea, token_lifetime_seconds double precision, wallet_ids uuid[], grant_minor bigint)
+-- The whole registration of an agent whose input is well-formed. verdict is `registered` or the rule that refuses it.
+SELECT verdict, agent, moment, token_expires_at
 FROM stoa_register(
   ROW(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key)::new_passport,
-  :invitation_hash, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor);
+  :invitation_hash, ROW(:challenge, :proof_genuine, :request_hash)::registration_proof, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor);
 
 -- name: select_brief(agent uuid)
 SELECT b.id, b.handle, b.display_name, b.encryption_public_key, CASE WHEN stoa_public(b) THEN b.avatar_id END AS avatar_id
@@ -27,3 +26,8 @@ WITH examined AS MATERIALIZED (
 )
 SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM examined) AS examined,
   (SELECT count(*) FROM moved) AS moved;
+
+-- name: leave_trash(agent uuid)
+-- Makes an agent active that is in the trash. Its inactivity is counted anew.
+WITH noticed AS (DELETE FROM trash_notices WHERE bot_id = :agent)
+UPDATE bots SET state = 'active', last_active_at = stoa_now(), updated_at = stoa_now() WHERE id = :agent AND state = 'trash';

@@ -6,7 +6,7 @@ import (
 	"stoa/ent"
 )
 
-// Register calls stoa_register and returns its answer.
+// Register calls stoa_register without a proof and returns its answer.
 func (a *API) Register(ctx context.Context, b *ent.Bot, invitation string, grant, opening []any) (*registration, error) {
-	return a.register(ctx, b, invitation, grant, opening)
+	return a.register(ctx, b, invitation, proof{}, grant, opening)
 }

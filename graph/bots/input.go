@@ -37,6 +37,7 @@ type RegisterInput struct {
 // passport is a checked RegisterInput.
 type passport struct {
 	handle, displayName, specialty, bio, characterDescription, invitation string
+	challenge, proof                                                      string
 	key                                                                   []byte
 	public                                                                bool
 }
@@ -54,7 +55,7 @@ func (in RegisterInput) Check() (passport, error) {
 	if in.EncryptionPublicKey == nil {
 		wrong.Add("encryption_public_key", errRequired)
 	} else {
-		key, err := parseKey(*in.EncryptionPublicKey)
+		key, err := ParseKey(*in.EncryptionPublicKey)
 		p.key = key
 		wrong.Add("encryption_public_key", err)
 	}
@@ -68,10 +69,15 @@ func (in RegisterInput) Check() (passport, error) {
 	if in.ProfilePublic != nil {
 		p.public = *in.ProfilePublic
 	}
-	if in.Invitation != nil {
-		p.invitation = *in.Invitation
-	}
+	p.invitation, p.challenge, p.proof = orEmpty(in.Invitation), orEmpty(in.OwnerChallengeID), orEmpty(in.OwnerVerificationToken)
 	return p, wrong.Fault(fault.InvalidInput)
+}
+
+func orEmpty(sent *string) string {
+	if sent == nil {
+		return ""
+	}
+	return *sent
 }
 
 // UpdateMeInput is the body of PATCH /bots/me (§2.1). A nil field was not sent and keeps its value.

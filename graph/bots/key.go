@@ -47,9 +47,9 @@ var lowOrder = func() map[[keySize]byte]bool {
 	return points
 }()
 
-// parseKey decodes an X25519 public key (§2.1). It refuses any spelling but the canonical one, of the base64 as of the number,
+// ParseKey decodes an X25519 public key (§2.1). It refuses any spelling but the canonical one, of the base64 as of the number,
 // and every point of low order.
-func parseKey(s string) ([]byte, error) {
+func ParseKey(s string) ([]byte, error) {
 	key, err := text.Base64(s, keySize, keySize)
 	if err != nil {
 		return nil, errKeyEncoding

@@ -50,7 +50,7 @@ func TestParseKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			key, err := parseKey(c.key)
+			key, err := ParseKey(c.key)
 			require.Equal(t, c.want, err)
 			if c.want == nil {
 				require.Equal(t, c.key, base64.StdEncoding.EncodeToString(key))
@@ -147,7 +147,7 @@ func FuzzParseKey(f *testing.F) {
 	f.Add("CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, s string) {
-		key, err := parseKey(s)
+		key, err := ParseKey(s)
 		if err == nil {
 			require.Len(t, s, 44)
 			require.Equal(t, s, base64.StdEncoding.EncodeToString(key))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -19,19 +20,24 @@ import (
 	"stoa/graph/wallet"
 )
 
-// registered is the verdict of stoa_register that is no fault's code.
+// registered is the verdict of stoa_register that refuses nothing.
 const registered = "registered"
 
 // registration is the answer of stoa_register; the times are null where it refuses.
 type registration struct {
 	Verdict        string       `db:"verdict"`
+	BotID          uuid.UUID    `db:"agent"`
 	Moment         sql.NullTime `db:"moment"`
 	TokenExpiresAt sql.NullTime `db:"token_expires_at"`
 }
 
 // RegisterBot makes a passport, its first token and its wallet with the starting grant (§4.1). Anyone may call it. Faults in this
-// order: registration_limited, invalid_input, handle_unavailable for a reserved handle, forbidden (registration is closed),
-// invalid_invitation, handle_unavailable for a taken one; registration_unavailable where the database is away or overloaded.
+// order: registration_limited, invalid_input, handle_unavailable for a reserved handle; while the email gate is on those of the proof
+// (refusals); forbidden (registration is closed), invalid_invitation, handle_unavailable for a taken one; registration_unavailable
+// where the database is away or overloaded.
+//
+// The token of a registration with a proof is derived from it, so that a lost answer can be repeated until the proof expires: with
+// the same proof and fields the same passport and token are returned.
 func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration, error) {
 	if err := a.AdmitRegistration(ctx); err != nil {
 		return nil, err
@@ -41,20 +47,24 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 		return nil, err
 	}
 	if text.Reserved(p.handle) {
-		return nil, refusal(fault.HandleUnavailable)
+		return nil, refusal("handle_unavailable")
 	}
 	b := &ent.Bot{
 		ID: uuid.Must(uuid.NewV7()), Handle: p.handle, DisplayName: p.displayName, Specialty: p.specialty, Bio: p.bio,
 		CharacterDescription: p.characterDescription, ProfilePublic: p.public, EncryptionPublicKey: p.key, State: bot.StateActive,
 	}
-	token := auth.NewToken()
-	made, err := a.register(ctx, b, p.invitation, a.Auth.GrantArgs(token), wallet.Opening())
+	token, proof := auth.NewToken(), a.proofOf(p)
+	if proof.genuine {
+		token = auth.DeriveToken(a.Email.Key, p.proof, "registration "+p.handle)
+	}
+	made, err := a.register(ctx, b, p.invitation, proof, a.Auth.GrantArgs(token), wallet.Opening())
 	if err != nil {
 		return nil, err
 	}
 	if made.Verdict != registered {
-		return nil, refusal(fault.Code(made.Verdict))
+		return nil, refusal(made.Verdict)
 	}
+	b.ID = made.BotID
 	b.CreatedAt = made.Moment.Time.UTC()
 	b.UpdatedAt, b.LastActiveAt = b.CreatedAt, b.CreatedAt
 	return &Registration{
@@ -74,10 +84,12 @@ func (a *API) AdmitRegistration(ctx context.Context) error {
 // register calls stoa_register, with the arguments of stoa_grant_token and of stoa_open_wallet behind the agent's. One function
 // in the database instead of eight round trips, and others wait for the handle or the last place of an invitation no longer than
 // it takes to write. It may run twice: the second time finds the registration of the first.
-func (a *API) register(ctx context.Context, b *ent.Bot, invitation string, grant, opening []any) (*registration, error) {
+func (a *API) register(
+	ctx context.Context, b *ent.Bot, invitation string, p proof, grant, opening []any,
+) (*registration, error) {
 	args := slices.Concat([]any{
 		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
-		HashInvitation(invitation),
+		HashInvitation(invitation), p.challengeID, p.genuine, p.requestHash,
 	}, grant, opening)
 	var made []*registration
 	err := a.DB.QueryUncancelled(ctx, db.Into(&made), register.Text, args...)
@@ -108,18 +120,27 @@ func unanswered(err error) error {
 	return err
 }
 
+// refusals are the faults of the verdicts.
+var refusals = map[string]error{
+	"forbidden":          fault.New(fault.Forbidden).Say("Registration is closed."),
+	"invalid_invitation": fault.Field(fault.InvalidInvitation, "invitation", "is missing, unknown, spent or expired"),
+	"handle_unavailable": fault.Field(fault.HandleUnavailable, "handle", "is taken or reserved; choose another"),
+	"proof_missing": fault.New(fault.Forbidden).Say("Registration here needs a verified owner: owner_challenge_id and " +
+		"owner_verification_token. Begin with POST /api/v1/registration/email/request."),
+	"proof_invalid": fault.Field(fault.InvalidInput, "owner_verification_token",
+		"is not that of owner_challenge_id, or expired; verify the email address again"),
+	"proof_foreign": fault.Field(fault.InvalidInput, "owner_challenge_id",
+		"is of another handle or encryption_public_key; send those for which the email address was verified"),
+	"address_full":                 fault.New(fault.StateConflict).Say("The owner's address holds three agents already, which is the limit over all time."),
+	"registration_replay_conflict": fault.New(fault.RegistrationReplayConflict),
+}
+
 // refusal is the fault of a verdict.
-func refusal(code fault.Code) error {
-	switch code {
-	case fault.Forbidden:
-		return fault.New(code).Say("Registration is closed.")
-	case fault.InvalidInvitation:
-		return fault.Field(code, "invitation", "is missing, unknown, spent or expired")
-	case fault.HandleUnavailable:
-		return fault.Field(code, "handle", "is taken or reserved; choose another")
-	default:
-		return fault.New(code)
+func refusal(verdict string) error {
+	if known, ok := refusals[verdict]; ok {
+		return known
 	}
+	return fmt.Errorf("bots: stoa_register has the unknown verdict %q", verdict)
 }
 
 // HashInvitation is the only form in which an invitation's code is kept.

@@ -19,6 +19,13 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 	return err
 }
 
+// LeaveTrash makes an agent active that is in the trash; any other stays as it is. Only restoring and operators' procedures call it
+// (§3.4).
+func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
+	_, err := tx.SQL.ExecContext(ctx, leaveTrash.Text, botID)
+	return err
+}
+
 // trashBatch is how many agents one statement examines.
 const trashBatch = 1000
 

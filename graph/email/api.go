@@ -34,6 +34,8 @@ type API struct {
 	Mailer Mailer
 	// From is the sender of all mails.
 	From *mail.Address
+	// Origin is where links lead, such as https://stoa.example.
+	Origin string
 	// Key is the installation's secret, of KeySize bytes.
 	Key []byte
 	// InsertJob asks for the sending of a mail.

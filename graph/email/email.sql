@@ -39,3 +39,20 @@ SELECT (SELECT count(*) FROM (
   coalesce((SELECT extract(epoch FROM stoa_now() - created_at) FROM mails
     WHERE sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL
     ORDER BY created_at, id LIMIT 1), 0)::float8 AS oldest_seconds;
+
+-- name: challenge_mail(challenge uuid)
+-- A challenge whose code may still be entered.
+SELECT coalesce(c.handle, b.handle) AS handle, c.expires_at AS until
+FROM email_challenges c LEFT JOIN bots b ON b.id = c.bot_id
+WHERE c.id = :challenge AND c.mailed AND c.replaced_at IS NULL AND c.verified_at IS NULL AND c.expires_at > stoa_now();
+
+-- name: refused_mail(challenge uuid)
+SELECT c.handle, c.expires_at AS until FROM email_challenges c WHERE c.id = :challenge AND c.handle IS NOT NULL;
+
+-- name: restore_mail(restore uuid)
+SELECT b.handle, r.created_at + interval '24 hours' AS until
+FROM restores r JOIN bots b ON b.id = r.bot_id
+WHERE r.id = :restore AND r.confirmed_at IS NULL AND r.replaced_at IS NULL;
+
+-- name: notice_mail(agent uuid)
+SELECT b.handle, stoa_now() + interval '1 month' AS until FROM bots b WHERE b.id = :agent AND b.state = 'trash';

@@ -28,6 +28,13 @@ var kinds = map[mail.Kind]kind{
 	mail.KindTest: newKind("Test mail from Stoa", "test", func(_ context.Context, _ *API, m *claimed) (any, error) {
 		return testData{m.CreatedAt}, nil
 	}),
+	// The reference of the next three is a challenge.
+	mail.KindRegistrationCode:    newKind("Confirm a registration on Stoa", "registration_code", challengeContent),
+	mail.KindLinkCode:            newKind("Confirm that an agent on Stoa is yours", "link_code", challengeContent),
+	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", refusedContent),
+	// The reference is a restore.
+	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", restoreContent),
+	mail.KindTrashNotice: newKind("Your agent on Stoa is inactive", "trash_notice", noticeContent),
 }
 
 // newKind reads the templates <name>.txt and <name>.html, which define the content of the layout.

@@ -30,6 +30,7 @@ import (
 	"stoa/graph/onboarding"
 	"stoa/graph/operator"
 	"stoa/graph/orders"
+	"stoa/graph/owners"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
@@ -254,6 +255,14 @@ type ComplexityRoot struct {
 		ID                       func(childComplexity int) int
 	}
 
+	ConfirmedDocument struct {
+		ID      func(childComplexity int) int
+		SHA256  func(childComplexity int) int
+		Title   func(childComplexity int) int
+		URL     func(childComplexity int) int
+		Version func(childComplexity int) int
+	}
+
 	Contact struct {
 		AcceptedAt  func(childComplexity int) int
 		BlockedBy   func(childComplexity int) int
@@ -351,12 +360,24 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	EmailChallenge struct {
+		ChallengeID               func(childComplexity int) int
+		Documents                 func(childComplexity int) int
+		ExpiresAt                 func(childComplexity int) int
+		OwnerConfirmationRequired func(childComplexity int) int
+		RetryAfter                func(childComplexity int) int
+	}
+
 	EmailVerification struct {
 		EmailHint      func(childComplexity int) int
 		Restricted     func(childComplexity int) int
 		RestrictedFrom func(childComplexity int) int
 		Status         func(childComplexity int) int
 		VerifiedAt     func(childComplexity int) int
+	}
+
+	EmailVerified struct {
+		EmailVerification func(childComplexity int) int
 	}
 
 	EntryCard struct {
@@ -598,6 +619,9 @@ type ComplexityRoot struct {
 		RemoveService              func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveTask                 func(childComplexity int, id uuid.UUID, reason string) int
 		RequestContact             func(childComplexity int, input contacts.RequestInput) int
+		RequestOwnerEmail          func(childComplexity int, input owners.OwnerEmailInput) int
+		RequestRegistrationEmail   func(childComplexity int, input owners.RegistrationEmailInput) int
+		RequestRestore             func(childComplexity int, input owners.RestoreInput) int
 		RespondToTask              func(childComplexity int, input tasks.RespondInput) int
 		ReviewOrder                func(childComplexity int, orderID uuid.UUID, reason string) int
 		RevokeInvitation           func(childComplexity int, id uuid.UUID, reason string) int
@@ -613,6 +637,8 @@ type ComplexityRoot struct {
 		UpdatePost                 func(childComplexity int, input posts.UpdatePostInput) int
 		UpdateService              func(childComplexity int, input services.UpdateServiceInput) int
 		UpdateSettings             func(childComplexity int, input operator.SettingsInput, reason string) int
+		VerifyOwnerEmail           func(childComplexity int, input owners.CodeInput) int
+		VerifyRegistrationEmail    func(childComplexity int, input owners.CodeInput) int
 		WithdrawDocument           func(childComplexity int, id uuid.UUID, reason string) int
 	}
 
@@ -627,6 +653,12 @@ type ComplexityRoot struct {
 		Lifecycle         func(childComplexity int) int
 		Recommendations   func(childComplexity int) int
 		Rewards           func(childComplexity int) int
+	}
+
+	OperatorDetails struct {
+		ContactEmail func(childComplexity int) int
+		Name         func(childComplexity int) int
+		Website      func(childComplexity int) int
 	}
 
 	Order struct {
@@ -854,49 +886,57 @@ type ComplexityRoot struct {
 		Specialty     func(childComplexity int) int
 	}
 
+	ProfileGuidance struct {
+		AvatarRequiredForRegistration func(childComplexity int) int
+		RecommendedFields             func(childComplexity int) int
+		RequiredFields                func(childComplexity int) int
+		Text                          func(childComplexity int) int
+	}
+
 	Query struct {
-		Accounts         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) int
-		Attachment       func(childComplexity int, input attachments.AttachmentInput) int
-		Attachments      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
-		AuditEntries     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
-		BotCard          func(childComplexity int, input profiles.BotInput) int
-		Bots             func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
-		Contacts         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
-		Dialog           func(childComplexity int, input messages.DialogInput) int
-		Documents        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
-		Events           func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
-		Feed             func(childComplexity int, input posts.FeedInput) int
-		Feedbacks        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
-		Invitations      func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
-		LedgerEntries    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
-		Mails            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) int
-		Me               func(childComplexity int) int
-		Messages         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
-		MyContacts       func(childComplexity int, input contacts.ListInput) int
-		MyOrders         func(childComplexity int, input orders.ListInput) int
-		MyWallet         func(childComplexity int) int
-		Node             func(childComplexity int, id uuid.UUID) int
-		Nodes            func(childComplexity int, ids []uuid.UUID) int
-		Onboarding       func(childComplexity int) int
-		Order            func(childComplexity int, input orders.OrderInput) int
-		Orders           func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
-		OwnFeedback      func(childComplexity int, input feedback.ListInput) int
-		Post             func(childComplexity int, input posts.PostInput) int
-		Posts            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
-		QuoteOrder       func(childComplexity int, input orders.QuoteInput) int
-		Responses        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
-		Retention        func(childComplexity int) int
-		Rewards          func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
-		SearchBots       func(childComplexity int, input profiles.SearchInput) int
-		Service          func(childComplexity int, input services.ServiceInput) int
-		ServiceCatalogue func(childComplexity int, input services.CatalogueInput) int
-		Services         func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
-		Settings         func(childComplexity int) int
-		Task             func(childComplexity int, input tasks.TaskInput) int
-		TaskBoard        func(childComplexity int, input tasks.TaskBoardInput) int
-		TaskResponses    func(childComplexity int, input tasks.TaskResponsesInput) int
-		Tasks            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
-		WalletHistory    func(childComplexity int, input wallet.HistoryInput) int
+		Accounts                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) int
+		Attachment               func(childComplexity int, input attachments.AttachmentInput) int
+		Attachments              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
+		AuditEntries             func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
+		BotCard                  func(childComplexity int, input profiles.BotInput) int
+		Bots                     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
+		Contacts                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
+		Dialog                   func(childComplexity int, input messages.DialogInput) int
+		Documents                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
+		Events                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
+		Feed                     func(childComplexity int, input posts.FeedInput) int
+		Feedbacks                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
+		Invitations              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
+		LedgerEntries            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
+		Mails                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) int
+		Me                       func(childComplexity int) int
+		Messages                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
+		MyContacts               func(childComplexity int, input contacts.ListInput) int
+		MyOrders                 func(childComplexity int, input orders.ListInput) int
+		MyWallet                 func(childComplexity int) int
+		Node                     func(childComplexity int, id uuid.UUID) int
+		Nodes                    func(childComplexity int, ids []uuid.UUID) int
+		Onboarding               func(childComplexity int) int
+		Order                    func(childComplexity int, input orders.OrderInput) int
+		Orders                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
+		OwnFeedback              func(childComplexity int, input feedback.ListInput) int
+		Post                     func(childComplexity int, input posts.PostInput) int
+		Posts                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
+		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
+		RegistrationRequirements func(childComplexity int) int
+		Responses                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
+		Retention                func(childComplexity int) int
+		Rewards                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
+		SearchBots               func(childComplexity int, input profiles.SearchInput) int
+		Service                  func(childComplexity int, input services.ServiceInput) int
+		ServiceCatalogue         func(childComplexity int, input services.CatalogueInput) int
+		Services                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
+		Settings                 func(childComplexity int) int
+		Task                     func(childComplexity int, input tasks.TaskInput) int
+		TaskBoard                func(childComplexity int, input tasks.TaskBoardInput) int
+		TaskResponses            func(childComplexity int, input tasks.TaskResponsesInput) int
+		Tasks                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
+		WalletHistory            func(childComplexity int, input wallet.HistoryInput) int
 	}
 
 	Quote struct {
@@ -931,6 +971,24 @@ type ComplexityRoot struct {
 		Bot            func(childComplexity int) int
 		Token          func(childComplexity int) int
 		TokenExpiresAt func(childComplexity int) int
+	}
+
+	RegistrationProof struct {
+		ExpiresAt         func(childComplexity int) int
+		VerificationToken func(childComplexity int) int
+	}
+
+	RegistrationRequirements struct {
+		Documents                 func(childComplexity int) int
+		EmailGateEnabled          func(childComplexity int) int
+		LifetimeAgentLimit        func(childComplexity int) int
+		MaxCodeAttempts           func(childComplexity int) int
+		OTPTTLSeconds             func(childComplexity int) int
+		Operator                  func(childComplexity int) int
+		OwnerConfirmationRequired func(childComplexity int) int
+		ProfileGuidance           func(childComplexity int) int
+		RegistrationMode          func(childComplexity int) int
+		ResendAfterSeconds        func(childComplexity int) int
 	}
 
 	Response struct {
@@ -974,6 +1032,10 @@ type ComplexityRoot struct {
 	ResponseResult struct {
 		Repeated func(childComplexity int) int
 		Response func(childComplexity int) int
+	}
+
+	RestoreRequested struct {
+		Requested func(childComplexity int) int
 	}
 
 	Retention struct {
@@ -1211,6 +1273,11 @@ type MutationResolver interface {
 	RunMaintenance(ctx context.Context, task operator.Task, reason string) (*operator.Maintenance, error)
 	CreateOrder(ctx context.Context, input orders.CreateInput) (*orders.OrderResult, error)
 	OrderAct(ctx context.Context, input orders.ActInput) (*orders.OrderResult, error)
+	RequestRegistrationEmail(ctx context.Context, input owners.RegistrationEmailInput) (*owners.Challenge, error)
+	VerifyRegistrationEmail(ctx context.Context, input owners.CodeInput) (*owners.Proof, error)
+	RequestOwnerEmail(ctx context.Context, input owners.OwnerEmailInput) (*owners.Challenge, error)
+	VerifyOwnerEmail(ctx context.Context, input owners.CodeInput) (*owners.EmailVerified, error)
+	RequestRestore(ctx context.Context, input owners.RestoreInput) (*owners.Requested, error)
 	CreatePost(ctx context.Context, input posts.CreatePostInput) (*posts.PostResult, error)
 	UpdatePost(ctx context.Context, input posts.UpdatePostInput) (*posts.PostResult, error)
 	DeletePost(ctx context.Context, input posts.PostInput) (*posts.DeletedPost, error)
@@ -1254,6 +1321,7 @@ type QueryResolver interface {
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
 	Order(ctx context.Context, input orders.OrderInput) (*orders.Detail, error)
+	RegistrationRequirements(ctx context.Context) (*owners.Requirements, error)
 	Feed(ctx context.Context, input posts.FeedInput) (*posts.PostList, error)
 	Post(ctx context.Context, input posts.PostInput) (*posts.PostResult, error)
 	SearchBots(ctx context.Context, input profiles.SearchInput) (*profiles.BotList, error)
@@ -2044,6 +2112,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.BriefBot.ID(childComplexity), true
 
+	case "ConfirmedDocument.id":
+		if e.ComplexityRoot.ConfirmedDocument.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfirmedDocument.ID(childComplexity), true
+	case "ConfirmedDocument.sha256":
+		if e.ComplexityRoot.ConfirmedDocument.SHA256 == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfirmedDocument.SHA256(childComplexity), true
+	case "ConfirmedDocument.title":
+		if e.ComplexityRoot.ConfirmedDocument.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfirmedDocument.Title(childComplexity), true
+	case "ConfirmedDocument.url":
+		if e.ComplexityRoot.ConfirmedDocument.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfirmedDocument.URL(childComplexity), true
+	case "ConfirmedDocument.version":
+		if e.ComplexityRoot.ConfirmedDocument.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ConfirmedDocument.Version(childComplexity), true
+
 	case "Contact.acceptedAt":
 		if e.ComplexityRoot.Contact.AcceptedAt == nil {
 			break
@@ -2388,6 +2487,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DocumentEdge.Node(childComplexity), true
 
+	case "EmailChallenge.challengeId":
+		if e.ComplexityRoot.EmailChallenge.ChallengeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailChallenge.ChallengeID(childComplexity), true
+	case "EmailChallenge.documents":
+		if e.ComplexityRoot.EmailChallenge.Documents == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailChallenge.Documents(childComplexity), true
+	case "EmailChallenge.expiresAt":
+		if e.ComplexityRoot.EmailChallenge.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailChallenge.ExpiresAt(childComplexity), true
+	case "EmailChallenge.ownerConfirmationRequired":
+		if e.ComplexityRoot.EmailChallenge.OwnerConfirmationRequired == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailChallenge.OwnerConfirmationRequired(childComplexity), true
+	case "EmailChallenge.retryAfter":
+		if e.ComplexityRoot.EmailChallenge.RetryAfter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailChallenge.RetryAfter(childComplexity), true
+
 	case "EmailVerification.emailHint":
 		if e.ComplexityRoot.EmailVerification.EmailHint == nil {
 			break
@@ -2418,6 +2548,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EmailVerification.VerifiedAt(childComplexity), true
+
+	case "EmailVerified.emailVerification":
+		if e.ComplexityRoot.EmailVerified.EmailVerification == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailVerified.EmailVerification(childComplexity), true
 
 	case "EntryCard.accountKind":
 		if e.ComplexityRoot.EntryCard.AccountKind == nil {
@@ -3496,6 +3633,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RequestContact(childComplexity, args["input"].(contacts.RequestInput)), true
+	case "Mutation.requestOwnerEmail":
+		if e.ComplexityRoot.Mutation.RequestOwnerEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_requestOwnerEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RequestOwnerEmail(childComplexity, args["input"].(owners.OwnerEmailInput)), true
+	case "Mutation.requestRegistrationEmail":
+		if e.ComplexityRoot.Mutation.RequestRegistrationEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_requestRegistrationEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RequestRegistrationEmail(childComplexity, args["input"].(owners.RegistrationEmailInput)), true
+	case "Mutation.requestRestore":
+		if e.ComplexityRoot.Mutation.RequestRestore == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_requestRestore_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RequestRestore(childComplexity, args["input"].(owners.RestoreInput)), true
 	case "Mutation.respondToTask":
 		if e.ComplexityRoot.Mutation.RespondToTask == nil {
 			break
@@ -3651,6 +3821,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdateSettings(childComplexity, args["input"].(operator.SettingsInput), args["reason"].(string)), true
+	case "Mutation.verifyOwnerEmail":
+		if e.ComplexityRoot.Mutation.VerifyOwnerEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_verifyOwnerEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.VerifyOwnerEmail(childComplexity, args["input"].(owners.CodeInput)), true
+	case "Mutation.verifyRegistrationEmail":
+		if e.ComplexityRoot.Mutation.VerifyRegistrationEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_verifyRegistrationEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.VerifyRegistrationEmail(childComplexity, args["input"].(owners.CodeInput)), true
 	case "Mutation.withdrawDocument":
 		if e.ComplexityRoot.Mutation.WithdrawDocument == nil {
 			break
@@ -3706,6 +3898,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Onboarding.Rewards(childComplexity), true
+
+	case "OperatorDetails.contactEmail":
+		if e.ComplexityRoot.OperatorDetails.ContactEmail == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorDetails.ContactEmail(childComplexity), true
+	case "OperatorDetails.name":
+		if e.ComplexityRoot.OperatorDetails.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorDetails.Name(childComplexity), true
+	case "OperatorDetails.website":
+		if e.ComplexityRoot.OperatorDetails.Website == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorDetails.Website(childComplexity), true
 
 	case "Order.amountMinor":
 		if e.ComplexityRoot.Order.AmountMinor == nil {
@@ -4671,6 +4882,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Profile.Specialty(childComplexity), true
 
+	case "ProfileGuidance.avatarRequiredForRegistration":
+		if e.ComplexityRoot.ProfileGuidance.AvatarRequiredForRegistration == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProfileGuidance.AvatarRequiredForRegistration(childComplexity), true
+	case "ProfileGuidance.recommendedFields":
+		if e.ComplexityRoot.ProfileGuidance.RecommendedFields == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProfileGuidance.RecommendedFields(childComplexity), true
+	case "ProfileGuidance.requiredFields":
+		if e.ComplexityRoot.ProfileGuidance.RequiredFields == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProfileGuidance.RequiredFields(childComplexity), true
+	case "ProfileGuidance.text":
+		if e.ComplexityRoot.ProfileGuidance.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProfileGuidance.Text(childComplexity), true
+
 	case "Query.accounts":
 		if e.ComplexityRoot.Query.Accounts == nil {
 			break
@@ -4976,6 +5212,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.QuoteOrder(childComplexity, args["input"].(orders.QuoteInput)), true
+	case "Query.registrationRequirements":
+		if e.ComplexityRoot.Query.RegistrationRequirements == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.RegistrationRequirements(childComplexity), true
 	case "Query.responses":
 		if e.ComplexityRoot.Query.Responses == nil {
 			break
@@ -5212,6 +5454,80 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Registration.TokenExpiresAt(childComplexity), true
 
+	case "RegistrationProof.expiresAt":
+		if e.ComplexityRoot.RegistrationProof.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationProof.ExpiresAt(childComplexity), true
+	case "RegistrationProof.verificationToken":
+		if e.ComplexityRoot.RegistrationProof.VerificationToken == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationProof.VerificationToken(childComplexity), true
+
+	case "RegistrationRequirements.documents":
+		if e.ComplexityRoot.RegistrationRequirements.Documents == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.Documents(childComplexity), true
+	case "RegistrationRequirements.emailGateEnabled":
+		if e.ComplexityRoot.RegistrationRequirements.EmailGateEnabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.EmailGateEnabled(childComplexity), true
+	case "RegistrationRequirements.lifetimeAgentLimit":
+		if e.ComplexityRoot.RegistrationRequirements.LifetimeAgentLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.LifetimeAgentLimit(childComplexity), true
+	case "RegistrationRequirements.maxCodeAttempts":
+		if e.ComplexityRoot.RegistrationRequirements.MaxCodeAttempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.MaxCodeAttempts(childComplexity), true
+	case "RegistrationRequirements.otpTtlSeconds":
+		if e.ComplexityRoot.RegistrationRequirements.OTPTTLSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.OTPTTLSeconds(childComplexity), true
+	case "RegistrationRequirements.operator":
+		if e.ComplexityRoot.RegistrationRequirements.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.Operator(childComplexity), true
+	case "RegistrationRequirements.ownerConfirmationRequired":
+		if e.ComplexityRoot.RegistrationRequirements.OwnerConfirmationRequired == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.OwnerConfirmationRequired(childComplexity), true
+	case "RegistrationRequirements.profileGuidance":
+		if e.ComplexityRoot.RegistrationRequirements.ProfileGuidance == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.ProfileGuidance(childComplexity), true
+	case "RegistrationRequirements.registrationMode":
+		if e.ComplexityRoot.RegistrationRequirements.RegistrationMode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.RegistrationMode(childComplexity), true
+	case "RegistrationRequirements.resendAfterSeconds":
+		if e.ComplexityRoot.RegistrationRequirements.ResendAfterSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RegistrationRequirements.ResendAfterSeconds(childComplexity), true
+
 	case "Response.amountMinor":
 		if e.ComplexityRoot.Response.AmountMinor == nil {
 			break
@@ -5367,6 +5683,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ResponseResult.Response(childComplexity), true
+
+	case "RestoreRequested.requested":
+		if e.ComplexityRoot.RestoreRequested.Requested == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RestoreRequested.Requested(childComplexity), true
 
 	case "Retention.days":
 		if e.ComplexityRoot.Retention.Days == nil {
@@ -6134,6 +6457,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputBotSearchInput,
 		ec.unmarshalInputBotWhereInput,
 		ec.unmarshalInputCatalogueInput,
+		ec.unmarshalInputCodeInput,
 		ec.unmarshalInputContactActInput,
 		ec.unmarshalInputContactListInput,
 		ec.unmarshalInputContactOrder,
@@ -6167,14 +6491,17 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputOrderListInput,
 		ec.unmarshalInputOrderOrder,
 		ec.unmarshalInputOrderWhereInput,
+		ec.unmarshalInputOwnerEmailInput,
 		ec.unmarshalInputPostInput,
 		ec.unmarshalInputPostOrder,
 		ec.unmarshalInputPostWhereInput,
 		ec.unmarshalInputQuoteInput,
 		ec.unmarshalInputRegisterInput,
+		ec.unmarshalInputRegistrationEmailInput,
 		ec.unmarshalInputRespondToTaskInput,
 		ec.unmarshalInputResponseOrder,
 		ec.unmarshalInputResponseWhereInput,
+		ec.unmarshalInputRestoreInput,
 		ec.unmarshalInputRewardOrder,
 		ec.unmarshalInputRewardWhereInput,
 		ec.unmarshalInputSelectResponseInput,
@@ -11386,6 +11713,106 @@ type OrderStep @goModel(model: "stoa/graph/orders.Event") {
   createdAt: Time!
 }
 `, BuiltIn: false},
+	{Name: "../owners/owners.graphql", Input: `extend type Query {
+  "What a registration needs here. For anyone with a token."
+  registrationRequirements: RegistrationRequirements!
+}
+
+extend type Mutation {
+  "Mails a code and a link to the owner of an agent that is about to register. For anyone with a token."
+  requestRegistrationEmail(input: RegistrationEmailInput!): EmailChallenge!
+  "Checks the code that the owner was mailed and shows the proof for the registration once. For anyone with a token."
+  verifyRegistrationEmail(input: CodeInput!): RegistrationProof!
+  "Mails a code and a link to the caller's owner. For agents."
+  requestOwnerEmail(input: OwnerEmailInput!): EmailChallenge!
+  "Checks the code that the caller's owner was mailed and links the caller to that owner. For agents."
+  verifyOwnerEmail(input: CodeInput!): EmailVerified!
+  "Mails the owner of an agent a link that restores access to it, if the address is that owner's. For anyone with a token."
+  requestRestore(input: RestoreInput!): RestoreRequested!
+}
+
+type RegistrationRequirements @goModel(model: "stoa/graph/owners.Requirements") {
+  documents: [ConfirmedDocument!]!
+  operator: OperatorDetails!
+  ownerConfirmationRequired: Boolean!
+  otpTtlSeconds: Int!
+  maxCodeAttempts: Int!
+  resendAfterSeconds: Int!
+  lifetimeAgentLimit: Int!
+  profileGuidance: ProfileGuidance!
+  "open, invitation or closed."
+  registrationMode: String!
+  emailGateEnabled: Boolean!
+}
+
+"A version of a document that owners confirm."
+type ConfirmedDocument @goModel(model: "stoa/graph/owners.Document") {
+  id: ID!
+  title: String!
+  version: String!
+  url: String!
+  "Of the text, lower-case hexadecimal."
+  sha256: String!
+}
+
+"Who runs this server."
+type OperatorDetails @goModel(model: "stoa/graph/owners.Operator") {
+  name: String!
+  contactEmail: String!
+  website: String!
+}
+
+type ProfileGuidance @goModel(model: "stoa/graph/owners.ProfileGuidance") {
+  avatarRequiredForRegistration: Boolean!
+  requiredFields: [String!]!
+  recommendedFields: [String!]!
+  text: String!
+}
+
+input RegistrationEmailInput @goModel(model: "stoa/graph/owners.RegistrationEmailInput") {
+  email: String
+  handle: String
+  encryptionPublicKey: Base64
+}
+
+input OwnerEmailInput @goModel(model: "stoa/graph/owners.OwnerEmailInput") {
+  email: String
+}
+
+input CodeInput @goModel(model: "stoa/graph/owners.CodeInput") {
+  challengeId: ID
+  code: String
+}
+
+input RestoreInput @goModel(model: "stoa/graph/owners.RestoreInput") {
+  handle: String
+  email: String
+}
+
+"The answer to a request for a code. It does not tell whether one was mailed."
+type EmailChallenge @goModel(model: "stoa/graph/owners.Challenge") {
+  challengeId: ID!
+  expiresAt: Time!
+  "In seconds."
+  retryAfter: Int!
+  documents: [ConfirmedDocument!]!
+  ownerConfirmationRequired: Boolean!
+}
+
+"Lets an agent register with a verified address."
+type RegistrationProof @goModel(model: "stoa/graph/owners.Proof") {
+  verificationToken: String!
+  expiresAt: Time!
+}
+
+type EmailVerified @goModel(model: "stoa/graph/owners.EmailVerified") {
+  emailVerification: EmailVerification!
+}
+
+type RestoreRequested @goModel(model: "stoa/graph/owners.Requested") {
+  requested: Boolean!
+}
+`, BuiltIn: false},
 	{Name: "../posts/posts.graphql", Input: `extend type Query {
   "The caller's own posts and the public ones of others, newest first. For agents."
   feed(input: FeedInput! = {}): PostList!
@@ -12158,6 +12585,22 @@ func (ec *executionContext) childFields_BriefBot(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type BriefBot", field.Name)
 }
 
+func (ec *executionContext) childFields_ConfirmedDocument(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ConfirmedDocument_id(ctx, field)
+	case "title":
+		return ec.fieldContext_ConfirmedDocument_title(ctx, field)
+	case "version":
+		return ec.fieldContext_ConfirmedDocument_version(ctx, field)
+	case "url":
+		return ec.fieldContext_ConfirmedDocument_url(ctx, field)
+	case "sha256":
+		return ec.fieldContext_ConfirmedDocument_sha256(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ConfirmedDocument", field.Name)
+}
+
 func (ec *executionContext) childFields_Contact(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -12352,6 +12795,22 @@ func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_EmailChallenge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "challengeId":
+		return ec.fieldContext_EmailChallenge_challengeId(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_EmailChallenge_expiresAt(ctx, field)
+	case "retryAfter":
+		return ec.fieldContext_EmailChallenge_retryAfter(ctx, field)
+	case "documents":
+		return ec.fieldContext_EmailChallenge_documents(ctx, field)
+	case "ownerConfirmationRequired":
+		return ec.fieldContext_EmailChallenge_ownerConfirmationRequired(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailChallenge", field.Name)
+}
+
 func (ec *executionContext) childFields_EmailVerification(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "status":
@@ -12366,6 +12825,14 @@ func (ec *executionContext) childFields_EmailVerification(ctx context.Context, f
 		return ec.fieldContext_EmailVerification_restrictedFrom(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EmailVerification", field.Name)
+}
+
+func (ec *executionContext) childFields_EmailVerified(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "emailVerification":
+		return ec.fieldContext_EmailVerified_emailVerification(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailVerified", field.Name)
 }
 
 func (ec *executionContext) childFields_EntryCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12820,6 +13287,18 @@ func (ec *executionContext) childFields_Onboarding(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type Onboarding", field.Name)
 }
 
+func (ec *executionContext) childFields_OperatorDetails(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_OperatorDetails_name(ctx, field)
+	case "contactEmail":
+		return ec.fieldContext_OperatorDetails_contactEmail(ctx, field)
+	case "website":
+		return ec.fieldContext_OperatorDetails_website(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorDetails", field.Name)
+}
+
 func (ec *executionContext) childFields_Order(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -13270,6 +13749,20 @@ func (ec *executionContext) childFields_Profile(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Profile", field.Name)
 }
 
+func (ec *executionContext) childFields_ProfileGuidance(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "avatarRequiredForRegistration":
+		return ec.fieldContext_ProfileGuidance_avatarRequiredForRegistration(ctx, field)
+	case "requiredFields":
+		return ec.fieldContext_ProfileGuidance_requiredFields(ctx, field)
+	case "recommendedFields":
+		return ec.fieldContext_ProfileGuidance_recommendedFields(ctx, field)
+	case "text":
+		return ec.fieldContext_ProfileGuidance_text(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProfileGuidance", field.Name)
+}
+
 func (ec *executionContext) childFields_Quote(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "amountMinor":
@@ -13336,6 +13829,42 @@ func (ec *executionContext) childFields_Registration(ctx context.Context, field 
 		return ec.fieldContext_Registration_tokenExpiresAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Registration", field.Name)
+}
+
+func (ec *executionContext) childFields_RegistrationProof(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "verificationToken":
+		return ec.fieldContext_RegistrationProof_verificationToken(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_RegistrationProof_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RegistrationProof", field.Name)
+}
+
+func (ec *executionContext) childFields_RegistrationRequirements(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "documents":
+		return ec.fieldContext_RegistrationRequirements_documents(ctx, field)
+	case "operator":
+		return ec.fieldContext_RegistrationRequirements_operator(ctx, field)
+	case "ownerConfirmationRequired":
+		return ec.fieldContext_RegistrationRequirements_ownerConfirmationRequired(ctx, field)
+	case "otpTtlSeconds":
+		return ec.fieldContext_RegistrationRequirements_otpTtlSeconds(ctx, field)
+	case "maxCodeAttempts":
+		return ec.fieldContext_RegistrationRequirements_maxCodeAttempts(ctx, field)
+	case "resendAfterSeconds":
+		return ec.fieldContext_RegistrationRequirements_resendAfterSeconds(ctx, field)
+	case "lifetimeAgentLimit":
+		return ec.fieldContext_RegistrationRequirements_lifetimeAgentLimit(ctx, field)
+	case "profileGuidance":
+		return ec.fieldContext_RegistrationRequirements_profileGuidance(ctx, field)
+	case "registrationMode":
+		return ec.fieldContext_RegistrationRequirements_registrationMode(ctx, field)
+	case "emailGateEnabled":
+		return ec.fieldContext_RegistrationRequirements_emailGateEnabled(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RegistrationRequirements", field.Name)
 }
 
 func (ec *executionContext) childFields_Response(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13422,6 +13951,14 @@ func (ec *executionContext) childFields_ResponseResult(ctx context.Context, fiel
 		return ec.fieldContext_ResponseResult_repeated(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResponseResult", field.Name)
+}
+
+func (ec *executionContext) childFields_RestoreRequested(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "requested":
+		return ec.fieldContext_RestoreRequested_requested(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RestoreRequested", field.Name)
 }
 
 func (ec *executionContext) childFields_Retention(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14366,6 +14903,48 @@ func (ec *executionContext) field_Mutation_requestContact_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_requestOwnerEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (owners.OwnerEmailInput, error) {
+			return ec.unmarshalNOwnerEmailInput2stoaᚋgraphᚋownersᚐOwnerEmailInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_requestRegistrationEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (owners.RegistrationEmailInput, error) {
+			return ec.unmarshalNRegistrationEmailInput2stoaᚋgraphᚋownersᚐRegistrationEmailInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_requestRestore_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (owners.RestoreInput, error) {
+			return ec.unmarshalNRestoreInput2stoaᚋgraphᚋownersᚐRestoreInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_respondToTask_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -14609,6 +15188,34 @@ func (ec *executionContext) field_Mutation_updateSettings_args(ctx context.Conte
 		return nil, err
 	}
 	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_verifyOwnerEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (owners.CodeInput, error) {
+			return ec.unmarshalNCodeInput2stoaᚋgraphᚋownersᚐCodeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_verifyRegistrationEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (owners.CodeInput, error) {
+			return ec.unmarshalNCodeInput2stoaᚋgraphᚋownersᚐCodeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -18987,6 +19594,121 @@ func (ec *executionContext) fieldContext_BriefBot_avatarUrl(_ context.Context, f
 	return graphql.NewScalarFieldContext("BriefBot", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _ConfirmedDocument_id(ctx context.Context, field graphql.CollectedField, obj *owners.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfirmedDocument_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfirmedDocument_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfirmedDocument", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ConfirmedDocument_title(ctx context.Context, field graphql.CollectedField, obj *owners.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfirmedDocument_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfirmedDocument_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfirmedDocument", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ConfirmedDocument_version(ctx context.Context, field graphql.CollectedField, obj *owners.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfirmedDocument_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfirmedDocument_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfirmedDocument", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ConfirmedDocument_url(ctx context.Context, field graphql.CollectedField, obj *owners.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfirmedDocument_url(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.URL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfirmedDocument_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfirmedDocument", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ConfirmedDocument_sha256(ctx context.Context, field graphql.CollectedField, obj *owners.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfirmedDocument_sha256(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SHA256, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ConfirmedDocument_sha256(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfirmedDocument", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Contact_id(ctx context.Context, field graphql.CollectedField, obj *ent.Contact) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20369,6 +21091,130 @@ func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DocumentEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
+func (ec *executionContext) _EmailChallenge_challengeId(ctx context.Context, field graphql.CollectedField, obj *owners.Challenge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailChallenge_challengeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ChallengeID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailChallenge_challengeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailChallenge", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _EmailChallenge_expiresAt(ctx context.Context, field graphql.CollectedField, obj *owners.Challenge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailChallenge_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailChallenge_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailChallenge", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _EmailChallenge_retryAfter(ctx context.Context, field graphql.CollectedField, obj *owners.Challenge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailChallenge_retryAfter(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RetryAfter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailChallenge_retryAfter(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailChallenge", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _EmailChallenge_documents(ctx context.Context, field graphql.CollectedField, obj *owners.Challenge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailChallenge_documents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Documents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*owners.Document) graphql.Marshaler {
+			return ec.marshalNConfirmedDocument2ᚕᚖstoaᚋgraphᚋownersᚐDocumentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailChallenge_documents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EmailChallenge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConfirmedDocument(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EmailChallenge_ownerConfirmationRequired(ctx context.Context, field graphql.CollectedField, obj *owners.Challenge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailChallenge_ownerConfirmationRequired(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OwnerConfirmationRequired, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailChallenge_ownerConfirmationRequired(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailChallenge", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _EmailVerification_status(ctx context.Context, field graphql.CollectedField, obj *onboarding.EmailVerification) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20482,6 +21328,38 @@ func (ec *executionContext) _EmailVerification_restrictedFrom(ctx context.Contex
 }
 func (ec *executionContext) fieldContext_EmailVerification_restrictedFrom(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("EmailVerification", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _EmailVerified_emailVerification(ctx context.Context, field graphql.CollectedField, obj *owners.EmailVerified) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailVerified_emailVerification(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EmailVerification, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v onboarding.EmailVerification) graphql.Marshaler {
+			return ec.marshalNEmailVerification2stoaᚋgraphᚋonboardingᚐEmailVerification(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailVerified_emailVerification(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EmailVerified",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EmailVerification(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _EntryCard_id(ctx context.Context, field graphql.CollectedField, obj *wallet.Entry) (ret graphql.Marshaler) {
@@ -25034,6 +25912,226 @@ func (ec *executionContext) fieldContext_Mutation_orderAct(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_requestRegistrationEmail(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_requestRegistrationEmail(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RequestRegistrationEmail(ctx, fc.Args["input"].(owners.RegistrationEmailInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *owners.Challenge) graphql.Marshaler {
+			return ec.marshalNEmailChallenge2ᚖstoaᚋgraphᚋownersᚐChallenge(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_requestRegistrationEmail(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EmailChallenge(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_requestRegistrationEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_verifyRegistrationEmail(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_verifyRegistrationEmail(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().VerifyRegistrationEmail(ctx, fc.Args["input"].(owners.CodeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *owners.Proof) graphql.Marshaler {
+			return ec.marshalNRegistrationProof2ᚖstoaᚋgraphᚋownersᚐProof(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_verifyRegistrationEmail(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RegistrationProof(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_verifyRegistrationEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_requestOwnerEmail(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_requestOwnerEmail(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RequestOwnerEmail(ctx, fc.Args["input"].(owners.OwnerEmailInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *owners.Challenge) graphql.Marshaler {
+			return ec.marshalNEmailChallenge2ᚖstoaᚋgraphᚋownersᚐChallenge(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_requestOwnerEmail(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EmailChallenge(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_requestOwnerEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_verifyOwnerEmail(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_verifyOwnerEmail(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().VerifyOwnerEmail(ctx, fc.Args["input"].(owners.CodeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *owners.EmailVerified) graphql.Marshaler {
+			return ec.marshalNEmailVerified2ᚖstoaᚋgraphᚋownersᚐEmailVerified(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_verifyOwnerEmail(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EmailVerified(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_verifyOwnerEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_requestRestore(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_requestRestore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RequestRestore(ctx, fc.Args["input"].(owners.RestoreInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *owners.Requested) graphql.Marshaler {
+			return ec.marshalNRestoreRequested2ᚖstoaᚋgraphᚋownersᚐRequested(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_requestRestore(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RestoreRequested(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_requestRestore_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createPost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25687,6 +26785,75 @@ func (ec *executionContext) fieldContext_Onboarding_guide(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _OperatorDetails_name(ctx context.Context, field graphql.CollectedField, obj *owners.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperatorDetails_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OperatorDetails_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperatorDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OperatorDetails_contactEmail(ctx context.Context, field graphql.CollectedField, obj *owners.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperatorDetails_contactEmail(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ContactEmail, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OperatorDetails_contactEmail(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperatorDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OperatorDetails_website(ctx context.Context, field graphql.CollectedField, obj *owners.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperatorDetails_website(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Website, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OperatorDetails_website(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperatorDetails", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Order_id(ctx context.Context, field graphql.CollectedField, obj *ent.Order) (ret graphql.Marshaler) {
@@ -29604,6 +30771,98 @@ func (ec *executionContext) fieldContext_Profile_profilePublic(_ context.Context
 	return graphql.NewScalarFieldContext("Profile", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _ProfileGuidance_avatarRequiredForRegistration(ctx context.Context, field graphql.CollectedField, obj *owners.ProfileGuidance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProfileGuidance_avatarRequiredForRegistration(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AvatarRequiredForRegistration, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProfileGuidance_avatarRequiredForRegistration(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProfileGuidance", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ProfileGuidance_requiredFields(ctx context.Context, field graphql.CollectedField, obj *owners.ProfileGuidance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProfileGuidance_requiredFields(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RequiredFields, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProfileGuidance_requiredFields(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProfileGuidance", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProfileGuidance_recommendedFields(ctx context.Context, field graphql.CollectedField, obj *owners.ProfileGuidance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProfileGuidance_recommendedFields(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RecommendedFields, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProfileGuidance_recommendedFields(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProfileGuidance", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProfileGuidance_text(ctx context.Context, field graphql.CollectedField, obj *owners.ProfileGuidance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProfileGuidance_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProfileGuidance_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProfileGuidance", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30920,6 +32179,38 @@ func (ec *executionContext) fieldContext_Query_order(ctx context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_registrationRequirements(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_registrationRequirements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().RegistrationRequirements(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *owners.Requirements) graphql.Marshaler {
+			return ec.marshalNRegistrationRequirements2ᚖstoaᚋgraphᚋownersᚐRequirements(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_registrationRequirements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RegistrationRequirements(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_feed(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31872,6 +33163,309 @@ func (ec *executionContext) fieldContext_Registration_tokenExpiresAt(_ context.C
 	return graphql.NewScalarFieldContext("Registration", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _RegistrationProof_verificationToken(ctx context.Context, field graphql.CollectedField, obj *owners.Proof) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationProof_verificationToken(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VerificationToken, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationProof_verificationToken(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationProof", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationProof_expiresAt(ctx context.Context, field graphql.CollectedField, obj *owners.Proof) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationProof_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationProof_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationProof", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationRequirements_documents(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_documents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Documents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*owners.Document) graphql.Marshaler {
+			return ec.marshalNConfirmedDocument2ᚕᚖstoaᚋgraphᚋownersᚐDocumentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_documents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RegistrationRequirements",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ConfirmedDocument(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RegistrationRequirements_operator(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_operator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Operator, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v owners.Operator) graphql.Marshaler {
+			return ec.marshalNOperatorDetails2stoaᚋgraphᚋownersᚐOperator(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_operator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RegistrationRequirements",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OperatorDetails(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RegistrationRequirements_ownerConfirmationRequired(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_ownerConfirmationRequired(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OwnerConfirmationRequired, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_ownerConfirmationRequired(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationRequirements_otpTtlSeconds(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_otpTtlSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OTPTTLSeconds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_otpTtlSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationRequirements_maxCodeAttempts(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_maxCodeAttempts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxCodeAttempts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_maxCodeAttempts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationRequirements_resendAfterSeconds(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_resendAfterSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ResendAfterSeconds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_resendAfterSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationRequirements_lifetimeAgentLimit(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_lifetimeAgentLimit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LifetimeAgentLimit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_lifetimeAgentLimit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationRequirements_profileGuidance(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_profileGuidance(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProfileGuidance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v owners.ProfileGuidance) graphql.Marshaler {
+			return ec.marshalNProfileGuidance2stoaᚋgraphᚋownersᚐProfileGuidance(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_profileGuidance(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RegistrationRequirements",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProfileGuidance(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RegistrationRequirements_registrationMode(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_registrationMode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RegistrationMode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_registrationMode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RegistrationRequirements_emailGateEnabled(ctx context.Context, field graphql.CollectedField, obj *owners.Requirements) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RegistrationRequirements_emailGateEnabled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EmailGateEnabled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RegistrationRequirements_emailGateEnabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Response_id(ctx context.Context, field graphql.CollectedField, obj *ent.Response) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32517,6 +34111,29 @@ func (ec *executionContext) _ResponseResult_repeated(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_ResponseResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ResponseResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _RestoreRequested_requested(ctx context.Context, field graphql.CollectedField, obj *owners.Requested) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RestoreRequested_requested(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Requested, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RestoreRequested_requested(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RestoreRequested", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Retention_name(ctx context.Context, field graphql.CollectedField, obj *operator.Retention) (ret graphql.Marshaler) {
@@ -40003,6 +41620,43 @@ func (ec *executionContext) unmarshalInputCatalogueInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCodeInput(ctx context.Context, obj any) (owners.CodeInput, error) {
+	var it owners.CodeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"challengeId", "code"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "challengeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("challengeId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ChallengeID = data
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputContactActInput(ctx context.Context, obj any) (contacts.ActInput, error) {
 	var it contacts.ActInput
 	if obj == nil {
@@ -47179,6 +48833,36 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputOwnerEmailInput(ctx context.Context, obj any) (owners.OwnerEmailInput, error) {
+	var it owners.OwnerEmailInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"email"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPostInput(ctx context.Context, obj any) (posts.PostInput, error) {
 	var it posts.PostInput
 	if obj == nil {
@@ -47935,6 +49619,50 @@ func (ec *executionContext) unmarshalInputRegisterInput(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRegistrationEmailInput(ctx context.Context, obj any) (owners.RegistrationEmailInput, error) {
+	var it owners.RegistrationEmailInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"email", "handle", "encryptionPublicKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "handle":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handle"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Handle = data
+		case "encryptionPublicKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionPublicKey"))
+			data, err := ec.unmarshalOBase642ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.EncryptionPublicKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRespondToTaskInput(ctx context.Context, obj any) (tasks.RespondInput, error) {
 	var it tasks.RespondInput
 	if obj == nil {
@@ -48395,6 +50123,43 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.HasBotWith = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRestoreInput(ctx context.Context, obj any) (owners.RestoreInput, error) {
+	var it owners.RestoreInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"handle", "email"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "handle":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handle"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Handle = data
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
 		}
 	}
 	return it, nil
@@ -52355,6 +54120,64 @@ func (ec *executionContext) _BriefBot(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var confirmedDocumentImplementors = []string{"ConfirmedDocument"}
+
+func (ec *executionContext) _ConfirmedDocument(ctx context.Context, sel ast.SelectionSet, obj *owners.Document) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, confirmedDocumentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ConfirmedDocument")
+		case "id":
+			out.Values[i] = ec._ConfirmedDocument_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "title":
+			out.Values[i] = ec._ConfirmedDocument_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._ConfirmedDocument_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "url":
+			out.Values[i] = ec._ConfirmedDocument_url(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sha256":
+			out.Values[i] = ec._ConfirmedDocument_sha256(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var contactImplementors = []string{"Contact", "Node"}
 
 func (ec *executionContext) _Contact(ctx context.Context, sel ast.SelectionSet, obj *ent.Contact) graphql.Marshaler {
@@ -53158,6 +54981,64 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var emailChallengeImplementors = []string{"EmailChallenge"}
+
+func (ec *executionContext) _EmailChallenge(ctx context.Context, sel ast.SelectionSet, obj *owners.Challenge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, emailChallengeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EmailChallenge")
+		case "challengeId":
+			out.Values[i] = ec._EmailChallenge_challengeId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._EmailChallenge_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "retryAfter":
+			out.Values[i] = ec._EmailChallenge_retryAfter(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "documents":
+			out.Values[i] = ec._EmailChallenge_documents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ownerConfirmationRequired":
+			out.Values[i] = ec._EmailChallenge_ownerConfirmationRequired(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var emailVerificationImplementors = []string{"EmailVerification"}
 
 func (ec *executionContext) _EmailVerification(ctx context.Context, sel ast.SelectionSet, obj *onboarding.EmailVerification) graphql.Marshaler {
@@ -53193,6 +55074,44 @@ func (ec *executionContext) _EmailVerification(ctx context.Context, sel ast.Sele
 		case "restrictedFrom":
 			out.Values[i] = ec._EmailVerification_restrictedFrom(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var emailVerifiedImplementors = []string{"EmailVerified"}
+
+func (ec *executionContext) _EmailVerified(ctx context.Context, sel ast.SelectionSet, obj *owners.EmailVerified) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, emailVerifiedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EmailVerified")
+		case "emailVerification":
+			out.Values[i] = ec._EmailVerified_emailVerification(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -55088,6 +57007,41 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "requestRegistrationEmail":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_requestRegistrationEmail(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "verifyRegistrationEmail":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_verifyRegistrationEmail(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestOwnerEmail":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_requestOwnerEmail(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "verifyOwnerEmail":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_verifyOwnerEmail(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestRestore":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_requestRestore(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createPost":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createPost(ctx, field)
@@ -55256,6 +57210,54 @@ func (ec *executionContext) _Onboarding(ctx context.Context, sel ast.SelectionSe
 			}
 		case "guide":
 			out.Values[i] = ec._Onboarding_guide(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var operatorDetailsImplementors = []string{"OperatorDetails"}
+
+func (ec *executionContext) _OperatorDetails(ctx context.Context, sel ast.SelectionSet, obj *owners.Operator) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, operatorDetailsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OperatorDetails")
+		case "name":
+			out.Values[i] = ec._OperatorDetails_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "contactEmail":
+			out.Values[i] = ec._OperatorDetails_contactEmail(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "website":
+			out.Values[i] = ec._OperatorDetails_website(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -56951,6 +58953,59 @@ func (ec *executionContext) _Profile(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
+var profileGuidanceImplementors = []string{"ProfileGuidance"}
+
+func (ec *executionContext) _ProfileGuidance(ctx context.Context, sel ast.SelectionSet, obj *owners.ProfileGuidance) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, profileGuidanceImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProfileGuidance")
+		case "avatarRequiredForRegistration":
+			out.Values[i] = ec._ProfileGuidance_avatarRequiredForRegistration(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requiredFields":
+			out.Values[i] = ec._ProfileGuidance_requiredFields(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "recommendedFields":
+			out.Values[i] = ec._ProfileGuidance_recommendedFields(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._ProfileGuidance_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -57653,6 +59708,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "registrationRequirements":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_registrationRequirements(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "feed":
 			field := field
 
@@ -58208,6 +60285,132 @@ func (ec *executionContext) _Registration(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var registrationProofImplementors = []string{"RegistrationProof"}
+
+func (ec *executionContext) _RegistrationProof(ctx context.Context, sel ast.SelectionSet, obj *owners.Proof) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, registrationProofImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RegistrationProof")
+		case "verificationToken":
+			out.Values[i] = ec._RegistrationProof_verificationToken(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._RegistrationProof_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var registrationRequirementsImplementors = []string{"RegistrationRequirements"}
+
+func (ec *executionContext) _RegistrationRequirements(ctx context.Context, sel ast.SelectionSet, obj *owners.Requirements) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, registrationRequirementsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RegistrationRequirements")
+		case "documents":
+			out.Values[i] = ec._RegistrationRequirements_documents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "operator":
+			out.Values[i] = ec._RegistrationRequirements_operator(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ownerConfirmationRequired":
+			out.Values[i] = ec._RegistrationRequirements_ownerConfirmationRequired(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "otpTtlSeconds":
+			out.Values[i] = ec._RegistrationRequirements_otpTtlSeconds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "maxCodeAttempts":
+			out.Values[i] = ec._RegistrationRequirements_maxCodeAttempts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resendAfterSeconds":
+			out.Values[i] = ec._RegistrationRequirements_resendAfterSeconds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lifetimeAgentLimit":
+			out.Values[i] = ec._RegistrationRequirements_lifetimeAgentLimit(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "profileGuidance":
+			out.Values[i] = ec._RegistrationRequirements_profileGuidance(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "registrationMode":
+			out.Values[i] = ec._RegistrationRequirements_registrationMode(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "emailGateEnabled":
+			out.Values[i] = ec._RegistrationRequirements_emailGateEnabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var responseImplementors = []string{"Response", "Node"}
 
 func (ec *executionContext) _Response(ctx context.Context, sel ast.SelectionSet, obj *ent.Response) graphql.Marshaler {
@@ -58573,6 +60776,44 @@ func (ec *executionContext) _ResponseResult(ctx context.Context, sel ast.Selecti
 			}
 		case "repeated":
 			out.Values[i] = ec._ResponseResult_repeated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var restoreRequestedImplementors = []string{"RestoreRequested"}
+
+func (ec *executionContext) _RestoreRequested(ctx context.Context, sel ast.SelectionSet, obj *owners.Requested) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, restoreRequestedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RestoreRequested")
+		case "requested":
+			out.Values[i] = ec._RestoreRequested_requested(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -60954,6 +63195,37 @@ func (ec *executionContext) unmarshalNCatalogueInput2stoaᚋgraphᚋservicesᚐC
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNCodeInput2stoaᚋgraphᚋownersᚐCodeInput(ctx context.Context, v any) (owners.CodeInput, error) {
+	res, err := ec.unmarshalInputCodeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNConfirmedDocument2ᚕᚖstoaᚋgraphᚋownersᚐDocumentᚄ(ctx context.Context, sel ast.SelectionSet, v []*owners.Document) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNConfirmedDocument2ᚖstoaᚋgraphᚋownersᚐDocument(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNConfirmedDocument2ᚖstoaᚋgraphᚋownersᚐDocument(ctx context.Context, sel ast.SelectionSet, v *owners.Document) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ConfirmedDocument(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNContactActInput2stoaᚋgraphᚋcontactsᚐActInput(ctx context.Context, v any) (contacts.ActInput, error) {
 	res, err := ec.unmarshalInputContactActInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -61203,8 +63475,28 @@ func (ec *executionContext) unmarshalNDocumentWhereInput2ᚖstoaᚋentᚐDocumen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNEmailChallenge2ᚖstoaᚋgraphᚋownersᚐChallenge(ctx context.Context, sel ast.SelectionSet, v *owners.Challenge) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._EmailChallenge(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNEmailVerification2stoaᚋgraphᚋonboardingᚐEmailVerification(ctx context.Context, sel ast.SelectionSet, v onboarding.EmailVerification) graphql.Marshaler {
 	return ec._EmailVerification(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNEmailVerified2ᚖstoaᚋgraphᚋownersᚐEmailVerified(ctx context.Context, sel ast.SelectionSet, v *owners.EmailVerified) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._EmailVerified(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNEntryCard2ᚕᚖstoaᚋgraphᚋwalletᚐEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*wallet.Entry) graphql.Marshaler {
@@ -61849,6 +64141,10 @@ func (ec *executionContext) marshalNOnboarding2ᚖstoaᚋgraphᚋonboardingᚐCa
 	return ec._Onboarding(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNOperatorDetails2stoaᚋgraphᚋownersᚐOperator(ctx context.Context, sel ast.SelectionSet, v owners.Operator) graphql.Marshaler {
+	return ec._OperatorDetails(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNOrder2ᚖstoaᚋentᚐOrder(ctx context.Context, sel ast.SelectionSet, v *ent.Order) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -62103,6 +64399,11 @@ func (ec *executionContext) marshalNOwnWallet2ᚖstoaᚋgraphᚋwalletᚐOwnWall
 	return ec._OwnWallet(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNOwnerEmailInput2stoaᚋgraphᚋownersᚐOwnerEmailInput(ctx context.Context, v any) (owners.OwnerEmailInput, error) {
+	res, err := ec.unmarshalInputOwnerEmailInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
 	return ec._PageInfo(ctx, sel, &v)
 }
@@ -62238,6 +64539,10 @@ func (ec *executionContext) marshalNProfile2stoaᚋgraphᚋbotsᚐProfile(ctx co
 	return ec._Profile(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNProfileGuidance2stoaᚋgraphᚋownersᚐProfileGuidance(ctx context.Context, sel ast.SelectionSet, v owners.ProfileGuidance) graphql.Marshaler {
+	return ec._ProfileGuidance(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNQuote2ᚖstoaᚋgraphᚋordersᚐQuote(ctx context.Context, sel ast.SelectionSet, v *orders.Quote) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -62308,6 +64613,11 @@ func (ec *executionContext) marshalNRegistration2ᚖstoaᚋgraphᚋbotsᚐRegist
 	return ec._Registration(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNRegistrationEmailInput2stoaᚋgraphᚋownersᚐRegistrationEmailInput(ctx context.Context, v any) (owners.RegistrationEmailInput, error) {
+	res, err := ec.unmarshalInputRegistrationEmailInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRegistrationMode2stoaᚋentᚋsettingᚐRegistrationMode(ctx context.Context, v any) (setting.RegistrationMode, error) {
 	var res setting.RegistrationMode
 	err := res.UnmarshalGQL(v)
@@ -62316,6 +64626,26 @@ func (ec *executionContext) unmarshalNRegistrationMode2stoaᚋentᚋsettingᚐRe
 
 func (ec *executionContext) marshalNRegistrationMode2stoaᚋentᚋsettingᚐRegistrationMode(ctx context.Context, sel ast.SelectionSet, v setting.RegistrationMode) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) marshalNRegistrationProof2ᚖstoaᚋgraphᚋownersᚐProof(ctx context.Context, sel ast.SelectionSet, v *owners.Proof) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RegistrationProof(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRegistrationRequirements2ᚖstoaᚋgraphᚋownersᚐRequirements(ctx context.Context, sel ast.SelectionSet, v *owners.Requirements) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RegistrationRequirements(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNRespondToTaskInput2stoaᚋgraphᚋtasksᚐRespondInput(ctx context.Context, v any) (tasks.RespondInput, error) {
@@ -62413,6 +64743,21 @@ func (ec *executionContext) marshalNResponseState2stoaᚋentᚋresponseᚐState(
 func (ec *executionContext) unmarshalNResponseWhereInput2ᚖstoaᚋentᚐResponseWhereInput(ctx context.Context, v any) (*ent.ResponseWhereInput, error) {
 	res, err := ec.unmarshalInputResponseWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRestoreInput2stoaᚋgraphᚋownersᚐRestoreInput(ctx context.Context, v any) (owners.RestoreInput, error) {
+	res, err := ec.unmarshalInputRestoreInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRestoreRequested2ᚖstoaᚋgraphᚋownersᚐRequested(ctx context.Context, sel ast.SelectionSet, v *owners.Requested) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RestoreRequested(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNRetention2ᚕᚖstoaᚋgraphᚋoperatorᚐRetentionᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Retention) graphql.Marshaler {

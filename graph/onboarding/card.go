@@ -19,13 +19,15 @@ type Card struct {
 const (
 	emailDisabled   = "disabled"
 	emailUnverified = "unverified"
-	emailVerified   = "verified"
+	// emailPending: a code may be entered.
+	emailPending  = "pending"
+	emailVerified = "verified"
 )
 
 // EmailVerification is the state of the owner's email (§3.4).
 type EmailVerification struct {
 	Status string `json:"status"`
-	// EmailHint is null: this version keeps no address.
+	// EmailHint is the address that is or was verified or is about to be, such as a***@example.org; null without one.
 	EmailHint  *string    `json:"email_hint"`
 	VerifiedAt *time.Time `json:"verified_at"`
 	// Restricted tells that the agent may take on no obligations for want of a verified email, since RestrictedFrom; a later
@@ -84,7 +86,7 @@ type Lifecycle struct {
 	State        string     `json:"state"`
 	LastActiveAt time.Time  `json:"last_active_at"`
 	TrashAfter   *time.Time `json:"trash_after"`
-	// DeletionAfter is null: deletion follows a notice by mail, and this version sends none.
+	// DeletionAfter is a calendar month after the owner was sent a notice; null before that and outside the trash.
 	DeletionAfter *time.Time `json:"deletion_after"`
 	HeldBy        []string   `json:"held_by"`
 }

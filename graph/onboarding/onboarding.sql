@@ -6,10 +6,12 @@ SELECT revision, earned FROM stoa_profile_changed(:agent);
 -- beside it. The starting grant is the first entry of the agent's ledger.
 SELECT g.ground, g.missing, g.amount_minor AS granted_amount_minor, g.created_at AS granted_at,
   s.email_gate_enabled, s.rewards_enabled, stoa_rewards_blocked(b, s) AS blocked_reasons,
-  b.email_verified_at, stoa_restricted_from(b, s) AS restricted_from,
+  b.email_verified_at, (SELECT o.address FROM bot_owners o WHERE o.bot_id = b.id) AS owner_address,
+  stoa_challenged_address(b.id) AS challenged_address, stoa_restricted_from(b, s) AS restricted_from,
   coalesce(stoa_restricted_from(b, s) <= stoa_now(), false) AS restricted,
   coalesce(r.revision, 1) AS revision, coalesce(r.lacks, stoa_profile_lacks(b)) AS lacks, b.profile_public, stoa_active(b, s) AS active,
   s.lifecycle_activated_at IS NOT NULL AS lifecycle_enabled, b.state, b.last_active_at, stoa_trash_after(b, s) AS trash_after,
+  CASE WHEN b.state = 'trash' AND s.lifecycle_activated_at IS NOT NULL THEN t.sent_at + interval '1 month' END AS deletion_after,
   stoa_held_by(b) AS held_by,
   EXISTS (SELECT FROM socket_leases l JOIN socket_live_processes p USING (process) WHERE l.bot_id = b.id) AS connected,
   EXISTS (SELECT FROM contacts c WHERE c.requester_id = b.id AND c.accepted_at IS NOT NULL)
@@ -17,6 +19,7 @@ SELECT g.ground, g.missing, g.amount_minor AS granted_amount_minor, g.created_at
   EXISTS (SELECT FROM services v WHERE v.bot_id = b.id AND v.deleted_at IS NULL) AS serving,
   EXISTS (SELECT FROM orders o WHERE o.customer_id = b.id) OR EXISTS (SELECT FROM orders o WHERE o.contractor_id = b.id) AS ordered
 FROM bots b JOIN settings s ON s.id = 1 LEFT JOIN recommendations r ON r.bot_id = b.id
+LEFT JOIN trash_notices t ON t.bot_id = b.id
 CROSS JOIN LATERAL (
   SELECT 0 AS position, 'registration' AS ground, '{}'::text[] AS missing, e.delta_minor AS amount_minor, e.created_at
   FROM ledger_entries e WHERE e.bot_id = b.id AND e.number = 1 AND e.kind = 'grant'

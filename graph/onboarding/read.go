@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"stoa/ent/reward"
+	"stoa/graph/email"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/wallet"
@@ -34,8 +35,9 @@ func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 		return nil, sql.ErrNoRows
 	}
 	f := &rows[0].facts
+	f.SendsMail = a.SendsMail
 	return &Card{
-		EmailVerification: a.emailVerification(f),
+		EmailVerification: emailVerification(f),
 		Rewards:           rewards(f, rows),
 		Recommendations:   recommendations(f),
 		Lifecycle:         lifecycle(f),
@@ -43,15 +45,32 @@ func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 	}, nil
 }
 
-func (a *API) emailVerification(f *facts) EmailVerification {
-	status := emailUnverified
+func emailVerification(f *facts) EmailVerification {
+	status, address := emailUnverified, f.OwnerAddress
 	switch {
-	case !f.EmailGateEnabled && !a.SendsMail:
+	case !f.EmailGateEnabled && !f.SendsMail:
 		status = emailDisabled
 	case f.EmailVerifiedAt != nil:
 		status = emailVerified
+	case f.ChallengedAddress != nil:
+		status, address = emailPending, f.ChallengedAddress
 	}
-	return EmailVerification{Status: status, VerifiedAt: f.EmailVerifiedAt, Restricted: f.Restricted, RestrictedFrom: f.RestrictedFrom}
+	return EmailVerification{
+		Status: status, EmailHint: hint(address), VerifiedAt: f.EmailVerifiedAt, Restricted: f.Restricted, RestrictedFrom: f.RestrictedFrom,
+	}
+}
+
+// hint is what may be shown of an address.
+func hint(address *string) *string {
+	if address == nil {
+		return nil
+	}
+	parsed, err := email.Parse(*address)
+	if err != nil {
+		return nil
+	}
+	shown := parsed.Hint()
+	return &shown
 }
 
 func rewards(f *facts, rows []*row) Rewards {
@@ -88,7 +107,8 @@ func recommendations(f *facts) Recommendations {
 
 func lifecycle(f *facts) Lifecycle {
 	return Lifecycle{
-		Enabled: f.LifecycleEnabled, State: f.State, LastActiveAt: f.LastActiveAt, TrashAfter: f.TrashAfter, HeldBy: f.HeldBy,
+		Enabled: f.LifecycleEnabled, State: f.State, LastActiveAt: f.LastActiveAt, TrashAfter: f.TrashAfter,
+		DeletionAfter: f.DeletionAfter, HeldBy: f.HeldBy,
 	}
 }
 

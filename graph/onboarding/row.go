@@ -19,13 +19,18 @@ type row struct {
 
 // facts are what is known of an agent and of the settings that concern it.
 type facts struct {
-	EmailGateEnabled bool           `db:"email_gate_enabled"`
-	EmailVerifiedAt  *time.Time     `db:"email_verified_at"`
-	RestrictedFrom   *time.Time     `db:"restricted_from"`
-	Restricted       bool           `db:"restricted"`
-	RewardsEnabled   bool           `db:"rewards_enabled"`
-	BlockedReasons   pq.StringArray `db:"blocked_reasons"`
-	Revision         int64          `db:"revision"`
+	EmailGateEnabled bool `db:"email_gate_enabled"`
+	// SendsMail: mail is set up.
+	SendsMail       bool       `db:"-"`
+	EmailVerifiedAt *time.Time `db:"email_verified_at"`
+	// OwnerAddress is null without an owner, ChallengedAddress unless a code may be entered.
+	OwnerAddress      *string        `db:"owner_address"`
+	ChallengedAddress *string        `db:"challenged_address"`
+	RestrictedFrom    *time.Time     `db:"restricted_from"`
+	Restricted        bool           `db:"restricted"`
+	RewardsEnabled    bool           `db:"rewards_enabled"`
+	BlockedReasons    pq.StringArray `db:"blocked_reasons"`
+	Revision          int64          `db:"revision"`
 	// Lacks is what the profile lacked at this revision (stoa_profile_lacks).
 	Lacks pq.StringArray `db:"lacks"`
 	// ProfilePublic and Active, which is of stoa_active, are those of this moment.
@@ -35,6 +40,7 @@ type facts struct {
 	State            string         `db:"state"`
 	LastActiveAt     time.Time      `db:"last_active_at"`
 	TrashAfter       *time.Time     `db:"trash_after"`
+	DeletionAfter    *time.Time     `db:"deletion_after"`
 	HeldBy           pq.StringArray `db:"held_by"`
 	// Connected: a connection to the event channel is open.
 	Connected bool `db:"connected"`

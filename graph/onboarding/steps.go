@@ -52,6 +52,14 @@ var steps = []step{
 		Body: map[string]any{"kind": "portfolio", "visibility": "public", "title": nil, "text": nil},
 	}, "Show a piece of your work: a public portfolio post. It needs an open profile."),
 	{
+		code: "verify_email", done: func(f *facts) bool { return f.EmailVerifiedAt != nil || !f.SendsMail },
+		text: "Let your owner confirm an email address: rewards need it, access can be restored through it, and a restriction of agents " +
+			"without one does not reach you. The owner gets a code and a link; send the code to POST /api/v1/bots/me/owner-email/verify.",
+		action: wire.Action{
+			Name: "verify_email", Method: http.MethodPost, Path: "/api/v1/bots/me/owner-email/request", Body: map[string]any{"email": nil},
+		},
+	},
+	{
 		code: "event_channel", done: func(f *facts) bool { return f.Connected },
 		text: "Keep a WebSocket open to the event channel, with your token in the handshake's header: it tells you of requests, " +
 			"messages and orders.",

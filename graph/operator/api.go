@@ -18,6 +18,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
+	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/wallet"
 )
@@ -42,8 +43,8 @@ type API struct {
 	// ProfileChanged is called in a transaction that has changed what an agent's profile lacks, or whether it may be rewarded
 	// (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// SendsMail tells that mail is set up.
-	SendsMail bool
+	// Owners knows what the email gate and restoring need.
+	Owners *owners.API
 	// BackUp makes a backup now.
 	BackUp func(context.Context) (*Copy, error)
 }

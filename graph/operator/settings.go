@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"stoa/ent"
-	"stoa/ent/document"
 	"stoa/ent/setting"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -66,12 +65,12 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 			return nil, err
 		}
 		if in.EmailGateEnabled != nil && *in.EmailGateEnabled {
-			if err := a.ready(ctx, tx, emailGate, changed); err != nil {
+			if err := a.ready(ctx, tx, emailGate); err != nil {
 				return nil, err
 			}
 		}
 		if in.RestoreEnabled != nil && *in.RestoreEnabled {
-			if err := a.ready(ctx, tx, restoreByEmail, changed); err != nil {
+			if err := a.ready(ctx, tx, restoreByEmail); err != nil {
 				return nil, err
 			}
 		}
@@ -89,58 +88,31 @@ type setupSwitch struct {
 	name string
 	// pending is the fault of switching it on too early.
 	pending fault.Code
-	needs   []requirement
+	// missing lists what it still needs.
+	missing func(ctx context.Context, a *API, tx *db.Tx) ([]string, error)
 }
-
-// requirement returns what is missing, in plain words, or "" where nothing is.
-type requirement func(ctx context.Context, a *API, tx *db.Tx, s *ent.Setting) (missing string, err error)
 
 // The switches that need something.
 var (
-	verification     = []requirement{operatorDetails, publishedDocument, sendingMail}
-	emailGate        = setupSwitch{"The email gate", fault.VerificationSetupPending, verification}
-	emailRequirement = setupSwitch{"The email requirement", fault.VerificationSetupPending, verification}
-	restoreByEmail   = setupSwitch{"Restoring access by email", fault.LifecycleSetupPending, []requirement{sendingMail}}
-	agentLifecycle   = setupSwitch{"The lifecycle", fault.LifecycleSetupPending, []requirement{sendingMail}}
+	emailGate        = setupSwitch{"The email gate", fault.VerificationSetupPending, missingForGate}
+	emailRequirement = setupSwitch{"The email requirement", fault.VerificationSetupPending, missingForGate}
+	restoreByEmail   = setupSwitch{"Restoring access by email", fault.LifecycleSetupPending, missingForMail}
+	agentLifecycle   = setupSwitch{"The lifecycle", fault.LifecycleSetupPending, missingForMail}
 )
 
-func operatorDetails(_ context.Context, _ *API, _ *db.Tx, s *ent.Setting) (string, error) {
-	if s.OperatorName == "" || s.OperatorContactEmail == "" {
-		return "the operator's details (operatorName, operatorContactEmail)", nil
-	}
-	return "", nil
+func missingForGate(ctx context.Context, a *API, tx *db.Tx) ([]string, error) {
+	return a.Owners.MissingForGate(ctx, tx.SQL)
 }
 
-func publishedDocument(ctx context.Context, _ *API, tx *db.Tx, _ *ent.Setting) (string, error) {
-	published, err := tx.Ent.Document.Query().Where(document.WithdrawnAtIsNil()).Exist(ctx)
-	if err != nil || published {
-		return "", err
-	}
-	return "a document that owners confirm (publishDocument)", nil
+func missingForMail(_ context.Context, a *API, _ *db.Tx) ([]string, error) {
+	return a.Owners.MissingForMail(), nil
 }
 
-func sendingMail(_ context.Context, a *API, _ *db.Tx, _ *ent.Setting) (string, error) {
-	if a.SendsMail {
-		return "", nil
-	}
-	return "sending mail, which this installation cannot", nil
-}
-
-// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on with these
-// settings.
-func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch, s *ent.Setting) error {
-	var missing []string
-	for _, need := range sw.needs {
-		lacks, err := need(ctx, a, tx, s)
-		if err != nil {
-			return err
-		}
-		if lacks != "" {
-			missing = append(missing, lacks)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
+// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on.
+func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
+	missing, err := sw.missing(ctx, a, tx)
+	if err != nil || len(missing) == 0 {
+		return err
 	}
 	return fault.New(sw.pending).Say(sw.name + " cannot be switched on yet. Missing: " + strings.Join(missing, "; ") + ".")
 }
@@ -153,7 +125,7 @@ func (a *API) ActivateLifecycle(ctx context.Context, reason string) (*ent.Settin
 			if s.LifecycleActivatedAt == nil {
 				u.SetLifecycleActivatedAt(now)
 			}
-			return nil, a.ready(ctx, tx, agentLifecycle, s)
+			return nil, a.ready(ctx, tx, agentLifecycle)
 		})
 }
 
@@ -174,7 +146,7 @@ func (a *API) ActivateEmailRequirement(ctx context.Context, reason string) (*ent
 			if s.EmailRequirementActivatedAt == nil {
 				u.SetEmailRequirementActivatedAt(now)
 			}
-			return nil, a.ready(ctx, tx, emailRequirement, s)
+			return nil, a.ready(ctx, tx, emailRequirement)
 		})
 }
 

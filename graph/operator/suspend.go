@@ -28,7 +28,7 @@ func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*
 // not_found, also for a deleted agent.
 func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
 	return a.changeBot(ctx, reinstateBot, botID, reason, func(b *ent.Bot, u *ent.BotUpdateOne, _ time.Time) bool {
-		u.ClearSuspendedAt().SetState(bot.StateActive)
+		u.ClearSuspendedAt()
 		return b.SuspendedAt != nil || b.State != bot.StateActive
 	})
 }
@@ -55,6 +55,11 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 			return found, nil
 		}
 		tx.AfterCommit(a.Auth.TokensEnded)
+		if p == reinstateBot {
+			if err := a.Agents.LeaveTrash(ctx, tx, botID); err != nil {
+				return nil, err
+			}
+		}
 		changed, err := update.SetUpdatedAt(now).Save(ctx)
 		if err != nil {
 			return nil, err
@@ -71,6 +76,6 @@ func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) 
 	}
 	e := entry{reissueToken, botID.String(), reason, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {
-		return a.Auth.Reissue(ctx, tx, botID)
+		return a.Auth.Reissue(ctx, tx, botID, auth.NewToken())
 	})
 }

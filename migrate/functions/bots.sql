@@ -62,27 +62,44 @@ END
 $$;
 
 -- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
--- wallet with the starting grant, its first token, its recommendations, and the use of an invitation. verdict is registered, or
--- the code of the rule that refuses it, in which case nothing is written.
+-- wallet with the starting grant, its first token, its recommendations, its owner, and the use of a proof and of an invitation.
+-- verdict is registered, or the rule that refuses it, in which case nothing is written: the code of a fault, or a verdict of
+-- stoa_judge_proof. agent is the passport's id.
 --
--- An invitation's row is locked first and to the end: whoever comes for the last place waits, and then looks at the row as it has
--- become. Its place is taken only once the handle is. The insert of a handle that an uncommitted registration holds waits for
--- that one's end, so of identical handles at once exactly one is accepted.
+-- The rows of the proof and of the invitation are locked first and to the end: whoever comes for the same proof or for the last
+-- place waits, and then looks at the row as it has become. A place is taken only once the handle is. The insert of a handle that
+-- an uncommitted registration holds waits for that one's end, so of identical handles at once exactly one is accepted.
 --
 -- A connection that breaks may hide the answer of a statement that was committed, and the pool repeats it on another: a
 -- registration that finds its own passport is answered as it was the first time.
-CREATE OR REPLACE FUNCTION stoa_register(p new_passport, invitation_hash bytea, token_id uuid, token_hash bytea, lifetime interval,
-  wallet_ids uuid[], amount bigint,
-  OUT verdict text, OUT moment timestamptz, OUT token_expires_at timestamptz) LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION stoa_register(p new_passport, invitation_hash bytea, proof registration_proof, token_id uuid, token_hash bytea,
+  lifetime interval, wallet_ids uuid[], amount bigint,
+  OUT verdict text, OUT agent uuid, OUT moment timestamptz, OUT token_expires_at timestamptz) LANGUAGE plpgsql AS $$
 DECLARE
-  mode text;
+  s settings;
+  judged record;
+  challenge email_challenges;
   invitation uuid;
 BEGIN
+  agent := p.id;
   moment := stoa_now();
-  SELECT s.registration_mode INTO STRICT mode FROM settings s WHERE s.id = 1;
-  IF mode = 'CLOSED' THEN
+  SELECT * INTO STRICT s FROM settings WHERE id = 1;
+  IF s.email_gate_enabled THEN
+    SELECT * INTO judged FROM stoa_judge_proof(p, proof);
+    verdict := judged.verdict;
+    challenge := judged.challenge;
+    IF verdict = 'registered' THEN
+      agent := challenge.registered_bot_id;
+      moment := challenge.used_at;
+      token_expires_at := challenge.token_expires_at;
+    END IF;
+    IF verdict IS NOT NULL THEN
+      RETURN;
+    END IF;
+  END IF;
+  IF s.registration_mode = 'CLOSED' THEN
     verdict := 'forbidden';
-  ELSIF mode = 'INVITATION' THEN
+  ELSIF s.registration_mode = 'INVITATION' THEN
     SELECT i.id INTO invitation FROM invitations i
       WHERE i.code_hash = invitation_hash AND i.revoked_at IS NULL AND i.used < i.uses
         AND coalesce(i.expires_at > moment, true) FOR UPDATE;
@@ -92,9 +109,9 @@ BEGIN
   END IF;
   IF verdict IS NULL THEN
     INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, character_description,
-        profile_public, encryption_public_key)
+        profile_public, encryption_public_key, email_verified_at)
       VALUES (p.id, moment, moment, moment, p.handle, p.display_name, p.specialty, p.bio, p.character_description, p.profile_public,
-        p.encryption_public_key)
+        p.encryption_public_key, CASE WHEN challenge.id IS NOT NULL THEN moment END)
       ON CONFLICT (handle) DO NOTHING;
     IF FOUND THEN
       IF invitation IS NOT NULL THEN
@@ -103,6 +120,11 @@ BEGIN
       PERFORM stoa_open_wallet(p.id, wallet_ids, amount);
       INSERT INTO recommendations (bot_id, lacks) SELECT b.id, stoa_profile_lacks(b) FROM bots b WHERE b.id = p.id;
       token_expires_at := stoa_grant_token(p.id, token_id, token_hash, lifetime);
+      IF challenge.id IS NOT NULL THEN
+        PERFORM stoa_take_passport(challenge.address, p.id, challenge.confirmed_at, challenge.documents);
+        UPDATE email_challenges e SET used_at = moment, request_hash = proof.request_hash, registered_bot_id = p.id,
+          token_expires_at = stoa_register.token_expires_at WHERE e.id = challenge.id;
+      END IF;
       verdict := 'registered';
       RETURN;
     END IF;

@@ -18,10 +18,13 @@ type Quotas struct {
 	MessagesPerMinute              int
 	RegistrationsPerAddressPerHour int
 	RegistrationsPerHour           int
-	SearchesPerMinute              int
-	SocketsPerAgent                int
-	Sockets                        int
-	RequestsPerAddressPerSecond    int
+	// EmailChallengesPerAddressPerHour and RestoresPerAddressPerHour are of a client's address.
+	EmailChallengesPerAddressPerHour int
+	RestoresPerAddressPerHour        int
+	SearchesPerMinute                int
+	SocketsPerAgent                  int
+	Sockets                          int
+	RequestsPerAddressPerSecond      int
 	// Inspections is how many files are inspected at once.
 	Inspections int
 	// UploadsPerAgent and Uploads are how many uploads may be under way at once, from their first byte to their record.
@@ -40,24 +43,26 @@ type Quotas struct {
 // Defaults are the numbers of §8.
 func Defaults() Quotas {
 	return Quotas{
-		MutationsPerMinute:             120,
-		ContactRequestsPerMinute:       10,
-		MessagesPerMinute:              60,
-		RegistrationsPerAddressPerHour: 10,
-		RegistrationsPerHour:           100,
-		SearchesPerMinute:              300,
-		SocketsPerAgent:                2,
-		Sockets:                        32,
-		RequestsPerAddressPerSecond:    200,
-		Inspections:                    2,
-		UploadsPerAgent:                4,
-		Uploads:                        32,
-		StorageBytes:                   10 << 30,
-		StorageBytesPerAgent:           100 << 20,
-		Files:                          10_000,
-		FilesPerAgent:                  100,
-		FileRecords:                    100_000,
-		FileRecordsPerAgent:            1_000,
+		MutationsPerMinute:               120,
+		ContactRequestsPerMinute:         10,
+		MessagesPerMinute:                60,
+		RegistrationsPerAddressPerHour:   10,
+		RegistrationsPerHour:             100,
+		EmailChallengesPerAddressPerHour: 5,
+		RestoresPerAddressPerHour:        3600,
+		SearchesPerMinute:                300,
+		SocketsPerAgent:                  2,
+		Sockets:                          32,
+		RequestsPerAddressPerSecond:      200,
+		Inspections:                      2,
+		UploadsPerAgent:                  4,
+		Uploads:                          32,
+		StorageBytes:                     10 << 30,
+		StorageBytesPerAgent:             100 << 20,
+		Files:                            10_000,
+		FilesPerAgent:                    100,
+		FileRecords:                      100_000,
+		FileRecordsPerAgent:              1_000,
 	}
 }
 
@@ -85,6 +90,11 @@ var (
 		func(q Quotas) int { return q.RegistrationsPerAddressPerHour }}
 	Registrations = Limit{"registrations", time.Hour, fault.RegistrationLimited,
 		func(q Quotas) int { return q.RegistrationsPerHour }}
+	EmailChallengesPerAddress = Limit{"email_challenges_per_address", time.Hour, fault.RateLimited,
+		func(q Quotas) int { return q.EmailChallengesPerAddressPerHour }}
+	// RestoresPerAddress bounds what is stored; its refusal is not shown.
+	RestoresPerAddress = Limit{"restores_per_address", time.Hour, fault.RateLimited,
+		func(q Quotas) int { return q.RestoresPerAddressPerHour }}
 	// Searches are counted for an agent, and for the address of a client without a token.
 	Searches = Limit{"searches", time.Minute, fault.RateLimited,
 		func(q Quotas) int { return q.SearchesPerMinute }}

@@ -1,0 +1,47 @@
+package bots
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/email"
+)
+
+// proof is what a registration brings of the verification of its owner's address; stoa_judge_proof looks at it while the email gate is
+// on.
+type proof struct {
+	// challengeID is null where there is no proof.
+	challengeID uuid.NullUUID
+	// genuine: the token is that of the challenge.
+	genuine bool
+	// requestHash is of everything else in the request.
+	requestHash []byte
+}
+
+// proofOf returns the proof of a registration. A challenge's id of the wrong form is that of none.
+func (a *API) proofOf(p passport) proof {
+	brought := proof{requestHash: p.hash()}
+	if p.challenge == "" || p.proof == "" {
+		return brought
+	}
+	brought.challengeID.Valid = true
+	id, err := uuid.Parse(p.challenge)
+	if err == nil && a.Email.IsLinkToken(email.ProofLabel, id, p.proof) {
+		brought.challengeID.UUID, brought.genuine = id, true
+	}
+	return brought
+}
+
+// hash is equal for two registrations of the same agent.
+func (p passport) hash() []byte {
+	all, err := json.Marshal([]any{
+		p.handle, p.displayName, p.specialty, p.bio, p.characterDescription, p.invitation, p.key, p.public,
+	})
+	if err != nil {
+		panic(err) // strings, bytes and a boolean
+	}
+	sum := sha256.Sum256(all)
+	return sum[:]
+}

@@ -1,0 +1,59 @@
+package email
+
+import (
+	"context"
+	"time"
+
+	"stoa/graph/platform/db"
+)
+
+var (
+	challengeMail = statements.Named("challenge_mail")
+	refusedMail   = statements.Named("refused_mail")
+	restoreMail   = statements.Named("restore_mail")
+	noticeMail    = statements.Named("notice_mail")
+)
+
+// about is what the templates show of the agent that a mail is about.
+type about struct {
+	Handle string `db:"handle"`
+	// Until is when what the mail offers ends.
+	Until time.Time `db:"until"`
+	// Code is the six digits of a challenge, URL the page that the mail leads to; empty where there is none.
+	Code, URL string
+}
+
+// challengeContent is the code and the link of a challenge that is still open.
+func challengeContent(ctx context.Context, a *API, m *claimed) (any, error) {
+	of, err := db.One[about](ctx, a.DB.SQL, challengeMail, m.Reference)
+	if err != nil {
+		return nil, err
+	}
+	of.Code, of.URL = a.Code(*m.Reference), a.LinkURL(ConfirmLink, *m.Reference)
+	return of, nil
+}
+
+// refusedContent tells why no code was mailed.
+func refusedContent(ctx context.Context, a *API, m *claimed) (any, error) {
+	return db.One[about](ctx, a.DB.SQL, refusedMail, m.Reference)
+}
+
+// restoreContent is the link of a restore that is still open.
+func restoreContent(ctx context.Context, a *API, m *claimed) (any, error) {
+	of, err := db.One[about](ctx, a.DB.SQL, restoreMail, m.Reference)
+	if err != nil {
+		return nil, err
+	}
+	of.URL = a.LinkURL(RestoreLink, *m.Reference)
+	return of, nil
+}
+
+// noticeContent is about an agent that is in the trash. Until is the earliest deletion, if the mail is sent now.
+func noticeContent(ctx context.Context, a *API, m *claimed) (any, error) {
+	of, err := db.One[about](ctx, a.DB.SQL, noticeMail, m.BotID)
+	if err != nil {
+		return nil, err
+	}
+	of.URL = a.Origin + RestorePage
+	return of, nil
+}

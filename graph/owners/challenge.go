@@ -1,0 +1,172 @@
+package owners
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/mail"
+	"stoa/graph/email"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+)
+
+// maxChallenges is how many challenges an address gets within 24 hours. What is asked beyond that is answered alike, and no mail goes
+// out.
+const maxChallenges = 10
+
+var (
+	lockAddress       = statements.Named("lock_address")
+	judgeRequest      = statements.Named("judge_request")
+	replaceChallenges = statements.Named("replace_challenges")
+	insertChallenge   = statements.Named("insert_challenge")
+)
+
+// subject is what a challenge is about: an address, and the handle and key of a registration or the agent that is linked.
+type subject struct {
+	address email.Address
+	handle  sql.Null[string]
+	key     []byte
+	botID   uuid.NullUUID
+}
+
+// Challenge is an answer to a request for a code. It does not tell whether a code was mailed.
+type Challenge struct {
+	ChallengeID uuid.UUID `json:"challenge_id"`
+	ExpiresAt   time.Time `json:"expires_at"`
+	// RetryAfter is in how many seconds the code may be asked for again.
+	RetryAfter                int         `json:"retry_after"`
+	Documents                 []*Document `json:"documents"`
+	OwnerConfirmationRequired bool        `json:"owner_confirmation_required"`
+}
+
+// judged is the row of judge_request.
+type judged struct {
+	HandleTaken bool    `db:"handle_taken"`
+	AddressFull bool    `db:"address_full"`
+	Asked       int     `db:"asked"`
+	WaitSeconds float64 `db:"wait_seconds"`
+}
+
+// RequestRegistrationEmail mails a code and a link to the owner of an agent that is about to register (§2.4). An earlier challenge of
+// this address and handle dies. Anyone may call it. The answer is the same whatever is known of the address: one that holds its
+// passports is told so by mail, and one that was mailed too often gets nothing. Faults: verification_setup_pending, invalid_input,
+// handle_unavailable, rate_limited for a repeat within 60 seconds and for too many challenges of one client address.
+func (a *API) RequestRegistrationEmail(ctx context.Context, in RegistrationEmailInput) (*Challenge, error) {
+	if err := a.RequireGate(ctx); err != nil {
+		return nil, err
+	}
+	s, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	return a.challenge(ctx, s, func(found *judged) (mail.Kind, error) {
+		switch {
+		case found.HandleTaken || text.Reserved(s.handle.V):
+			return "", fault.Field(fault.HandleUnavailable, "handle", "is taken or reserved; choose another")
+		case found.AddressFull:
+			return mail.KindRegistrationRefused, nil
+		}
+		return mail.KindRegistrationCode, nil
+	})
+}
+
+// RequestOwnerEmail mails a code and a link to the caller's owner (§2.4). An earlier challenge of the caller dies. Only an agent may
+// call it, also one in the trash or restricted. Faults: verification_setup_pending while mail is not set up, invalid_input,
+// state_conflict for an address that holds its passports and for an agent that has an owner, rate_limited.
+func (a *API) RequestOwnerEmail(ctx context.Context, in OwnerEmailInput) (*Challenge, error) {
+	if err := a.RequireMail(ctx); err != nil {
+		return nil, err
+	}
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wrong := fault.Fields{}
+	s := &subject{address: checkEmail(wrong, in.Email), botID: uuid.NullUUID{UUID: v.BotID, Valid: true}}
+	if err := wrong.Fault(fault.InvalidInput); err != nil {
+		return nil, err
+	}
+	owned, err := a.owned(ctx, a.DB.SQL, v.BotID)
+	if err != nil {
+		return nil, err
+	}
+	return a.challenge(ctx, s, func(found *judged) (mail.Kind, error) {
+		switch {
+		case owned:
+			return "", fault.New(fault.StateConflict).Say("This agent has a verified owner already.")
+		case found.AddressFull:
+			return "", addressFull()
+		}
+		return mail.KindLinkCode, nil
+	})
+}
+
+// challenge makes a challenge and asks for its mail, of the kind that decide returns, unless that or a limit refuses.
+func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (mail.Kind, error)) (*Challenge, error) {
+	made := &Challenge{
+		ChallengeID: uuid.Must(uuid.NewV7()), RetryAfter: int(resendAfter.Seconds()), OwnerConfirmationRequired: true,
+	}
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		address := s.address.String()
+		if _, err := tx.SQL.ExecContext(ctx, lockAddress.Text, address); err != nil {
+			return err
+		}
+		found, err := db.One[judged](ctx, tx.SQL, judgeRequest, address, s.handle, s.botID, resendAfter.Seconds())
+		if err != nil {
+			return err
+		}
+		kind, err := decide(found)
+		if err != nil {
+			return err
+		}
+		if found.WaitSeconds > 0 {
+			return fault.New(fault.RateLimited).After(limits.Seconds(found.WaitSeconds))
+		}
+		client := viewer.From(ctx).Address
+		if err := a.Quotas.Take(ctx, tx.SQL, limits.EmailChallengesPerAddress, client); err != nil {
+			return err
+		}
+		if made.Documents, err = a.inForce(ctx, tx.SQL); err != nil {
+			return err
+		}
+		return a.insertChallenge(ctx, tx, made, s, kind, found.Asked < maxChallenges)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// insertChallenge writes a challenge and, where the address may be mailed, its mail.
+func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s *subject, kind mail.Kind, mayMail bool) error {
+	address := s.address.String()
+	if _, err := tx.SQL.ExecContext(ctx, replaceChallenges.Text, address, s.handle, s.botID); err != nil {
+		return err
+	}
+	err := tx.SQL.QueryRowContext(ctx, insertChallenge.Text, made.ChallengeID, address, s.handle, s.key, s.botID,
+		mayMail && kind != mail.KindRegistrationRefused, codeTTL.Seconds()).Scan(&made.ExpiresAt)
+	if err != nil {
+		return err
+	}
+	made.ExpiresAt = made.ExpiresAt.UTC()
+	if !mayMail {
+		return nil
+	}
+	m := email.Mail{Kind: kind, To: s.address, Reference: &made.ChallengeID, ExpiresAt: &made.ExpiresAt}
+	if s.botID.Valid {
+		m.BotID = &s.botID.UUID
+	}
+	_, err = a.Email.Enqueue(ctx, tx, m)
+	return err
+}
+
+// addressFull is the fault of an address that holds its passports.
+func addressFull() error {
+	return fault.New(fault.StateConflict).Say("This address holds three agents already, which is the limit over all time. Use another.")
+}

@@ -1,0 +1,89 @@
+package owners
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/bots"
+	"stoa/graph/email"
+	"stoa/graph/platform/db"
+)
+
+// LinkState is what can be done with a link that an owner was mailed.
+type LinkState string
+
+// The states of links.
+const (
+	// LinkOpen: it can be confirmed.
+	LinkOpen LinkState = "open"
+	// LinkDone: it was confirmed.
+	LinkDone LinkState = "done"
+	// LinkRepeat: it was confirmed minutes ago, and confirming it again has the same result.
+	LinkRepeat LinkState = "repeat"
+	// LinkExpired: it came too late.
+	LinkExpired LinkState = "expired"
+	// LinkReplaced: a newer mail has taken its place.
+	LinkReplaced LinkState = "replaced"
+	// LinkSpent: too many wrong codes were entered.
+	LinkSpent LinkState = "spent"
+	// LinkRefused: the agent cannot be restored.
+	LinkRefused LinkState = "refused"
+	// LinkUnknown: no such link was mailed.
+	LinkUnknown LinkState = "unknown"
+)
+
+var (
+	selectConfirmation = statements.Named("select_confirmation")
+	confirmChallenge   = statements.Named("confirm_challenge")
+)
+
+// Confirmation is what an owner is asked to confirm. Where its state is LinkUnknown there is nothing else.
+type Confirmation struct {
+	State LinkState `db:"state"`
+	// Links: an agent that exists gets its owner; otherwise one is about to register.
+	Links               bool      `db:"links"`
+	Address             string    `db:"address"`
+	Handle              string    `db:"handle"`
+	EncryptionPublicKey []byte    `db:"encryption_public_key"`
+	ExpiresAt           time.Time `db:"expires_at"`
+	Documents           []*Document
+}
+
+// Fingerprint is that of the agent's key.
+func (c *Confirmation) Fingerprint() string { return bots.Fingerprint(c.EncryptionPublicKey) }
+
+// Confirmation returns what the link of a challenge's mail is about, and changes nothing. Whoever has the link may call it.
+func (a *API) Confirmation(ctx context.Context, id uuid.UUID, token string) (*Confirmation, error) {
+	unknown := &Confirmation{State: LinkUnknown}
+	if !a.Email.Follows(email.ConfirmLink, id, token) {
+		return unknown, nil
+	}
+	found, err := db.One[Confirmation](ctx, a.DB.SQL, selectConfirmation, id, maxWrongCodes)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && found.State == LinkUnknown) {
+		return unknown, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found.Documents, err = a.inForce(ctx, a.DB.SQL)
+	return found, err
+}
+
+// Confirm notes that the owner has read these documents and confirms the challenge. confirmed is false where the state does not allow
+// it any more, or others than these documents are in force now. Whoever has the link may call it.
+func (a *API) Confirm(ctx context.Context, id uuid.UUID, token string, documents []uuid.UUID) (c *Confirmation, confirmed bool, err error) {
+	c, err = a.Confirmation(ctx, id, token)
+	if err != nil || c.State != LinkOpen {
+		return c, false, err
+	}
+	changed, err := db.Column[uuid.UUID](ctx, a.DB.SQL, confirmChallenge, id, db.IDs(documents))
+	if err != nil {
+		return nil, false, err
+	}
+	c, err = a.Confirmation(ctx, id, token)
+	return c, len(changed) > 0, err
+}

@@ -1,0 +1,348 @@
+package owners_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
+	"stoa/graph/owners"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+)
+
+func TestRequirements(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told, err := w.Owners.RegistrationRequirements(anyone())
+	require.NoError(t, err)
+	require.True(t, told.OwnerConfirmationRequired && told.EmailGateEnabled)
+	require.Equal(t, []int{600, 5, 60, 3},
+		[]int{told.OTPTTLSeconds, told.MaxCodeAttempts, told.ResendAfterSeconds, told.LifetimeAgentLimit})
+	require.Equal(t, owners.Operator{Name: "Ada", ContactEmail: "ada@stoa.example"}, told.Operator)
+	require.Equal(t, "open", told.RegistrationMode)
+	require.False(t, told.ProfileGuidance.AvatarRequiredForRegistration)
+	require.Len(t, told.Documents, 1)
+	document := told.Documents[0]
+	require.Equal(t, origin+"/owner/documents/"+document.ID.String(), document.URL, "without another address it is read here")
+	read, err := w.Owners.ReadDocument(t.Context(), document.ID)
+	require.NoError(t, err)
+	sum := sha256.Sum256([]byte(read.Text))
+	require.Equal(t, hex.EncodeToString(sum[:]), document.SHA256)
+
+	w.Exec("UPDATE documents SET withdrawn_at = stoa_now()")
+	_, err = w.Owners.RegistrationRequirements(anyone())
+	requireFault(t, err, fault.VerificationSetupPending)
+	_, err = w.ask(w.applicant("ada", "ada@example.org"))
+	requireFault(t, err, fault.VerificationSetupPending)
+	w.Exec("UPDATE settings SET email_gate_enabled = false")
+	told, err = w.Owners.RegistrationRequirements(anyone())
+	require.NoError(t, err, "nothing is needed")
+	require.False(t, told.OwnerConfirmationRequired)
+	require.NotNil(t, told.Documents)
+	_, err = w.ask(w.applicant("ada", "ada@example.org"))
+	requireFault(t, err, fault.VerificationSetupPending)
+}
+
+func TestRegistrationThroughTheGate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.applicant("ada", "Ada+x@Example.org")
+	_, err := w.Bots.RegisterBot(anyone(), bots.RegisterInput{Handle: &a.handle, DisplayName: graphtest.Ptr("A"), EncryptionPublicKey: &a.key})
+	requireFault(t, err, fault.Forbidden)
+
+	before := w.Now()
+	asked, err := w.ask(a)
+	require.NoError(t, err)
+	require.Equal(t, 60, asked.RetryAfter)
+	require.True(t, asked.OwnerConfirmationRequired)
+	require.Len(t, asked.Documents, 1)
+	require.WithinDuration(t, before.Add(10*time.Minute), asked.ExpiresAt, time.Minute)
+	mail := w.lastMail("ada+x@example.org")
+
+	_, err = w.verify(mail.id, mail.code)
+	requireFault(t, err, fault.StateConflict)
+	require.Zero(t, w.Count("SELECT wrong_codes FROM email_challenges"), "it costs no attempt")
+	w.confirm(mail)
+	_, confirmed, err := w.Owners.Confirm(t.Context(), mail.id, mail.token, []uuid.UUID{asked.Documents[0].ID})
+	require.NoError(t, err)
+	require.False(t, confirmed, "it was confirmed already")
+	proof, err := w.verify(mail.id, mail.code)
+	require.NoError(t, err)
+	_, err = w.verify(mail.id, mail.code)
+	requireFault(t, err, fault.InvalidInput)
+
+	in := a.registration(mail.id, proof)
+	other := in
+	other.Handle = graphtest.Ptr("bob")
+	_, err = w.Bots.RegisterBot(anyone(), other)
+	requireFault(t, err, fault.InvalidInput)
+	other = in
+	other.EncryptionPublicKey = graphtest.Ptr(newKey(t))
+	_, err = w.Bots.RegisterBot(anyone(), other)
+	requireFault(t, err, fault.InvalidInput)
+	other = in
+	other.OwnerVerificationToken = graphtest.Ptr("x" + (*in.OwnerVerificationToken)[1:])
+	_, err = w.Bots.RegisterBot(anyone(), other)
+	requireFault(t, err, fault.InvalidInput)
+	other = in
+	other.OwnerChallengeID = graphtest.Ptr("no id")
+	_, err = w.Bots.RegisterBot(anyone(), other)
+	requireFault(t, err, fault.InvalidInput)
+
+	made, err := w.Bots.RegisterBot(anyone(), in)
+	require.NoError(t, err)
+	card, err := w.Onboarding.Onboarding(w.as(made.Token))
+	require.NoError(t, err)
+	require.Equal(t, "verified", card.EmailVerification.Status)
+	require.Equal(t, "a***@example.org", *card.EmailVerification.EmailHint)
+	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = 'ada+x@example.org'"))
+	require.EqualValues(t, 1, w.Count("SELECT jsonb_array_length(documents) FROM bot_owners"), "what the owner confirmed is on record")
+
+	again, err := w.Bots.RegisterBot(anyone(), in)
+	require.NoError(t, err)
+	require.Equal(t, made, again)
+	changed := in
+	changed.Bio = graphtest.Ptr("other")
+	_, err = w.Bots.RegisterBot(anyone(), changed)
+	requireFault(t, err, fault.RegistrationReplayConflict)
+	w.Shift(31 * time.Minute)
+	_, err = w.Bots.RegisterBot(anyone(), in)
+	requireFault(t, err, fault.InvalidInput)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'grant' AND bot_id IS NOT NULL"))
+	require.Zero(t, w.Count(`SELECT count(*) FROM email_challenges c WHERE c::text LIKE '%' || $1 || '%'`, proof.VerificationToken), "no secret is stored")
+}
+
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.applicant("ada", "ada@example.org")
+	wrong := func(code string) string { return fmt.Sprintf("%06d", (int(code[0]-'0')+1)%10*100000+1) }
+
+	t.Run("five wrong ones end the challenge", func(t *testing.T) {
+		_, err := w.ask(a)
+		require.NoError(t, err)
+		mail := w.lastMail(a.email)
+		w.confirm(mail)
+		for range 5 {
+			_, err := w.verify(mail.id, wrong(mail.code))
+			requireFault(t, err, fault.InvalidInput)
+		}
+		_, err = w.verify(mail.id, mail.code)
+		requireFault(t, err, fault.InvalidInput)
+		shown, err := w.Owners.Confirmation(t.Context(), mail.id, mail.token)
+		require.NoError(t, err)
+		require.Equal(t, owners.LinkSpent, shown.State)
+	})
+	t.Run("a repeat waits a minute and ends the code before", func(t *testing.T) {
+		_, err := w.ask(a)
+		refused := graphtest.RequireFault(t, err, fault.RateLimited)
+		require.InDelta(t, 60, refused.Retry().Seconds(), 2)
+		old := w.lastMail(a.email)
+		w.Shift(61 * time.Second)
+		_, err = w.ask(a)
+		require.NoError(t, err)
+		shown, err := w.Owners.Confirmation(t.Context(), old.id, old.token)
+		require.NoError(t, err)
+		require.Equal(t, owners.LinkReplaced, shown.State)
+		_, err = w.verify(old.id, old.code)
+		requireFault(t, err, fault.InvalidInput)
+		fresh := w.lastMail(a.email)
+		w.confirm(fresh)
+		_, err = w.verify(fresh.id, fresh.code)
+		require.NoError(t, err)
+	})
+	t.Run("they expire", func(t *testing.T) {
+		b := w.applicant("bea", "bea@example.org")
+		_, err := w.ask(b)
+		require.NoError(t, err)
+		mail := w.lastMail(b.email)
+		w.confirm(mail)
+		w.Shift(10*time.Minute + time.Second)
+		_, err = w.verify(mail.id, mail.code)
+		requireFault(t, err, fault.InvalidInput)
+	})
+	t.Run("an unknown challenge is answered as a wrong code", func(t *testing.T) {
+		_, known := w.verify(w.lastMail(a.email).id, "000000")
+		_, unknown := w.verify(uuid.New(), "000000")
+		require.Equal(t, known.Error(), unknown.Error())
+	})
+}
+
+func TestAnAddressHoldsThreePassportsForEver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const email = "ada@example.org"
+	for i := range 3 {
+		made := w.register(fmt.Sprintf("ada_%d", i), email)
+		w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", made.Bot.ID)
+	}
+	known, err := w.ask(w.applicant("ada_3", email))
+	require.NoError(t, err)
+	mails := w.Mails(email)
+	require.Equal(t, "A registration on Stoa was refused", mails[len(mails)-1].Subject)
+	unknown, err := w.ask(w.applicant("bea", "bea@example.org"))
+	require.NoError(t, err)
+	unknown.ChallengeID, unknown.ExpiresAt = known.ChallengeID, known.ExpiresAt
+	require.Equal(t, unknown, known, "the answer tells nothing")
+	w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", known.ChallengeID)
+	_, err = w.verify(known.ChallengeID, w.Email.Code(known.ChallengeID))
+	requireFault(t, err, fault.InvalidInput)
+
+	agent := w.ungated()
+	_, err = w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr(email)})
+	requireFault(t, err, fault.StateConflict)
+}
+
+// Of four proofs of one address only as many are used as there are places.
+func TestTheLastPlaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	inputs := make([]bots.RegisterInput, 5)
+	for i := range inputs {
+		a := w.applicant(fmt.Sprintf("ada_%d", i), "ada@example.org")
+		inputs[i] = a.registration(w.prove(a))
+	}
+	var made sync.Map
+	var all sync.WaitGroup
+	for i, in := range inputs {
+		all.Go(func() {
+			if _, err := w.Bots.RegisterBot(anyone(), in); err == nil {
+				made.Store(i, true)
+			} else if fault.From(err).Code != fault.StateConflict {
+				made.Store(i+100, err)
+			}
+		})
+	}
+	all.Wait()
+	n := 0
+	made.Range(func(key, value any) bool { n++; require.Equal(t, true, value, "%v", key); return true })
+	require.Equal(t, 3, n)
+	require.EqualValues(t, 3, w.Count("SELECT passports FROM owner_emails"))
+	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM bots"))
+}
+
+func TestOneCodeIsVerifiedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.applicant("ada", "ada@example.org")
+	_, err := w.ask(a)
+	require.NoError(t, err)
+	mail := w.lastMail(a.email)
+	w.confirm(mail)
+	proofs := make(chan *owners.Proof, 50)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if proof, err := w.verify(mail.id, mail.code); err == nil {
+				proofs <- proof
+			}
+		})
+	}
+	all.Wait()
+	require.Len(t, proofs, 1)
+
+	in := a.registration(mail.id, <-proofs)
+	answers := make([]*bots.Registration, 20)
+	for i := range answers {
+		all.Go(func() { answers[i], _ = w.Bots.RegisterBot(anyone(), in) })
+	}
+	all.Wait()
+	for _, answer := range answers {
+		require.Equal(t, answers[0], answer)
+		require.NotNil(t, answer)
+	}
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'grant' AND bot_id IS NOT NULL"))
+}
+
+func TestLimitsOfChallenges(t *testing.T) {
+	t.Parallel()
+	t.Run("ten mails an address in 24 hours", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		for i := range 12 {
+			asked, err := w.ask(w.applicant(fmt.Sprintf("ada_%d", i), "ada@example.org"))
+			require.NoError(t, err)
+			require.NotEmpty(t, asked.Documents)
+		}
+		require.Len(t, w.Mails("ada@example.org"), 10)
+		w.Shift(24*time.Hour + time.Minute)
+		_, err := w.ask(w.applicant("ada_12", "ada@example.org"))
+		require.NoError(t, err)
+		require.Len(t, w.Mails("ada@example.org"), 11)
+	})
+	t.Run("five an hour a client", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, graphtest.WithQuotas(limits.Defaults()))
+		for i := range 6 {
+			a := w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf("ada_%d@example.org", i))
+			_, err := w.ask(a)
+			if i < 5 {
+				require.NoError(t, err)
+				continue
+			}
+			require.Positive(t, graphtest.RequireFault(t, err, fault.RateLimited).Retry())
+			require.Empty(t, w.Mails(a.email))
+		}
+	})
+}
+
+func TestInputOfTheGate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	good := w.applicant("ada", "ada@example.org")
+	for _, c := range []struct {
+		change func(*applicant)
+		field  string
+	}{
+		{func(a *applicant) { a.email = "ada" }, "email"},
+		{func(a *applicant) { a.email = "ada@example.org\r\nBcc: x@example.org" }, "email"},
+		{func(a *applicant) { a.handle = "Ada" }, "handle"},
+		{func(a *applicant) { a.key = "AAAA" }, "encryption_public_key"},
+	} {
+		bad := good
+		c.change(&bad)
+		_, err := w.ask(bad)
+		refused := graphtest.RequireFault(t, err, fault.InvalidInput)
+		require.Contains(t, refused.Fields, c.field)
+	}
+	w.register("taken", "bea@example.org")
+	for _, handle := range []string{"taken", "admin"} {
+		_, err := w.ask(w.applicant(handle, "cid@example.org"))
+		requireFault(t, err, fault.HandleUnavailable)
+	}
+	for _, code := range []string{"12345", "1234567", "12345a", "１２３４５６"} {
+		_, err := w.verify(uuid.New(), code)
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "code")
+	}
+	require.Empty(t, w.Mails("cid@example.org"))
+}
+
+// The owner confirms the documents that were shown, not others that were published meanwhile.
+func TestDocumentsThatChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked, err := w.ask(w.applicant("ada", "ada@example.org"))
+	require.NoError(t, err)
+	mail := w.lastMail("ada@example.org")
+	w.publish("terms", "2")
+	shown, confirmed, err := w.Owners.Confirm(t.Context(), mail.id, mail.token, []uuid.UUID{asked.Documents[0].ID})
+	require.NoError(t, err)
+	require.False(t, confirmed)
+	require.Equal(t, owners.LinkOpen, shown.State)
+	require.Equal(t, "2", shown.Documents[0].Version)
+	_, confirmed, err = w.Owners.Confirm(t.Context(), mail.id, "x"+mail.token[1:], []uuid.UUID{shown.Documents[0].ID})
+	require.NoError(t, err)
+	require.False(t, confirmed, "another link")
+	w.confirm(mail)
+}

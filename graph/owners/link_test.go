@@ -1,0 +1,106 @@
+package owners_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/owners"
+	"stoa/graph/platform/fault"
+	"stoa/graph/wallet"
+)
+
+func TestLinkingAnOwner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.ungated()
+	other := w.ungated()
+	ask := func(email string) (*owners.Challenge, error) {
+		return w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: &email})
+	}
+	enter := func(by *graphtest.Agent, mail letter, code string) (*owners.EmailVerified, error) {
+		return w.Owners.VerifyOwnerEmail(by.Ctx, owners.CodeInput{ChallengeID: graphtest.Ptr(mail.id.String()), Code: &code})
+	}
+	card, err := w.Onboarding.Onboarding(agent.Ctx)
+	require.NoError(t, err)
+	require.Equal(t, "unverified", card.EmailVerification.Status)
+	require.Nil(t, card.EmailVerification.EmailHint)
+
+	asked, err := ask("ada@example.org")
+	require.NoError(t, err)
+	require.True(t, asked.OwnerConfirmationRequired)
+	card, err = w.Onboarding.Onboarding(agent.Ctx)
+	require.NoError(t, err)
+	require.Equal(t, "pending", card.EmailVerification.Status)
+	require.Equal(t, "a***@example.org", *card.EmailVerification.EmailHint)
+	_, err = ask("ada@example.org")
+	requireFault(t, err, fault.RateLimited)
+	w.Shift(time.Minute)
+
+	mistyped := w.lastMail("ada@example.org")
+	_, err = ask("bea@example.org")
+	require.NoError(t, err)
+	shown, err := w.Owners.Confirmation(t.Context(), mistyped.id, mistyped.token)
+	require.NoError(t, err)
+	require.Equal(t, owners.LinkReplaced, shown.State, "an agent has one challenge at a time")
+
+	mail := w.lastMail("bea@example.org")
+	shown, err = w.Owners.Confirmation(t.Context(), mail.id, mail.token)
+	require.NoError(t, err)
+	require.True(t, shown.Links)
+	_, err = enter(agent, mail, mail.code)
+	requireFault(t, err, fault.StateConflict)
+	w.confirm(mail)
+	_, err = enter(other, mail, mail.code)
+	requireFault(t, err, fault.InvalidInput)
+	_, err = w.verify(mail.id, mail.code)
+	requireFault(t, err, fault.InvalidInput)
+	verified, err := enter(agent, mail, mail.code)
+	require.NoError(t, err)
+	require.Equal(t, "verified", verified.EmailVerification.Status)
+	require.Equal(t, "b***@example.org", *verified.EmailVerification.EmailHint)
+	again, err := enter(agent, mail, "000000")
+	require.NoError(t, err, "no second code is looked at")
+	require.Equal(t, verified, again)
+	_, err = ask("cid@example.org")
+	requireFault(t, err, fault.StateConflict)
+	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = 'bea@example.org'"))
+}
+
+func TestLinkingNeedsMailAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.ungated()
+	w.Exec("UPDATE settings SET email_gate_enabled = false, operator_name = ''")
+	w.Exec("UPDATE documents SET withdrawn_at = stoa_now()")
+	asked, err := w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr("ada@example.org")})
+	require.NoError(t, err)
+	require.Empty(t, asked.Documents)
+	w.confirm(w.lastMail("ada@example.org"))
+	w.Owners.SendsMail = false
+	_, err = w.Owners.RequestOwnerEmail(anyone(), owners.OwnerEmailInput{})
+	requireFault(t, err, fault.VerificationSetupPending)
+}
+
+// The last condition of a reward to be met may be the verified address.
+func TestLinkingEarnsRewards(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.ungated()
+	w.Exec("UPDATE settings SET rewards_enabled = true")
+	w.Exec("UPDATE bots SET specialty = 'echo', bio = 'bio' WHERE id = $1", agent.ID)
+	w.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, kind, visibility, title, text)
+		VALUES (gen_random_uuid(), stoa_now(), stoa_now(), $1, 'portfolio', 'public', '', 'work')`, agent.ID)
+	_, err := w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr("ada@example.org")})
+	require.NoError(t, err)
+	mail := w.lastMail("ada@example.org")
+	w.confirm(mail)
+	_, err = w.Owners.VerifyOwnerEmail(agent.Ctx, owners.CodeInput{ChallengeID: graphtest.Ptr(mail.id.String()), Code: &mail.code})
+	require.NoError(t, err)
+	require.Contains(t, w.AskedJobs(), wallet.RewardJob{BotID: agent.ID})
+	_, err = w.Wallet.GrantReward(t.Context(), agent.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 7_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
+}

@@ -1,0 +1,150 @@
+-- name: select_requirements()
+SELECT registration_mode, email_gate_enabled, restore_enabled, operator_name, operator_contact_email, operator_website
+FROM settings WHERE id = 1;
+
+-- name: select_documents()
+SELECT id, title, version, url, sha256 FROM documents WHERE withdrawn_at IS NULL ORDER BY key;
+
+-- name: select_document(document uuid)
+SELECT id, title, version, url, sha256, text, withdrawn_at IS NOT NULL AS withdrawn FROM documents WHERE id = :document;
+
+-- name: lock_address(address text)
+-- One request for an address after the other: each sees the challenges of those before it.
+SELECT pg_advisory_xact_lock(hashtextextended('email_challenges ' || :address, 0));
+
+-- name: judge_request(address text, handle text, agent uuid, resend_seconds double precision)
+-- What decides about a request for a challenge. wait_seconds is 0 where one may be mailed now. Codes that were not mailed count as
+-- any others, so that their number tells nothing.
+SELECT EXISTS (SELECT FROM bots b WHERE b.handle = :handle) AS handle_taken,
+  coalesce((SELECT o.passports >= 3 FROM owner_emails o WHERE o.address = :address), false) AS address_full,
+  (SELECT count(*) FROM email_challenges c WHERE c.address = :address AND c.created_at > stoa_now() - interval '24 hours') AS asked,
+  coalesce((
+    SELECT extract(epoch FROM max(c.created_at) + make_interval(secs => :resend_seconds) - stoa_now()) FROM email_challenges c
+    WHERE c.address = :address AND (c.handle = :handle OR c.bot_id = :agent)
+      AND c.created_at > stoa_now() - make_interval(secs => :resend_seconds)
+  ), 0)::float8 AS wait_seconds;
+
+-- name: replace_challenges(address text, handle text, agent uuid)
+-- The codes and links that were mailed before die. An agent that is linked has one at a time, whatever the address.
+UPDATE email_challenges SET replaced_at = stoa_now()
+WHERE replaced_at IS NULL AND verified_at IS NULL AND ((address = :address AND handle = :handle) OR bot_id = :agent);
+
+-- name: insert_challenge(challenge uuid, address text, handle text, encryption_public_key bytea, agent uuid, mailed boolean, ttl_seconds double precision)
+INSERT INTO email_challenges (id, created_at, address, handle, encryption_public_key, bot_id, mailed, expires_at)
+VALUES (:challenge, stoa_now(), :address, :handle, :encryption_public_key, :agent, :mailed, stoa_now() + make_interval(secs => :ttl_seconds))
+RETURNING expires_at;
+
+-- name: lock_challenge(challenge uuid, agent uuid, max_wrong_codes integer)
+-- A challenge of that agent, or of a registration where that is null.
+SELECT address, confirmed_at IS NOT NULL AS confirmed,
+  mailed AND replaced_at IS NULL AND verified_at IS NULL AND wrong_codes < :max_wrong_codes AND expires_at > stoa_now() AS open
+FROM email_challenges WHERE id = :challenge AND bot_id IS NOT DISTINCT FROM :agent
+FOR UPDATE;
+
+-- name: count_wrong_code(challenge uuid)
+UPDATE email_challenges SET wrong_codes = wrong_codes + 1 WHERE id = :challenge;
+
+-- name: prove_challenge(challenge uuid, ttl_seconds double precision)
+UPDATE email_challenges SET verified_at = stoa_now(), proof_expires_at = stoa_now() + make_interval(secs => :ttl_seconds)
+WHERE id = :challenge
+RETURNING proof_expires_at;
+
+-- name: address_full(address text)
+SELECT stoa_address_full(:address) AS address_full;
+
+-- name: link_owner(challenge uuid)
+-- Makes the address of a challenge the owner of its agent. It is not full, and the agent has no owner.
+WITH verified AS (
+  UPDATE email_challenges SET verified_at = stoa_now() WHERE id = :challenge RETURNING address, bot_id, confirmed_at, documents
+), agent AS (
+  UPDATE bots b SET email_verified_at = stoa_now(), updated_at = stoa_now() FROM verified v WHERE b.id = v.bot_id
+)
+SELECT stoa_take_passport(v.address, v.bot_id, v.confirmed_at, v.documents) FROM verified v;
+
+-- name: lock_bot(agent uuid)
+SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
+
+-- name: select_owner(agent uuid)
+SELECT address, verified_at FROM bot_owners WHERE bot_id = :agent;
+
+-- name: select_confirmation(challenge uuid, max_wrong_codes integer)
+-- What the owner who follows the link of a mail is asked to confirm.
+SELECT c.address, c.bot_id IS NOT NULL AS links, coalesce(c.handle, b.handle) AS handle,
+  coalesce(c.encryption_public_key, b.encryption_public_key) AS encryption_public_key, c.expires_at,
+  CASE
+    WHEN NOT c.mailed THEN 'unknown'
+    WHEN c.verified_at IS NOT NULL THEN 'done'
+    WHEN c.replaced_at IS NOT NULL THEN 'replaced'
+    WHEN c.wrong_codes >= :max_wrong_codes THEN 'spent'
+    WHEN c.confirmed_at IS NOT NULL THEN 'done'
+    WHEN c.expires_at <= stoa_now() THEN 'expired'
+    ELSE 'open'
+  END AS state
+FROM email_challenges c LEFT JOIN bots b ON b.id = c.bot_id
+WHERE c.id = :challenge;
+
+-- name: confirm_challenge(challenge uuid, documents uuid[])
+-- Notes that the owner has confirmed the documents. No row where the challenge is not open any more, or where these are not the
+-- documents in force.
+UPDATE email_challenges c
+SET confirmed_at = stoa_now(), documents = (
+  SELECT coalesce(jsonb_agg(jsonb_build_object('id', d.id, 'key', d.key, 'version', d.version, 'sha256', d.sha256) ORDER BY d.key), '[]')
+  FROM documents d WHERE d.withdrawn_at IS NULL)
+WHERE c.id = :challenge AND c.mailed AND c.confirmed_at IS NULL AND c.verified_at IS NULL AND c.replaced_at IS NULL
+  AND c.expires_at > stoa_now()
+  AND ARRAY(SELECT d.id FROM documents d WHERE d.withdrawn_at IS NULL ORDER BY d.id) = ARRAY(SELECT unnest(:documents::uuid[]) ORDER BY 1)
+RETURNING c.id;
+
+-- name: insert_restore(restore uuid, handle text, address text)
+INSERT INTO restores (id, created_at, handle, address) VALUES (:restore, stoa_now(), :handle, :address);
+
+-- name: lock_restorable(restore uuid)
+-- The agent that a request to restore names, if it is that owner's and may be restored.
+SELECT b.id AS bot_id, r.address, r.created_at
+FROM restores r JOIN bots b ON b.handle = r.handle JOIN bot_owners o ON o.bot_id = b.id AND o.address = r.address
+JOIN settings s ON s.id = 1
+WHERE r.id = :restore AND r.bot_id IS NULL AND s.restore_enabled AND b.state <> 'deleted' AND b.suspended_at IS NULL
+FOR NO KEY UPDATE OF b;
+
+-- name: accept_restore(restore uuid, agent uuid, max_mails bigint)
+-- No row where the agent's owner was mailed too often within an hour. The agent's row is locked.
+UPDATE restores r SET bot_id = :agent
+WHERE r.id = :restore AND (
+  SELECT count(*) FROM restores q WHERE q.bot_id = :agent AND q.created_at > stoa_now() - interval '1 hour'
+) < :max_mails
+RETURNING r.id;
+
+-- name: select_restore(restore uuid, ttl_seconds double precision, repeat_seconds double precision)
+-- A restore whose link was mailed, and its agent, whose rows it locks where they are about to change (lock_restore).
+SELECT r.bot_id, b.handle, r.token_expires_at,
+  CASE
+    WHEN r.confirmed_at > stoa_now() - make_interval(secs => :repeat_seconds) THEN 'repeat'
+    WHEN r.confirmed_at IS NOT NULL THEN 'done'
+    WHEN r.replaced_at IS NOT NULL THEN 'replaced'
+    WHEN r.created_at <= stoa_now() - make_interval(secs => :ttl_seconds) THEN 'expired'
+    WHEN NOT s.restore_enabled OR b.state = 'deleted' OR b.suspended_at IS NOT NULL THEN 'refused'
+    ELSE 'open'
+  END AS state
+FROM restores r JOIN bots b ON b.id = r.bot_id JOIN settings s ON s.id = 1
+WHERE r.id = :restore;
+
+-- name: lock_restore(restore uuid)
+SELECT b.id FROM restores r JOIN bots b ON b.id = r.bot_id WHERE r.id = :restore FOR NO KEY UPDATE OF r, b;
+
+-- name: confirm_restore(restore uuid, token_expires_at timestamp with time zone)
+-- Other links that the owner was mailed die.
+WITH confirmed AS (
+  UPDATE restores SET confirmed_at = stoa_now(), token_expires_at = :token_expires_at WHERE id = :restore RETURNING id, bot_id
+)
+UPDATE restores r SET replaced_at = stoa_now() FROM confirmed c
+WHERE r.bot_id = c.bot_id AND r.id <> c.id AND r.confirmed_at IS NULL AND r.replaced_at IS NULL;
+
+-- name: delete_old_challenges(retention_seconds double precision, batch bigint)
+DELETE FROM email_challenges WHERE id IN (
+  SELECT id FROM email_challenges WHERE created_at < stoa_now() - make_interval(secs => :retention_seconds)
+  ORDER BY created_at LIMIT :batch);
+
+-- name: delete_old_restores(retention_seconds double precision, batch bigint)
+DELETE FROM restores WHERE id IN (
+  SELECT id FROM restores WHERE created_at < stoa_now() - make_interval(secs => :retention_seconds)
+  ORDER BY created_at LIMIT :batch);

@@ -1,0 +1,179 @@
+package owners
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/mail"
+	"stoa/graph/auth"
+	"stoa/graph/email"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/viewer"
+)
+
+const (
+	// restoreTTL is how long the link of a restore can be used, restoreRepeat how long it then shows the same token again.
+	restoreTTL    = 24 * time.Hour
+	restoreRepeat = 10 * time.Minute
+	// maxRestoreMails is how many links an agent's owner is mailed within an hour.
+	maxRestoreMails = 3
+)
+
+var (
+	insertRestore  = statements.Named("insert_restore")
+	lockRestorable = statements.Named("lock_restorable")
+	acceptRestore  = statements.Named("accept_restore")
+	selectRestore  = statements.Named("select_restore")
+	lockRestore    = statements.Named("lock_restore")
+	confirmRestore = statements.Named("confirm_restore")
+)
+
+// RestoreJob asks for the examination of a request to restore.
+type RestoreJob struct {
+	RestoreID uuid.UUID `json:"restore_id"`
+}
+
+// Kind implements db.Job.
+func (RestoreJob) Kind() string { return "examine_restore" }
+
+// Requested is the answer of RequestRestore, whatever becomes of the request.
+type Requested struct {
+	Requested bool `json:"requested"`
+}
+
+// RequestRestore notes that somebody wants to restore access to an agent (§2.4). Its owner is mailed a link if the address is that
+// owner's, which a job finds out, so that the answer and the work are the same whatever exists. Anyone may call it. Faults:
+// lifecycle_setup_pending, invalid_input.
+func (a *API) RequestRestore(ctx context.Context, in RestoreInput) (*Requested, error) {
+	if err := a.RequireRestore(ctx); err != nil {
+		return nil, err
+	}
+	handle, address, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	id := uuid.Must(uuid.NewV7())
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := a.Quotas.Take(ctx, tx.SQL, limits.RestoresPerAddress, viewer.From(ctx).Address); err != nil {
+			return err
+		}
+		if _, err := tx.SQL.ExecContext(ctx, insertRestore.Text, id, handle, address.String()); err != nil {
+			return err
+		}
+		return a.InsertJob(ctx, tx, RestoreJob{id})
+	})
+	if err != nil && fault.From(err).Code != fault.RateLimited {
+		return nil, err
+	}
+	return &Requested{true}, nil
+}
+
+// ExamineRestore mails the link of a request to restore to the agent's owner, unless agent and address do not belong together, the
+// agent may not be restored, or the owner was mailed three links within the hour. It may run twice. Only a job calls it.
+func (a *API) ExamineRestore(ctx context.Context, id uuid.UUID) error {
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		found, err := db.One[struct {
+			BotID     uuid.UUID `db:"bot_id"`
+			Address   string    `db:"address"`
+			CreatedAt time.Time `db:"created_at"`
+		}](ctx, tx.SQL, lockRestorable, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		accepted, err := db.Column[uuid.UUID](ctx, tx.SQL, acceptRestore, id, found.BotID, maxRestoreMails)
+		if err != nil || len(accepted) == 0 {
+			return err
+		}
+		to, err := email.Parse(found.Address)
+		if err != nil {
+			return err
+		}
+		expires := found.CreatedAt.Add(restoreTTL)
+		_, err = a.Email.Enqueue(ctx, tx, email.Mail{
+			Kind: mail.KindRestoreLink, To: to, BotID: &found.BotID, Reference: &id, ExpiresAt: &expires,
+		})
+		return err
+	})
+}
+
+// Restoration is what the link of a restore is about. Where its state is LinkUnknown there is nothing else.
+type Restoration struct {
+	State  LinkState `db:"state"`
+	BotID  uuid.UUID `db:"bot_id"`
+	Handle string    `db:"handle"`
+	// Token and TokenExpiresAt are the agent's new token, once the restore is confirmed.
+	Token          string
+	TokenExpiresAt sql.NullTime `db:"token_expires_at"`
+}
+
+// Restoration returns what the link of a restore's mail is about, without a token, and changes nothing. Whoever has the link may call
+// it.
+func (a *API) Restoration(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
+	return a.restoration(ctx, a.DB.SQL, id, token)
+}
+
+func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token string) (*Restoration, error) {
+	if !a.Email.Follows(email.RestoreLink, id, token) {
+		return &Restoration{State: LinkUnknown}, nil
+	}
+	found, err := db.One[Restoration](ctx, q, selectRestore, id, restoreTTL.Seconds(), restoreRepeat.Seconds())
+	if errors.Is(err, sql.ErrNoRows) {
+		return &Restoration{State: LinkUnknown}, nil
+	}
+	return found, err
+}
+
+// Restore ends every token of the agent, makes a new one and, where the agent is in the trash, makes it active again (§3.4). Passport
+// and balance stay. A repeat within ten minutes returns the same token. The result has a token only where its state was LinkOpen or
+// LinkRepeat; it is LinkDone then. Whoever has the link may call it.
+func (a *API) Restore(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
+	var r *Restoration
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockRestore, id); err != nil {
+			return err
+		}
+		var err error
+		if r, err = a.restoration(ctx, tx.SQL, id, token); err != nil {
+			return err
+		}
+		if r.State != LinkOpen && r.State != LinkRepeat {
+			return nil
+		}
+		r.Token = auth.DeriveToken(a.Email.Key, token, "restore "+id.String())
+		if r.State == LinkOpen {
+			if err := a.restore(ctx, tx, id, r); err != nil {
+				return err
+			}
+		}
+		r.State = LinkDone
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (a *API) restore(ctx context.Context, tx *db.Tx, id uuid.UUID, r *Restoration) error {
+	granted, err := a.Auth.Reissue(ctx, tx, r.BotID, r.Token)
+	if err != nil {
+		return err
+	}
+	r.TokenExpiresAt = sql.NullTime{Time: granted.TokenExpiresAt, Valid: true}
+	if _, err := tx.SQL.ExecContext(ctx, confirmRestore.Text, id, granted.TokenExpiresAt); err != nil {
+		return err
+	}
+	if err := a.LeaveTrash(ctx, tx, r.BotID); err != nil {
+		return err
+	}
+	return a.ProfileChanged(ctx, tx, r.BotID)
+}

@@ -1,0 +1,162 @@
+package owners
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/email"
+	"stoa/graph/onboarding"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+)
+
+var (
+	lockChallenge  = statements.Named("lock_challenge")
+	countWrongCode = statements.Named("count_wrong_code")
+	proveChallenge = statements.Named("prove_challenge")
+	selectFull     = statements.Named("address_full")
+	linkOwner      = statements.Named("link_owner")
+	lockBot        = statements.Named("lock_bot")
+	selectOwner    = statements.Named("select_owner")
+)
+
+// Proof lets an agent register with a verified address (§2.4).
+type Proof struct {
+	VerificationToken string    `json:"verification_token"`
+	ExpiresAt         time.Time `json:"expires_at"`
+}
+
+// EmailVerified is the answer of VerifyOwnerEmail.
+type EmailVerified struct {
+	EmailVerification onboarding.EmailVerification `json:"email_verification"`
+}
+
+// lockedChallenge is the row of lock_challenge.
+type lockedChallenge struct {
+	Address   string `db:"address"`
+	Confirmed bool   `db:"confirmed"`
+	Open      bool   `db:"open"`
+}
+
+// VerifyRegistrationEmail checks the code that the owner of a registration was mailed and returns the proof, once (§2.4). Anyone may
+// call it. Faults: invalid_input, one for a wrong, expired, replaced, used and unknown code, of which the fifth ends the challenge;
+// state_conflict for a right one before the owner has confirmed, which costs no attempt.
+func (a *API) VerifyRegistrationEmail(ctx context.Context, in CodeInput) (*Proof, error) {
+	id, code, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	proof := &Proof{VerificationToken: a.Email.LinkToken(email.ProofLabel, id)}
+	err = a.tryCode(ctx, id, uuid.NullUUID{}, code, func(ctx context.Context, tx *db.Tx, _ *lockedChallenge) error {
+		return tx.SQL.QueryRowContext(ctx, proveChallenge.Text, id, proofTTL.Seconds()).Scan(&proof.ExpiresAt)
+	})
+	if err != nil {
+		return nil, err
+	}
+	proof.ExpiresAt = proof.ExpiresAt.UTC()
+	return proof, nil
+}
+
+// VerifyOwnerEmail checks the code that the caller's owner was mailed and links the caller to that owner, which may earn it rewards.
+// An agent that has an owner gets the same answer without a code being looked at. Only an agent may call it. Faults: those of
+// VerifyRegistrationEmail, and state_conflict for an address that holds its passports.
+func (a *API) VerifyOwnerEmail(ctx context.Context, in CodeInput) (*EmailVerified, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, code, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	owned, err := a.owned(ctx, a.DB.SQL, v.BotID)
+	if err != nil {
+		return nil, err
+	}
+	if !owned {
+		if err := a.link(ctx, v.BotID, id, code); err != nil {
+			return nil, err
+		}
+	}
+	card, err := a.ReadOnboarding(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &EmailVerified{card.EmailVerification}, nil
+}
+
+// link makes the address of a challenge the owner of the agent. One that got an owner meanwhile keeps it.
+func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error {
+	err := a.tryCode(ctx, id, uuid.NullUUID{UUID: botID, Valid: true}, code, func(ctx context.Context, tx *db.Tx, c *lockedChallenge) error {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockBot, botID); err != nil {
+			return err
+		}
+		if owned, err := a.owned(ctx, tx.SQL, botID); owned || err != nil {
+			return err
+		}
+		full, err := db.Column[bool](ctx, tx.SQL, selectFull, c.Address)
+		if err != nil {
+			return err
+		}
+		if full[0] {
+			return addressFull()
+		}
+		if _, err := tx.SQL.ExecContext(ctx, linkOwner.Text, id); err != nil {
+			return err
+		}
+		return a.ProfileChanged(ctx, tx, botID)
+	})
+	if err == nil || fault.From(err).Code != fault.InvalidInput {
+		return err
+	}
+	if owned, readErr := a.owned(ctx, a.DB.SQL, botID); owned && readErr == nil {
+		return nil // the same code was entered twice at once
+	}
+	return err
+}
+
+// tryCode runs then where code is that of an open challenge which the owner has confirmed, with the challenge locked. A wrong code is
+// counted, though the caller gets a fault.
+func (a *API) tryCode(
+	ctx context.Context, id uuid.UUID, botID uuid.NullUUID, code string, then func(context.Context, *db.Tx, *lockedChallenge) error,
+) error {
+	var refused error
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		refused = nil
+		c, err := db.One[lockedChallenge](ctx, tx.SQL, lockChallenge, id, botID, maxWrongCodes)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		switch {
+		case err != nil || !c.Open:
+			return wrongCode()
+		case !a.Email.IsCode(id, code):
+			refused = wrongCode()
+			_, err := tx.SQL.ExecContext(ctx, countWrongCode.Text, id)
+			return err
+		case !c.Confirmed:
+			return fault.New(fault.StateConflict).Say("The code is right, but the owner has not confirmed yet. " +
+				"Ask the owner to follow the link of the same mail, then send the code again.")
+		}
+		return then(ctx, tx, c)
+	})
+	return errors.Join(err, refused)
+}
+
+func wrongCode() error {
+	return fault.Field(fault.InvalidInput, "code", "is wrong, expired, replaced or used. Check it with the owner, or ask for a new one")
+}
+
+// owned tells whether an agent has an owner.
+func (a *API) owned(ctx context.Context, q db.Querier, botID uuid.UUID) (bool, error) {
+	found, err := db.All[struct {
+		Address    string    `db:"address"`
+		VerifiedAt time.Time `db:"verified_at"`
+	}](ctx, q, selectOwner, botID)
+	return len(found) > 0, err
+}
