@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/rest/resttest"
 )
 
@@ -33,8 +34,9 @@ func TestExamples(t *testing.T) {
 // careless client would spoil it.
 func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
+	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	agent := s.Agent()
+	s.RequireOwners()
 	for _, o := range describe(t).Operations {
 		example := requestExample(o)
 		if example == nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
@@ -43,6 +44,12 @@ func WithMail(box *Mailbox) Option {
 	return func(c *graph.Config) {
 		c.Mail, c.MailFrom = box, &mail.Address{Name: "Stoa", Address: "stoa@stoa.example"}
 	}
+}
+
+// SendMailTo sets up mail in a world that is made already, as WithMail does; no request may be under way.
+func (w *World) SendMailTo(box *Mailbox) {
+	w.Email.Mailer, w.Email.From = box, &mail.Address{Name: "Stoa", Address: "stoa@stoa.example"}
+	w.Owners.SendsMail, w.Onboarding.SendsMail = true, true
 }
 
 // String implements email.Mailer.
@@ -114,6 +121,25 @@ func (w *World) Mails(to string) []*Mail {
 	box, ok := w.Email.Mailer.(*Mailbox)
 	require.True(w.t, ok, "the world has no mailbox")
 	return box.To(to)
+}
+
+// Publish puts a version of a document in force that owners confirm.
+func (w *World) Publish(key, version, text string) uuid.UUID {
+	w.t.Helper()
+	id := uuid.Must(uuid.NewV7())
+	w.Exec("UPDATE documents SET withdrawn_at = stoa_now() WHERE key = $1 AND withdrawn_at IS NULL", key)
+	w.Exec(`INSERT INTO documents (id, created_at, key, title, version, url, text, sha256)
+		VALUES ($1, stoa_now(), $2::text, initcap($2::text), $3, '', $4::text, encode(sha256($4::text::bytea), 'hex'))`, id, key, version, text)
+	return id
+}
+
+// RequireOwners switches the email gate and restoring on, with everything that they need, in a world that has a mailbox. Agent
+// registers no more.
+func (w *World) RequireOwners() {
+	w.t.Helper()
+	w.Publish("terms", "1", "Be kind.\n")
+	w.Exec(`UPDATE settings SET email_gate_enabled = true, restore_enabled = true, operator_name = 'Ada',
+		operator_contact_email = 'ada@stoa.example'`)
 }
 
 // deliverMail does what the job would, as soon as the transaction is committed, and once: a test that refuses mails calls

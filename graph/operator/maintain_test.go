@@ -85,7 +85,7 @@ func TestRetentionIsForOperators(t *testing.T) {
 func TestTheLifecycleTaskMovesInactiveAgents(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.Operator.SendsMail = true
+	o.Owners.SendsMail = true
 	o.Agent()
 	_, err := o.Operator.ActivateLifecycle(o.ctx, "we are growing")
 	require.NoError(t, err)

@@ -102,7 +102,7 @@ func TestAfterDeactivationAgentsAreFree(t *testing.T) {
 func TestActivationKeepsItsTime(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.Operator.SendsMail = true
+	o.Owners.SendsMail = true
 	first, err := o.Operator.ActivateLifecycle(o.ctx, "the time has come")
 	require.NoError(t, err)
 	require.NotNil(t, first.LifecycleActivatedAt)

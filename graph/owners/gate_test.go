@@ -335,7 +335,7 @@ func TestDocumentsThatChange(t *testing.T) {
 	asked, err := w.ask(w.applicant("ada", "ada@example.org"))
 	require.NoError(t, err)
 	mail := w.lastMail("ada@example.org")
-	w.publish("terms", "2")
+	w.Publish("terms", "2", "Be kinder.")
 	shown, confirmed, err := w.Owners.Confirm(t.Context(), mail.id, mail.token, []uuid.UUID{asked.Documents[0].ID})
 	require.NoError(t, err)
 	require.False(t, confirmed)

@@ -32,19 +32,8 @@ func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	t.Helper()
 	w := &world{graphtest.New(t, append(options, graphtest.WithMail(&graphtest.Mailbox{}))...), t}
 	w.Email.Origin = origin
-	w.Exec(`UPDATE settings SET email_gate_enabled = true, restore_enabled = true, operator_name = 'Ada', operator_contact_email = 'ada@stoa.example'`)
-	w.publish("terms", "1")
+	w.RequireOwners()
 	return w
-}
-
-// publish puts a version of a document in force.
-func (w *world) publish(key, version string) uuid.UUID {
-	w.t.Helper()
-	w.Exec("UPDATE documents SET withdrawn_at = stoa_now() WHERE key = $1 AND withdrawn_at IS NULL", key)
-	id := uuid.Must(uuid.NewV7())
-	w.Exec(`INSERT INTO documents (id, created_at, key, title, version, url, text, sha256)
-		VALUES ($1, stoa_now(), $2::text, initcap($2::text), $3, '', 'the ' || $2::text, encode(sha256(('the ' || $2::text)::bytea), 'hex'))`, id, key, version)
-	return id
 }
 
 // newKey returns a public key as it goes over the wire.

@@ -1,0 +1,111 @@
+package rest_test
+
+import (
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/owners"
+	"stoa/graph/platform/fault"
+)
+
+var mailedCode = regexp.MustCompile(`this code: (\d{6})`)
+
+// ownerSite is a server whose operator has set up the email gate and restoring.
+func ownerSite(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
+	s.RequireOwners()
+	return s
+}
+
+// confirmByMail confirms the challenge of the last mail to an address, as the owner's page does, and returns its code.
+func (s *site) confirmByMail(address string, challenge any) string {
+	s.t.Helper()
+	mails := s.Mails(address)
+	require.NotEmpty(s.t, mails)
+	code := mailedCode.FindStringSubmatch(mails[len(mails)-1].Text)
+	require.NotNil(s.t, code)
+	s.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", challenge)
+	return code[1]
+}
+
+func TestRegistrationThroughTheGateOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := ownerSite(t)
+	told := s.fetch("GET", "/api/v1/registration/requirements", "").ok(http.StatusOK)
+	require.Equal(t, true, told["owner_confirmation_required"])
+	agent := registration("ada")
+	s.send("POST", "/api/v1/bots/register", "", agent).fault(http.StatusForbidden, fault.Forbidden)
+
+	request := map[string]any{"email": "owner@example.org", "handle": "ada", "encryption_public_key": agent["encryption_public_key"]}
+	asked := s.send("POST", "/api/v1/registration/email/request", "", request).ok(http.StatusAccepted)
+	require.EqualValues(t, 60, asked["retry_after"])
+	require.Equal(t, told["documents"], asked["documents"])
+	again := s.send("POST", "/api/v1/registration/email/request", "", request)
+	again.fault(http.StatusTooManyRequests, fault.RateLimited)
+	require.Regexp(t, `^(60|[1-5]\d)$`, again.header.Get("Retry-After"))
+
+	code := s.confirmByMail("owner@example.org", asked["challenge_id"])
+	proof := s.send("POST", "/api/v1/registration/email/verify", "",
+		map[string]any{"challenge_id": asked["challenge_id"], "code": code}).ok(http.StatusOK)
+	agent = changed(agent, map[string]any{
+		"owner_challenge_id": asked["challenge_id"], "owner_verification_token": proof["verification_token"],
+	})
+	made := s.send("POST", "/api/v1/bots/register", "", agent).ok(http.StatusCreated)
+	require.Equal(t, made, s.send("POST", "/api/v1/bots/register", "", agent).ok(http.StatusCreated), "a lost answer can be asked for again")
+	s.send("POST", "/api/v1/bots/register", "", changed(agent, map[string]any{"specialty": "other"})).
+		fault(http.StatusConflict, fault.RegistrationReplayConflict)
+	email := s.fetch("GET", "/api/v1/bots/me/onboarding", made["token"].(string)).ok(http.StatusOK)["email_verification"]
+	require.Equal(t, "verified", email.(map[string]any)["status"])
+}
+
+// What is not set up is said before anything of the request is looked at.
+func TestOwnersThatAreNotSetUp(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for path, code := range map[string]fault.Code{
+		"/registration/email/request":  fault.VerificationSetupPending,
+		"/bots/me/owner-email/request": fault.VerificationSetupPending,
+		"/bots/restore/request":        fault.LifecycleSetupPending,
+	} {
+		a := s.send("POST", "/api/v1"+path, "", "{")
+		a.fault(http.StatusServiceUnavailable, code)
+		require.NotEmpty(t, a.header.Get("Retry-After"))
+	}
+	s.fetch("GET", "/api/v1/registration/requirements", "").ok(http.StatusOK)
+	s.Exec("UPDATE settings SET email_gate_enabled = true")
+	s.fetch("GET", "/api/v1/registration/requirements", "").fault(http.StatusServiceUnavailable, fault.VerificationSetupPending)
+}
+
+func TestLinkingAndRestoringOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
+	agent := s.Agent()
+	s.RequireOwners()
+	asked := s.send("POST", "/api/v1/bots/me/owner-email/request", agent.Token, map[string]any{"email": "owner@example.org"}).
+		ok(http.StatusAccepted)
+	code := s.confirmByMail("owner@example.org", asked["challenge_id"])
+	verified := s.send("POST", "/api/v1/bots/me/owner-email/verify", agent.Token,
+		map[string]any{"challenge_id": asked["challenge_id"], "code": code}).ok(http.StatusOK)
+	require.Equal(t, "verified", verified["email_verification"].(map[string]any)["status"])
+
+	me := s.fetch("GET", "/api/v1/bots/me", agent.Token).ok(http.StatusOK)["bot"].(map[string]any)
+	mails := len(s.Mails("owner@example.org"))
+	for _, email := range []string{"nobody@example.org", "owner@example.org"} {
+		answer := s.send("POST", "/api/v1/bots/restore/request", "", map[string]any{"handle": me["handle"], "email": email})
+		require.Equal(t, map[string]any{"requested": true}, answer.ok(http.StatusAccepted))
+	}
+	for _, job := range s.AskedJobs() {
+		if restore, ok := job.(owners.RestoreJob); ok {
+			require.NoError(t, s.Owners.ExamineRestore(t.Context(), restore.RestoreID))
+		}
+	}
+	require.Len(t, s.Mails("owner@example.org"), mails+1)
+	s.send("POST", "/api/v1/bots/me/owner-email/verify", agent.Token,
+		map[string]any{"challenge_id": uuid.New(), "code": "12"}).fault(http.StatusBadRequest, fault.InvalidInput)
+}
