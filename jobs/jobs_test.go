@@ -219,7 +219,7 @@ func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 // What an agent does and what an operator does lead to credits without waiting for a period.
 func TestRewardsAreGrantedByJobs(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	enqueue, err := jobs.NewEnqueue(h.DB, slog.New(slog.NewTextHandler(h, nil)))
 	require.NoError(t, err)
 	h.Onboarding.Enqueue, h.Operator.Enqueue = enqueue, enqueue
@@ -250,7 +250,7 @@ func TestRewardsAreGrantedByJobs(t *testing.T) {
 }
 
 // periodicRun waits until a periodic job has run, so that what happens afterwards is not its doing.
-func (h *house) periodicRun(kind string) {
+func (h *world) periodicRun(kind string) {
 	h.t.Helper()
 	require.Eventually(h.t, func() bool {
 		return h.Count("SELECT count(*) FROM river_job WHERE kind = $1 AND state = 'completed'", kind) > 0

@@ -21,7 +21,7 @@ import (
 // A mail that is not accepted waits as a snoozed job, which holds nothing but the mail's id, and is sent by the next attempt.
 func TestMailIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newWorld(t)
 	var open atomic.Bool
 	box := &graphtest.Mailbox{Refuse: func(*email.Message) error {
 		if !open.Load() {

@@ -103,7 +103,7 @@ var restricting = graphtest.Shared{Setup: func(w *graphtest.World) {
 
 // action is an operation on an order that has gone through the steps before it, each named with who takes it.
 func action(contractor bool, steps ...string) lifecycleCase {
-	return lifecycleCase{contractor: contractor, request: func(s *trade, me *graphtest.Agent) (string, any) {
+	return lifecycleCase{contractor: contractor, request: func(s *trade, _ *graphtest.Agent) (string, any) {
 		card := s.offer(s.customer, s.terms(nil))
 		for _, step := range steps {
 			by, extra := s.contractor, map[string]any(nil)

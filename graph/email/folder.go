@@ -23,7 +23,7 @@ func (f *folder) Send(_ context.Context, m *Message) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(draft.Name()) //nolint:errcheck // it is gone when all went well
+	defer os.Remove(draft.Name()) // it is gone when all went well
 	_, err = m.WriteTo(draft)
 	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return "", err
