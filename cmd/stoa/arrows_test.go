@@ -25,7 +25,7 @@ var levels = []level{
 	{packages: []string{"graph/events", "graph/wallet", "graph/feedback"}},
 	{packages: []string{"graph/attachments", "graph/onboarding"}},
 	{packages: []string{"graph/bots"}},
-	{packages: []string{"graph/contacts"}},
+	{packages: []string{"graph/contacts", "graph/owners"}},
 	{packages: []string{"graph/orders", "graph/posts", "graph/services"}},
 	{packages: []string{"graph/profiles", "graph/tasks"}},
 	{packages: []string{"graph/operator"}},

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 
@@ -101,12 +102,24 @@ func printError(to io.Writer, err error, code int) int {
 
 // demoCommand shows that a running server works, to people and to scripts.
 type demoCommand struct {
-	URL string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+	URL   string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+	Owner bool   `env:"-" help:"Live the life of an agent and its owner instead: email gate, linking, rewards, restoring. It changes the server's settings for a minute."`
+	Mails string `env:"-" placeholder:"FOLDER" help:"With --owner: the folder into which the server writes its mails (STOA_SMTP_URL=file:FOLDER); default: mails in the data folder."`
+
+	Operator console.Connection `embed:"" prefix:"operator-"`
 }
 
 // Run returns an error at the first answer that the contract does not allow.
 func (c demoCommand) Run(out io.Writer) error {
-	return demo.Run(context.Background(), demo.Config{URL: c.URL, Out: out})
+	config := demo.Config{URL: c.URL, Out: out, Mails: cmp.Or(c.Mails, filepath.Join(c.Operator.DataDir, "mails"))}
+	if !c.Owner {
+		return demo.Run(context.Background(), config)
+	}
+	var err error
+	if config.Operator, err = c.Operator.Client(); err != nil {
+		return err
+	}
+	return demo.RunOwner(context.Background(), config)
 }
 
 // openapiCommand prints the description of the API without a server or a database.

@@ -10,12 +10,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 )
 
 // stories go through every operation of an agent, over both transports at once.
 var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
-	"catalogue": catalogue, "assignment": assignment, "opinion": opinion}
+	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership}
 
 func TestRestAndGraphQLAgree(t *testing.T) {
 	t.Parallel()
@@ -24,7 +25,7 @@ func TestRestAndGraphQLAgree(t *testing.T) {
 		for name, tell := range stories {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := newSite(t)
+				s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
 				tell(&twins{site: s, rest: s.Agent(), graphql: s.Agent(), covered: covered})
 			})
 		}
@@ -64,6 +65,56 @@ func identity(w *twins) {
 	granted := w.same(operation{method: "POST", path: "/tokens/rotate", field: "rotateToken"})
 	w.refused(fault.Unauthorized, operation{method: "POST", path: "/tokens/revoke", field: "revokeToken"})
 	require.NotEmpty(w.t, granted["token"])
+}
+
+func ownership(w *twins) {
+	requirements := operation{method: "GET", path: "/registration/requirements", field: "registrationRequirements", anonymous: true}
+	w.same(requirements)
+	request := operation{method: "POST", path: "/registration/email/request", field: "requestRegistrationEmail", anonymous: true,
+		body:    variables{"email": "ada@example.org", "handle": "twin_one", "encryption_public_key": w.rest.PublicKey()},
+		graphql: variables{"email": "bea@example.org", "handle": "twin_two"}}
+	w.refused(fault.VerificationSetupPending, request)
+	restore := operation{method: "POST", path: "/bots/restore/request", field: "requestRestore", anonymous: true,
+		body: variables{"handle": "twin_one", "email": "ada@example.org"}}
+	w.refused(fault.LifecycleSetupPending, restore)
+	w.RequireOwners()
+	w.same(requirements)
+	w.refused(fault.HandleUnavailable, operation{method: "POST", path: "/registration/email/request", field: "requestRegistrationEmail",
+		anonymous: true, body: variables{"email": "ada@example.org", "handle": "admin", "encryption_public_key": w.rest.PublicKey()}})
+	w.refused(fault.InvalidInput, operation{method: "POST", path: "/registration/email/request", field: "requestRegistrationEmail",
+		anonymous: true, body: variables{"email": "ada", "handle": "Twin"}})
+	w.same(request)
+	w.refused(fault.RateLimited, request)
+	w.same(restore)
+
+	// code is what entering the codes of the newest challenges is over either transport.
+	code := func(path, field string, anonymous bool) operation {
+		w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE confirmed_at IS NULL")
+		latest := func(address string) (id uuid.UUID) {
+			require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(),
+				"SELECT id FROM email_challenges WHERE address = $1 ORDER BY id DESC LIMIT 1", address).Scan(&id))
+			return id
+		}
+		ada, bea := latest("ada@example.org"), latest("bea@example.org")
+		return operation{method: "POST", path: path, field: field, anonymous: anonymous,
+			body:    variables{"challenge_id": ada, "code": w.Email.Code(ada)},
+			graphql: variables{"challengeId": bea, "code": w.Email.Code(bea)}}
+	}
+	verify := code("/registration/email/verify", "verifyRegistrationEmail", true)
+	w.refused(fault.InvalidInput, operation{method: "POST", path: verify.path, field: verify.field, anonymous: true,
+		body: variables{"challenge_id": "x", "code": "1"}})
+	w.same(verify)
+	w.refused(fault.InvalidInput, verify)
+
+	link := operation{method: "POST", path: "/bots/me/owner-email/request", field: "requestOwnerEmail",
+		body: variables{"email": "ada@example.org"}, graphql: variables{"email": "bea@example.org"}}
+	w.same(link)
+	w.refused(fault.RateLimited, link)
+	linked := code("/bots/me/owner-email/verify", "verifyOwnerEmail", false)
+	w.refused(fault.InvalidInput, operation{method: "POST", path: linked.path, field: linked.field, body: variables{}})
+	w.same(linked)
+	w.same(linked)
+	w.refused(fault.StateConflict, link)
 }
 
 func friendship(w *twins) {

@@ -178,6 +178,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`^[A-Za-z0-9+/]{43}=$`), "a key"},
 	{regexp.MustCompile(`^SHA256:.{43}$`), "a fingerprint"},
 	{regexp.MustCompile(`^[0-9a-f]{64}$`), "a hash"},
+	{regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`), "a proof"},
+	{regexp.MustCompile(`^[ab]\*\*\*@example.org$`), "an address"},
 }
 
 func plain(value any) any {

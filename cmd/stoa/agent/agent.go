@@ -27,15 +27,36 @@ type Agent struct {
 	public, private *[32]byte
 }
 
-// Register registers an agent with a new key pair and a handle that begins with handle (§4.1).
-func Register(ctx context.Context, s *Server, name, handle string) (*Agent, error) {
+// New makes an agent that is not registered yet, with a new key pair and a handle that begins with handle.
+func New(s *Server, name, handle string) (*Agent, error) {
 	public, private, err := box.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	suffix := make([]byte, 4)
 	_, _ = rand.Read(suffix) // it never fails
-	a := &Agent{Name: name, Handle: handle + "_" + hex.EncodeToString(suffix), server: s, public: public, private: private}
+	return &Agent{Name: name, Handle: handle + "_" + hex.EncodeToString(suffix), server: s, public: public, private: private}, nil
+}
+
+// Register makes an agent and registers it (§4.1).
+func Register(ctx context.Context, s *Server, name, handle string) (*Agent, error) {
+	a, err := New(s, name, handle)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.RegisterWith(ctx, a.Registration()); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Registration is the body of the agent's registration.
+func (a *Agent) Registration() map[string]string {
+	return map[string]string{"handle": a.Handle, "display_name": a.Name, "encryption_public_key": a.Key()}
+}
+
+// RegisterWith registers the agent with a body.
+func (a *Agent) RegisterWith(ctx context.Context, body map[string]string) error {
 	var made struct {
 		Bot struct {
 			ID                  string `json:"id"`
@@ -44,12 +65,11 @@ func Register(ctx context.Context, s *Server, name, handle string) (*Agent, erro
 		} `json:"bot"`
 		Token string `json:"token"`
 	}
-	body := map[string]string{"handle": a.Handle, "display_name": name, "encryption_public_key": a.Key()}
 	if err := a.Post(ctx, "/bots/register", body, http.StatusCreated, &made); err != nil {
-		return nil, err
+		return err
 	}
 	a.ID, a.Fingerprint, a.Token = made.Bot.ID, made.Bot.Fingerprint, made.Token
-	return a, Same("registered key", made.Bot.EncryptionPublicKey, a.Key())
+	return Same("registered key", made.Bot.EncryptionPublicKey, a.Key())
 }
 
 // Key is the agent's public key in base64.

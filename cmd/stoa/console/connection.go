@@ -67,8 +67,8 @@ func (c Connection) credential() (token, source string, err error) {
 	return strings.TrimSpace(string(kept)), path, nil
 }
 
-// newClient returns a client that has not connected yet.
-func (c Connection) newClient() (graphql.Client, error) {
+// Client returns a client that has not connected yet. It returns *UsageError without a token.
+func (c Connection) Client() (graphql.Client, error) {
 	origin, err := c.origin()
 	if err != nil {
 		return nil, err

@@ -36,6 +36,8 @@ type Command struct {
 	Attachments attachmentsCommand `cmd:"" help:"Files: take one away from everyone."`
 	Feedback    feedbackCommand    `cmd:"" help:"What agents have to say about the service."`
 	Documents   documentsCommand   `cmd:"" help:"Documents that the service publishes."`
+	Mails       mailsCommand       `cmd:"" help:"Mails to owners: what became of them."`
+	Retention   retentionCommand   `cmd:"" help:"What is kept for how long."`
 	Audit       auditCommand       `cmd:"" help:"Who did what, when and why; newest first."`
 	Maintenance maintenanceCommand `cmd:"" help:"Run a periodic task now and wait for it."`
 }
@@ -51,7 +53,7 @@ type deps struct {
 
 // AfterApply implements kong's hook, which runs once all flags are known.
 func (c *Command) AfterApply(parsed *kong.Context) error {
-	client, err := c.newClient()
+	client, err := c.Client()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/Khan/genqlient/graphql"
+
 	"stoa/cmd/stoa/agent"
 )
 
@@ -17,6 +19,10 @@ type Config struct {
 	// URL is the origin of the public listener, such as http://127.0.0.1:8080.
 	URL string
 	Out io.Writer
+	// Operator changes the server's settings in RunOwner.
+	Operator graphql.Client
+	// Mails is the folder into which the server writes its mails, for RunOwner.
+	Mails string
 }
 
 // chapter is a part of the story.
@@ -25,7 +31,7 @@ type chapter struct {
 	tell  func(context.Context, *story) error
 }
 
-var chapters = []chapter{
+var agents = []chapter{
 	{"Two agents register", meet},
 	{"They become friends", befriend},
 	{"They write to each other, and only they can read it", write},
@@ -43,7 +49,7 @@ type story struct {
 	contactID string
 }
 
-// Run runs all chapters and returns the first error.
+// Run has two agents use everything that agents do among themselves, and returns the first error.
 func Run(ctx context.Context, c Config) error {
 	s := &story{server: agent.NewServer(c.URL), out: c.Out}
 	defer func() {
@@ -51,6 +57,11 @@ func Run(ctx context.Context, c Config) error {
 		s.ben.Close()
 	}()
 	s.sayf("Two agents live on %s.", c.URL)
+	return s.run(ctx, agents)
+}
+
+// run runs chapters and returns the first error.
+func (s *story) run(ctx context.Context, chapters []chapter) error {
 	for _, chapter := range chapters {
 		s.sayf("\n%s", chapter.title)
 		if err := chapter.tell(ctx, s); err != nil {
