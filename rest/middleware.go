@@ -16,6 +16,7 @@ import (
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
 	"stoa/graph/platform/web"
+	"stoa/rest/owner"
 )
 
 // maxHeader is the size in bytes of all header fields of one request, its path included.
@@ -65,10 +66,14 @@ func (w *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap gives http.ResponseController the server's own writer.
 func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// headers gives every answer its request id and its security headers; private until a handler says otherwise.
+// headers gives every answer its request id and its security headers; private until a handler says otherwise. Those under /owner/ get
+// the headers of owner pages.
 func (s *server) headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := web.Headers(w.Header(), r)
+		if owner.Under(r.URL.Path) {
+			owner.SetHeaders(w.Header())
+		}
 		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
+	"stoa/rest/owner"
 )
 
 // reply writes an answer as JSON.
@@ -35,14 +36,18 @@ func putBuffer(buffer *bytes.Buffer) {
 	}
 }
 
-// fail writes the fault of err and logs it where an operator must know of it.
+// fail writes the fault of err, under /owner/ as a page, and logs it where an operator must know of it.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
 	s.Metrics.HTTP.Fault(known.Code)
 	ctx, id := r.Context(), requestOf(r.Context()).id
-	web.LogFault(ctx, s.Logger, known, err, "request_id", id, "method", r.Method, "path", r.URL.Path)
+	web.LogFault(ctx, s.Logger, known, err, "request_id", id, "method", r.Method, "path", loggedPath(r))
+	if owner.Under(r.URL.Path) {
+		owner.WriteError(w, known)
+		return
+	}
 	if err := web.WriteError(w, known); err != nil {
-		s.Logger.ErrorContext(ctx, "error body", "request_id", id, "method", r.Method, "path", r.URL.Path, "error", err)
+		s.Logger.ErrorContext(ctx, "error body", "request_id", id, "method", r.Method, "path", loggedPath(r), "error", err)
 	}
 }
 

@@ -3,7 +3,7 @@
 // It decides nothing about agents, posts or money: it finds the row of a path in the route table, authenticates the caller, reads the
 // body strictly, calls one method and writes its result. The checks run in the order of §1.6: path and method, authentication,
 // suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON, every failure is a
-// fault (graph/platform/fault), and nothing is ever redirected.
+// fault (graph/platform/fault), and nothing is ever redirected. Only under /owner/ answers are pages for people (package owner).
 package rest
 
 import (
@@ -20,6 +20,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
+	"stoa/rest/owner"
 )
 
 // Config is what the public listener serves.
@@ -105,9 +106,16 @@ func (s *server) handlers() map[string]map[string]http.Handler {
 	if s.Socket != nil {
 		paths[SocketPath] = map[string]http.Handler{http.MethodGet: s.Socket}
 	}
+	if s.Starting || s.Graph != nil {
+		// Also while the server starts, since the pages say so in the same style.
+		paths[owner.StylesheetPath] = map[string]http.Handler{
+			http.MethodGet: s.page("text/css; charset=utf-8", func() ([]byte, error) { return owner.Stylesheet, nil }),
+		}
+	}
 	if s.Graph == nil {
 		return paths
 	}
+	s.ownerPages(paths)
 	for _, row := range routes(s.Graph) {
 		path := "/api/v1" + row.path
 		if paths[path] == nil {

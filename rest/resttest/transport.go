@@ -57,8 +57,12 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
+// concerns leaves out the pages for people, which are not described.
 func (t *Transport) concerns(request *http.Request) bool {
 	path := request.URL.Path
+	if strings.HasPrefix(path, "/owner/") {
+		return false
+	}
 	_, known := t.Description.Find(request.Method, path)
 	return t.Scope >= Public || (known && t.Scope == Mixed) || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/ws/")
 }

@@ -1,0 +1,138 @@
+// Package owner serves the pages of the people behind agents, under /owner/: documents, confirming an agent, restoring access (§2.4).
+//
+// It decides nothing: each page calls one method of package owners and shows its result in HTML, made of one layout and one
+// stylesheet, without any script. A GET changes nothing, because mail scanners open links before the person does; what a page offers
+// is done by the POST of its form. The last part of a link's path is a secret that logs, traces and metrics must not hold: they show
+// the pattern of the route instead.
+//
+// Package rest mounts the pages and answers every failure under /owner/ with WriteError. Everything is safe for concurrent use.
+package owner
+
+import (
+	"context"
+	_ "embed"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"stoa/graph/owners"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
+)
+
+const prefix = "/owner/"
+
+// StylesheetPath is where the pages get the Stylesheet from.
+const StylesheetPath = prefix + "style.css"
+
+// Stylesheet is the CSS of all pages.
+//
+//go:embed style.css
+var Stylesheet []byte
+
+// maxForm is the size of a form in bytes.
+const maxForm = 8 << 10
+
+// policy is the Content-Security-Policy of every page.
+const policy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Under reports whether a path is that of an owner page, existing or not.
+func Under(path string) bool { return strings.HasPrefix(path, prefix) }
+
+// SetHeaders sets the headers of every answer under /owner/ that differ from those of other answers.
+func SetHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Robots-Tag", "noindex")
+}
+
+// Handler serves one page. An error is to be answered with WriteError.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Handlers are the pages by the pattern of their path and by method. The context of a request names the client's address (package
+// viewer).
+func Handlers(o *owners.API) map[string]map[string]Handler {
+	s := &site{o}
+	return map[string]map[string]Handler{
+		prefix + "confirm/{id}/{token}": {http.MethodGet: s.serve(s.confirmation), http.MethodPost: s.serveForm(s.confirm)},
+		prefix + "restore":              {http.MethodGet: s.serve(s.restoreForm), http.MethodPost: s.serveForm(s.requestRestore)},
+		prefix + "restore/{id}/{token}": {http.MethodGet: s.serve(s.restoration), http.MethodPost: s.serveForm(s.restore)},
+		prefix + "documents/{id}":       {http.MethodGet: s.serve(s.document)},
+		prefix + "documents/{id}.txt":   {http.MethodGet: s.serve(s.documentText)},
+	}
+}
+
+// site answers from the methods of package owners.
+type site struct{ owners *owners.API }
+
+// page finds out what to show. form is nil for a GET.
+type page func(ctx context.Context, r *http.Request, form url.Values) (*view, error)
+
+func (s *site) serve(find page) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error { return s.answer(w, r, find, nil) }
+}
+
+// serveForm is serve for a page that reads a form. Faults: unsupported_media_type, payload_too_large, invalid_input for a form that
+// cannot be read, and those of a body that does not arrive.
+func (s *site) serveForm(find page) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		form, err := readForm(w, r)
+		if err != nil {
+			return err
+		}
+		return s.answer(w, r, find, form)
+	}
+}
+
+// answer bounds the time of the database for the whole page; the time in which a form arrives does not count.
+func (s *site) answer(w http.ResponseWriter, r *http.Request, find page, form url.Values) error {
+	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+	defer cancel()
+	found, err := find(ctx, r, form)
+	if err != nil {
+		return err
+	}
+	if found.template != nil {
+		if found.Operator, err = s.operator(ctx); err != nil {
+			return err
+		}
+	}
+	found.write(w)
+	return nil
+}
+
+// operator is who runs this server, as far as the operator has said so.
+func (s *site) operator(ctx context.Context) (owners.Operator, error) {
+	required, err := s.owners.RegistrationRequirements(ctx)
+	if err == nil {
+		return required.Operator, nil
+	}
+	if known := fault.From(err); known.Code != fault.VerificationSetupPending {
+		return owners.Operator{}, known
+	}
+	return owners.Operator{}, nil
+}
+
+// readForm reads the form that a browser sends.
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/x-www-form-urlencoded" || r.Header.Get("Content-Encoding") != "" {
+		return nil, fault.New(fault.UnsupportedMediaType)
+	}
+	raw, err := web.ReadBody(w, r, maxForm)
+	if err != nil {
+		if known := fault.From(err); known.Code != fault.InternalError {
+			return nil, known
+		}
+		return nil, fault.New(fault.InvalidInput) // it was cut off
+	}
+	form, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return nil, fault.New(fault.InvalidInput)
+	}
+	return form, nil
+}

@@ -1,0 +1,146 @@
+package owner_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+)
+
+// page is an answer as a browser reads it.
+type page struct {
+	t      *testing.T
+	code   int
+	header http.Header
+	raw    []byte
+	root   *html.Node
+}
+
+func newPage(t *testing.T, method string, answer *http.Response, raw []byte) *page {
+	t.Helper()
+	p := &page{t: t, code: answer.StatusCode, header: answer.Header, raw: raw}
+	require.Equal(t, "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+		p.header.Get("Content-Security-Policy"))
+	require.Equal(t, "no-referrer", p.header.Get("Referrer-Policy"))
+	require.Equal(t, "noindex", p.header.Get("X-Robots-Tag"))
+	require.Equal(t, "nosniff", p.header.Get("X-Content-Type-Options"))
+	if len(raw) == 0 || p.header.Get("Content-Type") != "text/html; charset=utf-8" {
+		return p
+	}
+	require.NotEqual(t, http.MethodHead, method)
+	require.Equal(t, "no-store", p.header.Get("Cache-Control"))
+	var err error
+	p.root, err = html.Parse(bytes.NewReader(raw))
+	require.NoError(t, err)
+	p.check()
+	return p
+}
+
+// check holds a page against what all of them keep to.
+func (p *page) check() {
+	p.t.Helper()
+	require.Equal(p.t, "en", attribute(p.find("html")[0], "lang"))
+	require.NotRegexp(p.t, `(?i)<script|<style|\sstyle=|\son[a-z]+="|ZgotmplZ|<no value>`, string(p.raw))
+	require.Len(p.t, p.find("h1"), 1)
+	require.NotEmpty(p.t, textOf(p.find("h1")[0]))
+	require.Equal(p.t, textOf(p.find("h1")[0])+" · Stoa", textOf(p.find("title")[0]))
+	require.Contains(p.t, string(p.raw), `<meta name="robots" content="noindex">`)
+	ids, labels := map[string]bool{}, map[string]bool{}
+	for _, n := range p.find("") {
+		if id := attribute(n, "id"); id != "" {
+			require.False(p.t, ids[id], "two elements are %s", id)
+			ids[id] = true
+		}
+		if n.Data == "label" {
+			labels[attribute(n, "for")] = true
+		}
+	}
+	for _, n := range append(p.find("input"), p.find("textarea")...) {
+		if attribute(n, "type") != "hidden" {
+			require.True(p.t, labels[attribute(n, "id")], "a field has no label")
+		}
+	}
+}
+
+// status requires a status.
+func (p *page) status(code int) *page {
+	p.t.Helper()
+	require.Equal(p.t, code, p.code, "%s", p.raw)
+	return p
+}
+
+// find returns the elements of a name; of an empty one all.
+func (p *page) find(name string) (found []*html.Node) {
+	for n := range p.root.Descendants() {
+		if n.Type == html.ElementNode && (n.Data == name || name == "") {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// title is the heading.
+func (p *page) title() string { return textOf(p.find("h1")[0]) }
+
+// says requires texts, whatever the elements and spaces between their words.
+func (p *page) says(texts ...string) *page {
+	p.t.Helper()
+	for _, text := range texts {
+		require.Contains(p.t, textOf(p.root), text)
+	}
+	return p
+}
+
+// links are the targets of all links.
+func (p *page) links() (targets []string) {
+	for _, a := range p.find("a") {
+		targets = append(targets, attribute(a, "href"))
+	}
+	return targets
+}
+
+// form is what its only form would send.
+func (p *page) form() url.Values {
+	p.t.Helper()
+	require.Len(p.t, p.find("form"), 1)
+	require.Equal(p.t, "post", attribute(p.find("form")[0], "method"))
+	require.Empty(p.t, attribute(p.find("form")[0], "action"), "it goes where the page came from")
+	require.Len(p.t, p.find("button"), 1)
+	values := url.Values{}
+	for _, n := range p.find("input") {
+		values.Add(attribute(n, "name"), attribute(n, "value"))
+	}
+	return values
+}
+
+// token is what the field of a new token holds.
+func (p *page) token() string {
+	p.t.Helper()
+	require.Len(p.t, p.find("textarea"), 1)
+	require.Contains(p.t, string(p.raw), " readonly ")
+	return textOf(p.find("textarea")[0])
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// textOf is the text of a node with single spaces.
+func textOf(n *html.Node) string {
+	var text strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			text.WriteString(d.Data)
+		}
+	}
+	return strings.Join(strings.Fields(text.String()), " ")
+}

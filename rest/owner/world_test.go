@@ -1,0 +1,271 @@
+package owner_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
+	"stoa/graph/owners"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/tracing"
+	"stoa/graph/platform/viewer"
+	"stoa/rest"
+)
+
+const ada = "ada@example.org"
+
+// world is a public listener whose operator has set up the email gate and restoring. At the end of its test no secret of a link
+// stands in logs, traces or metrics.
+type world struct {
+	*graphtest.World
+	t       *testing.T
+	url     string
+	logs    *syncedBuffer
+	spans   *tracetest.SpanRecorder
+	metrics *metrics.Metrics
+	// secrets are the tokens of all links and agents.
+	secrets []string
+}
+
+// syncedBuffer is a bytes.Buffer for many writers.
+type syncedBuffer struct {
+	mu      sync.Mutex
+	written bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *syncedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.written.Write(p)
+}
+
+func (b *syncedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.written.String()
+}
+
+func newWorld(t *testing.T, options ...graphtest.Option) *world {
+	t.Helper()
+	w := &world{
+		World: graphtest.New(t, append(options, graphtest.WithMail(&graphtest.Mailbox{}))...), t: t,
+		logs: new(syncedBuffer), spans: tracetest.NewSpanRecorder(), metrics: metrics.New("test"),
+	}
+	w.url = w.serve(w.config())
+	w.Email.Origin = w.url
+	w.Exec(`UPDATE settings SET email_gate_enabled = true, restore_enabled = true,
+		operator_name = 'Bea & Sons', operator_contact_email = 'bea@stoa.example'`)
+	w.publish("Terms of use", "1", "the terms\n")
+	t.Cleanup(w.requireNoSecrets)
+	return w
+}
+
+// config is that of the world's listener.
+func (w *world) config() rest.Config {
+	return rest.Config{
+		Graph: w.Graph, Draining: new(atomic.Bool), Metrics: w.metrics,
+		Logger: slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Tracer: sdk.NewTracerProvider(sdk.WithSpanProcessor(w.spans)).Tracer(tracing.Scope),
+	}
+}
+
+// serve starts a listener and returns its URL.
+func (w *world) serve(c rest.Config) string {
+	server := httptest.NewServer(rest.New(c))
+	w.t.Cleanup(server.Close)
+	return server.URL
+}
+
+func (w *world) requireNoSecrets() {
+	exposed := httptest.NewRecorder()
+	w.metrics.Handler().ServeHTTP(exposed, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	seen := w.logs.String() + exposed.Body.String()
+	for _, span := range w.spans.Ended() {
+		seen += span.Name()
+		for _, a := range span.Attributes() {
+			seen += a.Value.Emit()
+		}
+	}
+	for _, secret := range w.secrets {
+		require.NotContains(w.t, seen, secret)
+	}
+}
+
+// publish puts a version of a document in force; its key is the title.
+func (w *world) publish(title, version, text string) uuid.UUID {
+	w.t.Helper()
+	w.Exec("UPDATE documents SET withdrawn_at = stoa_now() WHERE key = $1 AND withdrawn_at IS NULL", title)
+	id := uuid.Must(uuid.NewV7())
+	w.Exec("INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), $2, $2, $3, '', $4, $5)",
+		id, title, version, text, hash(text))
+	return id
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// rows is a hash of every row that an owner page could change.
+func (w *world) rows() (all string) {
+	w.t.Helper()
+	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), `
+		SELECT md5(concat((SELECT string_agg(t::text, ';' ORDER BY t.id) FROM email_challenges t),
+			(SELECT string_agg(t::text, ';' ORDER BY t.id) FROM restores t), (SELECT string_agg(t::text, ';' ORDER BY t.id) FROM bots t),
+			(SELECT string_agg(t::text, ';' ORDER BY t.id) FROM tokens t), (SELECT count(*) FROM mails)))`).Scan(&all))
+	return all
+}
+
+// anyone is an agent without a token.
+func anyone() context.Context {
+	return viewer.With(context.Background(), viewer.Viewer{Address: "192.0.2.1"})
+}
+
+// newKey returns a public key as it goes over the wire.
+func newKey(t *testing.T) string {
+	t.Helper()
+	key, err := ecdh.X25519().GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
+}
+
+// letter is what an owner reads in a mail.
+type letter struct{ code, path string }
+
+var (
+	codeLine = regexp.MustCompile(`this code: (\d{6})`)
+	linkLine = regexp.MustCompile(`(?m)^http://[^/]+(/owner/(?:confirm|restore)/[0-9a-f-]{36}/([A-Za-z0-9_-]{43}))\r?$`)
+)
+
+// lastMail reads the newest mail to an address.
+func (w *world) lastMail(to string) (l letter) {
+	w.t.Helper()
+	mails := w.Mails(to)
+	require.NotEmpty(w.t, mails)
+	text := mails[len(mails)-1].Text
+	if code := codeLine.FindStringSubmatch(text); code != nil {
+		l.code = code[1]
+	}
+	link := linkLine.FindStringSubmatch(text)
+	require.NotNil(w.t, link, text)
+	w.secrets = append(w.secrets, link[2])
+	l.path = link[1]
+	return l
+}
+
+// applicant is an agent that is about to register.
+type applicant struct {
+	handle, key string
+	challenge   uuid.UUID
+}
+
+// apply asks for a mail to the owner of a new agent.
+func (w *world) apply(handle string) (applicant, letter) {
+	w.t.Helper()
+	a := applicant{handle: handle, key: newKey(w.t)}
+	asked, err := w.Owners.RequestRegistrationEmail(anyone(), owners.RegistrationEmailInput{
+		Email: graphtest.Ptr(ada), Handle: &a.handle, EncryptionPublicKey: &a.key,
+	})
+	require.NoError(w.t, err)
+	a.challenge = asked.ChallengeID
+	return a, w.lastMail(ada)
+}
+
+// verify sends the code of a mail.
+func (w *world) verify(a applicant, code string) (*owners.Proof, error) {
+	return w.Owners.VerifyRegistrationEmail(anyone(), owners.CodeInput{ChallengeID: graphtest.Ptr(a.challenge.String()), Code: &code})
+}
+
+// register makes an agent whose owner has confirmed it on the page.
+func (w *world) register(handle string) *bots.Registration {
+	w.t.Helper()
+	a, mail := w.apply(handle)
+	w.submit(mail.path).status(http.StatusOK)
+	proof, err := w.verify(a, mail.code)
+	require.NoError(w.t, err)
+	made, err := w.Bots.RegisterBot(anyone(), bots.RegisterInput{
+		Handle: &a.handle, DisplayName: graphtest.Ptr("Agent"), EncryptionPublicKey: &a.key,
+		OwnerChallengeID: graphtest.Ptr(a.challenge.String()), OwnerVerificationToken: &proof.VerificationToken,
+	})
+	require.NoError(w.t, err)
+	w.secrets = append(w.secrets, made.Token)
+	return made
+}
+
+// examineRestores does what the jobs do that were asked for.
+func (w *world) examineRestores() {
+	w.t.Helper()
+	for _, job := range w.AskedJobs() {
+		if asked, ok := job.(owners.RestoreJob); ok {
+			require.NoError(w.t, w.Owners.ExamineRestore(w.t.Context(), asked.RestoreID))
+		}
+	}
+}
+
+// askRestore fills in the form that asks for a link, and returns its mail.
+func (w *world) askRestore(handle string) letter {
+	w.t.Helper()
+	w.post("/owner/restore", url.Values{"handle": {handle}, "email": {ada}}).status(http.StatusOK)
+	w.examineRestores()
+	return w.lastMail(ada)
+}
+
+// send makes a request and reads the answer, which is a page that checkPage approves of unless it says to be something else.
+func (w *world) send(method, path, body string, headers ...string) *page {
+	w.t.Helper()
+	to := path
+	if strings.HasPrefix(path, "/") {
+		to = w.url + path
+	}
+	request, err := http.NewRequestWithContext(w.t.Context(), method, to, strings.NewReader(body))
+	require.NoError(w.t, err)
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(w.t, err)
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	require.NoError(w.t, err)
+	return newPage(w.t, method, answer, raw)
+}
+
+func (w *world) get(path string) *page {
+	w.t.Helper()
+	return w.send(http.MethodGet, path, "")
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+func (w *world) post(path string, form url.Values) *page {
+	w.t.Helper()
+	return w.send(http.MethodPost, path, form.Encode(), "Content-Type", formType)
+}
+
+// submit opens a page and sends its form as it is.
+func (w *world) submit(path string) *page {
+	w.t.Helper()
+	return w.post(path, w.get(path).status(http.StatusOK).form())
+}
