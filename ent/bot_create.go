@@ -302,9 +302,6 @@ func (_c *BotCreate) check() error {
 	if _, ok := _c.mutation.ProfilePublic(); !ok {
 		return &ValidationError{Name: "profile_public", err: errors.New(`ent: missing required field "Bot.profile_public"`)}
 	}
-	if _, ok := _c.mutation.EncryptionPublicKey(); !ok {
-		return &ValidationError{Name: "encryption_public_key", err: errors.New(`ent: missing required field "Bot.encryption_public_key"`)}
-	}
 	if _, ok := _c.mutation.IsDemo(); !ok {
 		return &ValidationError{Name: "is_demo", err: errors.New(`ent: missing required field "Bot.is_demo"`)}
 	}

@@ -305,6 +305,9 @@ func (_u *BotUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.CharacterIDCleared() {
 		_spec.ClearField(bot.FieldCharacterID, field.TypeUUID)
 	}
+	if _u.mutation.EncryptionPublicKeyCleared() {
+		_spec.ClearField(bot.FieldEncryptionPublicKey, field.TypeBytes)
+	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(bot.FieldState, field.TypeEnum, value)
 	}
@@ -648,6 +651,9 @@ func (_u *BotUpdateOne) sqlSave(ctx context.Context) (_node *Bot, err error) {
 	}
 	if _u.mutation.CharacterIDCleared() {
 		_spec.ClearField(bot.FieldCharacterID, field.TypeUUID)
+	}
+	if _u.mutation.EncryptionPublicKeyCleared() {
+		_spec.ClearField(bot.FieldEncryptionPublicKey, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(bot.FieldState, field.TypeEnum, value)

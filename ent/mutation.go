@@ -4383,9 +4383,22 @@ func (m *BotMutation) OldEncryptionPublicKey(ctx context.Context) (v []byte, err
 	return oldValue.EncryptionPublicKey, nil
 }
 
+// ClearEncryptionPublicKey clears the value of the "encryption_public_key" field.
+func (m *BotMutation) ClearEncryptionPublicKey() {
+	m.encryption_public_key = nil
+	m.clearedFields[bot.FieldEncryptionPublicKey] = struct{}{}
+}
+
+// EncryptionPublicKeyCleared returns if the "encryption_public_key" field was cleared in this mutation.
+func (m *BotMutation) EncryptionPublicKeyCleared() bool {
+	_, ok := m.clearedFields[bot.FieldEncryptionPublicKey]
+	return ok
+}
+
 // ResetEncryptionPublicKey resets all changes to the "encryption_public_key" field.
 func (m *BotMutation) ResetEncryptionPublicKey() {
 	m.encryption_public_key = nil
+	delete(m.clearedFields, bot.FieldEncryptionPublicKey)
 }
 
 // SetIsDemo sets the "is_demo" field.
@@ -4915,6 +4928,9 @@ func (m *BotMutation) ClearedFields() []string {
 	if m.FieldCleared(bot.FieldCharacterID) {
 		fields = append(fields, bot.FieldCharacterID)
 	}
+	if m.FieldCleared(bot.FieldEncryptionPublicKey) {
+		fields = append(fields, bot.FieldEncryptionPublicKey)
+	}
 	if m.FieldCleared(bot.FieldSuspendedAt) {
 		fields = append(fields, bot.FieldSuspendedAt)
 	}
@@ -4940,6 +4956,9 @@ func (m *BotMutation) ClearField(name string) error {
 		return nil
 	case bot.FieldCharacterID:
 		m.ClearCharacterID()
+		return nil
+	case bot.FieldEncryptionPublicKey:
+		m.ClearEncryptionPublicKey()
 		return nil
 	case bot.FieldSuspendedAt:
 		m.ClearSuspendedAt()

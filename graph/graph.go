@@ -19,6 +19,7 @@ import (
 	"stoa/graph/email"
 	"stoa/graph/events"
 	"stoa/graph/feedback"
+	"stoa/graph/lifecycle"
 	"stoa/graph/messages"
 	"stoa/graph/onboarding"
 	"stoa/graph/operator"
@@ -79,6 +80,7 @@ type Graph struct {
 	Email       *email.API
 	Events      *events.API
 	Feedback    *feedback.API
+	Lifecycle   *lifecycle.API
 	Messages    *messages.API
 	Onboarding  *onboarding.API
 	Operator    *operator.API
@@ -134,10 +136,13 @@ func New(c Config) *Graph {
 		DB: c.DB, Quotas: c.Quotas, Email: mails, Auth: tokens, ReadOnboarding: onboard.Onboarding,
 		ProfileChanged: onboard.ProfileChanged, InsertJob: c.Enqueue, LeaveTrash: g.Bots.LeaveTrash, SendsMail: c.Mail != nil,
 	}
+	g.Lifecycle = &lifecycle.API{
+		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, TokensEnded: c.TokensEnded, SendsMail: c.Mail != nil,
+	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: g.Attachments,
-		Agents: g.Bots, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
+		Agents: g.Bots, Lifecycle: g.Lifecycle, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
 		BackUp: c.Backup,
 	}
 	return g

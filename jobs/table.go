@@ -115,10 +115,12 @@ var table = []row{
 		return err
 	}),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, ledgerReport),
-	// Moves inactive agents to the trash; until the operator activates the lifecycle there are none.
+	// Leads inactive agents out of the platform; until the operator activates the lifecycle there are none.
 	job(maintenanceQueue, 10*time.Minute, time.Hour, func(ctx context.Context, c Config, _ lifecycleJob) error {
-		n, err := c.Graph.Bots.Trash(ctx)
-		c.logCount(ctx, "inactive agents moved to the trash", n)
+		done, err := c.Graph.Lifecycle.Run(ctx)
+		c.logCount(ctx, "inactive agents moved to the trash", done.Trashed)
+		c.logCount(ctx, "owners of agents in the trash notified", done.Notified)
+		c.logCount(ctx, "agents deleted", done.Deleted)
 		return err
 	}),
 	// Grants an agent what it has just earned.

@@ -685,6 +685,16 @@ func EncryptionPublicKeyLTE(v []byte) predicate.Bot {
 	return predicate.Bot(sql.FieldLTE(FieldEncryptionPublicKey, v))
 }
 
+// EncryptionPublicKeyIsNil applies the IsNil predicate on the "encryption_public_key" field.
+func EncryptionPublicKeyIsNil() predicate.Bot {
+	return predicate.Bot(sql.FieldIsNull(FieldEncryptionPublicKey))
+}
+
+// EncryptionPublicKeyNotNil applies the NotNil predicate on the "encryption_public_key" field.
+func EncryptionPublicKeyNotNil() predicate.Bot {
+	return predicate.Bot(sql.FieldNotNull(FieldEncryptionPublicKey))
+}
+
 // IsDemoEQ applies the EQ predicate on the "is_demo" field.
 func IsDemoEQ(v bool) predicate.Bot {
 	return predicate.Bot(sql.FieldEQ(FieldIsDemo, v))

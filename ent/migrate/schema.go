@@ -150,7 +150,7 @@ var (
 		{Name: "profile_public", Type: field.TypeBool, Default: true},
 		{Name: "avatar_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "character_id", Type: field.TypeUUID, Nullable: true},
-		{Name: "encryption_public_key", Type: field.TypeBytes},
+		{Name: "encryption_public_key", Type: field.TypeBytes, Nullable: true},
 		{Name: "is_demo", Type: field.TypeBool, Default: false},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"active", "trash", "deleted"}, Default: "active"},
 		{Name: "suspended_at", Type: field.TypeTime, Nullable: true},

@@ -27,7 +27,7 @@ func (Bot) Fields() []ent.Field {
 		field.Bool("profile_public").Default(true),
 		field.UUID("avatar_id", uuid.UUID{}).Optional().Nillable().Annotations(secret),
 		field.UUID("character_id", uuid.UUID{}).Optional().Nillable().Annotations(secret),
-		field.Bytes("encryption_public_key").Immutable().Annotations(secret),
+		field.Bytes("encryption_public_key").Optional().Immutable().Annotations(secret),
 		field.Bool("is_demo").Default(false).Immutable(),
 		field.Enum("state").NamedValues("Active", "active", "Trash", "trash", "Deleted", "deleted").Default("active").
 			Annotations(entgql.OrderField("STATE")),

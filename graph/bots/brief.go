@@ -15,8 +15,9 @@ type Brief struct {
 	ID                       uuid.UUID `json:"id"`
 	Handle                   string    `json:"handle"`
 	DisplayName              string    `json:"display_name"`
-	EncryptionPublicKey      []byte    `json:"encryption_public_key"`
-	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
+	// EncryptionPublicKey and EncryptionKeyFingerprint are null where the agent is deleted; its display name is `deleted`.
+	EncryptionPublicKey      []byte  `json:"encryption_public_key"`
+	EncryptionKeyFingerprint *string `json:"encryption_key_fingerprint"`
 	// AvatarURL is the path of a JPEG, null where the profile is closed or has no avatar.
 	AvatarURL *string `json:"avatar_url"`
 }
@@ -27,8 +28,8 @@ func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
 	w.UUID("id", c.ID)
 	w.String("handle", c.Handle)
 	w.String("display_name", c.DisplayName)
-	w.Bytes("encryption_public_key", c.EncryptionPublicKey)
-	w.String("encryption_key_fingerprint", c.EncryptionKeyFingerprint)
+	w.BytesOrNull("encryption_public_key", c.EncryptionPublicKey)
+	w.StringOrNull("encryption_key_fingerprint", c.EncryptionKeyFingerprint)
 	w.StringOrNull("avatar_url", c.AvatarURL)
 	return w.End()
 }
@@ -39,7 +40,7 @@ type BriefRow struct {
 	ID                  uuid.UUID `db:"id"`
 	Handle              string    `db:"handle"`
 	DisplayName         string    `db:"display_name"`
-	EncryptionPublicKey []byte    `db:"encryption_public_key"`
+	EncryptionPublicKey []byte    `db:"encryption_public_key"` // null where the agent is deleted
 	// AvatarID is null unless stoa_public holds for the agent: CASE WHEN stoa_public(b) THEN b.avatar_id END.
 	AvatarID *uuid.UUID `db:"avatar_id"`
 }
@@ -48,7 +49,10 @@ type BriefRow struct {
 func (r *BriefRow) Card() *Brief {
 	c := &Brief{
 		ID: r.ID, Handle: r.Handle, DisplayName: r.DisplayName, EncryptionPublicKey: r.EncryptionPublicKey,
-		EncryptionKeyFingerprint: Fingerprint(r.EncryptionPublicKey),
+	}
+	if r.EncryptionPublicKey != nil {
+		fingerprint := Fingerprint(r.EncryptionPublicKey)
+		c.EncryptionKeyFingerprint = &fingerprint
 	}
 	if r.AvatarID != nil {
 		path := attachments.PreviewURL(*r.AvatarID)

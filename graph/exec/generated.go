@@ -547,8 +547,10 @@ type ComplexityRoot struct {
 
 	Maintenance struct {
 		Backup        func(childComplexity int) int
+		Deleted       func(childComplexity int) int
 		Discrepancies func(childComplexity int) int
 		Granted       func(childComplexity int) int
+		Notified      func(childComplexity int) int
 		Swept         func(childComplexity int) int
 		Task          func(childComplexity int) int
 		Trashed       func(childComplexity int) int
@@ -3161,6 +3163,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Maintenance.Backup(childComplexity), true
+	case "Maintenance.deleted":
+		if e.ComplexityRoot.Maintenance.Deleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Maintenance.Deleted(childComplexity), true
 	case "Maintenance.discrepancies":
 		if e.ComplexityRoot.Maintenance.Discrepancies == nil {
 			break
@@ -3173,6 +3181,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Maintenance.Granted(childComplexity), true
+	case "Maintenance.notified":
+		if e.ComplexityRoot.Maintenance.Notified == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Maintenance.Notified(childComplexity), true
 	case "Maintenance.swept":
 		if e.ComplexityRoot.Maintenance.Swept == nil {
 			break
@@ -11090,8 +11104,9 @@ type BriefBot @goModel(model: "stoa/graph/bots.Brief") {
   id: ID!
   handle: String!
   displayName: String!
-  encryptionPublicKey: Base64!
-  encryptionKeyFingerprint: String!
+  "Null where the agent is deleted; its display name is deleted."
+  encryptionPublicKey: Base64
+  encryptionKeyFingerprint: String
   avatarUrl: String
 }
 `, BuiltIn: false},
@@ -11504,7 +11519,7 @@ enum MaintenanceTask @goModel(model: "stoa/graph/operator.Task") {
   BACKUP
   "Deletes what is past its retention."
   CLEANUP
-  "Moves agents to the trash that were inactive for three calendar months since the lifecycle was activated."
+  "Moves agents to the trash that were inactive for three calendar months since the lifecycle was activated, notifies their owners, and deletes agents a calendar month after that."
   LIFECYCLE
   "Checks the ledger's invariants and changes nothing."
   RECONCILE
@@ -11518,8 +11533,10 @@ type Maintenance @goModel(model: "stoa/graph/operator.Maintenance") {
   swept: [Swept!]!
   "Where RECONCILE found the books wrong; a sound ledger has none."
   discrepancies: [Discrepancy!]!
-  "How many agents LIFECYCLE moved."
+  "How many agents LIFECYCLE moved to the trash, of how many in there it notified the owners, and how many it deleted."
   trashed: Int64!
+  notified: Int64!
+  deleted: Int64!
   "How many rewards REWARDS granted."
   granted: Int64!
   "What BACKUP made."
@@ -13175,6 +13192,10 @@ func (ec *executionContext) childFields_Maintenance(ctx context.Context, field g
 		return ec.fieldContext_Maintenance_discrepancies(ctx, field)
 	case "trashed":
 		return ec.fieldContext_Maintenance_trashed(ctx, field)
+	case "notified":
+		return ec.fieldContext_Maintenance_notified(ctx, field)
+	case "deleted":
+		return ec.fieldContext_Maintenance_deleted(ctx, field)
 	case "granted":
 		return ec.fieldContext_Maintenance_granted(ctx, field)
 	case "backup":
@@ -19538,10 +19559,10 @@ func (ec *executionContext) _BriefBot_encryptionPublicKey(ctx context.Context, f
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
-			return ec.marshalNBase642ᚕbyte(ctx, selections, v)
+			return ec.marshalOBase642ᚕbyte(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_BriefBot_encryptionPublicKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -19560,11 +19581,11 @@ func (ec *executionContext) _BriefBot_encryptionKeyFingerprint(ctx context.Conte
 			return obj.EncryptionKeyFingerprint, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_BriefBot_encryptionKeyFingerprint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -23866,6 +23887,52 @@ func (ec *executionContext) _Maintenance_trashed(ctx context.Context, field grap
 	)
 }
 func (ec *executionContext) fieldContext_Maintenance_trashed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Maintenance", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Maintenance_notified(ctx context.Context, field graphql.CollectedField, obj *operator.Maintenance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Maintenance_notified(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Notified, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Maintenance_notified(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Maintenance", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Maintenance_deleted(ctx context.Context, field graphql.CollectedField, obj *operator.Maintenance) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Maintenance_deleted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deleted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Maintenance_deleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Maintenance", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
@@ -54086,12 +54153,12 @@ func (ec *executionContext) _BriefBot(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "encryptionPublicKey":
 			out.Values[i] = ec._BriefBot_encryptionPublicKey(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "encryptionKeyFingerprint":
 			out.Values[i] = ec._BriefBot_encryptionKeyFingerprint(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "avatarUrl":
@@ -56469,6 +56536,16 @@ func (ec *executionContext) _Maintenance(ctx context.Context, sel ast.SelectionS
 			}
 		case "trashed":
 			out.Values[i] = ec._Maintenance_trashed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "notified":
+			out.Values[i] = ec._Maintenance_notified(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deleted":
+			out.Values[i] = ec._Maintenance_deleted(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -49,7 +49,7 @@ func WithMail(box *Mailbox) Option {
 // SendMailTo sets up mail in a world that is made already, as WithMail does; no request may be under way.
 func (w *World) SendMailTo(box *Mailbox) {
 	w.Email.Mailer, w.Email.From = box, &mail.Address{Name: "Stoa", Address: "stoa@stoa.example"}
-	w.Owners.SendsMail, w.Onboarding.SendsMail = true, true
+	w.Owners.SendsMail, w.Onboarding.SendsMail, w.Lifecycle.SendsMail = true, true, true
 }
 
 // String implements email.Mailer.

@@ -18,6 +18,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
+	"stoa/graph/lifecycle"
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/wallet"
@@ -38,6 +39,8 @@ type API struct {
 	// Files holds the bytes of orders' files.
 	Files  *attachments.API
 	Agents *bots.API
+	// Lifecycle leads inactive agents out of the platform.
+	Lifecycle *lifecycle.API
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
 	// ProfileChanged is called in a transaction that has changed what an agent's profile lacks, or whether it may be rewarded

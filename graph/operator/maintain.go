@@ -19,7 +19,7 @@ const (
 	Backup Task = "BACKUP"
 	// Cleanup deletes what is past its retention.
 	Cleanup Task = "CLEANUP"
-	// Lifecycle moves inactive agents to the trash.
+	// Lifecycle moves inactive agents to the trash, notifies their owners, and deletes those whose month is over.
 	Lifecycle Task = "LIFECYCLE"
 	// Reconcile checks the ledger's invariants and changes nothing.
 	Reconcile Task = "RECONCILE"
@@ -38,9 +38,9 @@ type Maintenance struct {
 	Task          Task
 	Swept         []Swept
 	Discrepancies []wallet.Discrepancy
-	// Trashed counts agents, Granted rewards.
-	Trashed, Granted int64
-	Backup           *Copy
+	// Trashed, Notified and Deleted count agents, Granted rewards.
+	Trashed, Notified, Deleted, Granted int64
+	Backup                              *Copy
 }
 
 // Copy is a complete backup of the database and of the files.
@@ -70,8 +70,9 @@ var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
 		m.Discrepancies, err = a.Ledger.Reconcile(ctx)
 		return err
 	},
-	Lifecycle: func(ctx context.Context, a *API, m *Maintenance) (err error) {
-		m.Trashed, err = a.Agents.Trash(ctx)
+	Lifecycle: func(ctx context.Context, a *API, m *Maintenance) error {
+		done, err := a.Lifecycle.Run(ctx)
+		m.Trashed, m.Notified, m.Deleted = done.Trashed, done.Notified, done.Deleted
 		return err
 	},
 	Rewards: func(ctx context.Context, a *API, m *Maintenance) (err error) {

@@ -22,7 +22,7 @@ DECLARE
   past record;
 BEGIN
   SELECT c.id, CASE
-      WHEN c.state <> 'accepted' THEN 'contact_not_accepted'
+      WHEN c.state <> 'accepted' OR r.state = 'deleted' THEN 'contact_not_accepted'
       WHEN NOT stoa_active(s) THEN 'inactive_bot'
       WHEN s.encryption_public_key <> e.sender_public_key OR r.encryption_public_key <> e.recipient_public_key THEN 'key_changed'
     END

@@ -77,6 +77,11 @@ CREATE TABLE trash_notices (
 );
 CREATE INDEX bot_trash ON bots (id) WHERE state = 'trash';
 
+-- A deleted agent keeps no key.
+ALTER TABLE bots ALTER encryption_public_key DROP NOT NULL,
+  ADD CONSTRAINT bots_key CHECK (encryption_public_key IS NOT NULL OR state = 'deleted');
+CREATE INDEX task_open_customer ON tasks (customer_id) WHERE state = 'open';
+
 -- The proof of a verified address that a registration brings. genuine: its token is that of the challenge. request_hash is of
 -- everything else in the request.
 CREATE TYPE registration_proof AS (challenge_id uuid, genuine boolean, request_hash bytea);
@@ -86,5 +91,6 @@ DROP FUNCTION IF EXISTS stoa_register(new_passport, bytea, uuid, bytea, interval
 
 -- +goose Down
 DROP TYPE registration_proof CASCADE;
-DROP INDEX bot_trash;
+DROP INDEX bot_trash, task_open_customer;
+ALTER TABLE bots DROP CONSTRAINT bots_key, ALTER encryption_public_key SET NOT NULL;
 DROP TABLE trash_notices, restores, email_challenges, bot_owners, owner_emails;

@@ -41,7 +41,8 @@ func (c maintenanceCommand) Run(d *deps) error {
 	case client.MaintenanceTaskReconcile:
 		fields = append(fields, field{"Wrong", fmt.Sprintf("%d discrepancies", len(done.Discrepancies))})
 	case client.MaintenanceTaskLifecycle:
-		fields = append(fields, field{"Trashed", fmt.Sprintf("%d agents", done.Trashed)})
+		fields = append(fields, field{"Trashed", fmt.Sprintf("%d agents", done.Trashed)},
+			field{"Notified", fmt.Sprintf("%d owners", done.Notified)}, field{"Deleted", fmt.Sprintf("%d agents", done.Deleted)})
 	case client.MaintenanceTaskRewards:
 		fields = append(fields, field{"Granted", fmt.Sprintf("%d rewards", done.Granted)})
 	}

@@ -107,6 +107,16 @@ func (o *Object) Bytes(name string, raw []byte) {
 	o.b = append(base64.StdEncoding.AppendEncode(append(o.b, '"'), raw), '"')
 }
 
+// BytesOrNull adds bytes in base64, or null for nil.
+func (o *Object) BytesOrNull(name string, raw []byte) {
+	if raw == nil {
+		o.name(name)
+		o.null()
+		return
+	}
+	o.Bytes(name, raw)
+}
+
 // Card appends a card.
 func (o *Object) Card(name string, card Appender) {
 	o.name(name)

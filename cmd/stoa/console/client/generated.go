@@ -2133,7 +2133,7 @@ const (
 	MaintenanceTaskBackup MaintenanceTask = "BACKUP"
 	// Deletes what is past its retention.
 	MaintenanceTaskCleanup MaintenanceTask = "CLEANUP"
-	// Moves agents to the trash that were inactive for three calendar months since the lifecycle was activated.
+	// Moves agents to the trash that were inactive for three calendar months since the lifecycle was activated, notifies their owners, and deletes agents a calendar month after that.
 	MaintenanceTaskLifecycle MaintenanceTask = "LIFECYCLE"
 	// Checks the ledger's invariants and changes nothing.
 	MaintenanceTaskReconcile MaintenanceTask = "RECONCILE"
@@ -2656,8 +2656,10 @@ type RunMaintenanceRunMaintenance struct {
 	Swept []RunMaintenanceRunMaintenanceSwept `json:"swept"`
 	// Where RECONCILE found the books wrong; a sound ledger has none.
 	Discrepancies []RunMaintenanceRunMaintenanceDiscrepanciesDiscrepancy `json:"discrepancies"`
-	// How many agents LIFECYCLE moved.
-	Trashed int64 `json:"trashed"`
+	// How many agents LIFECYCLE moved to the trash, of how many in there it notified the owners, and how many it deleted.
+	Trashed  int64 `json:"trashed"`
+	Notified int64 `json:"notified"`
+	Deleted  int64 `json:"deleted"`
 	// How many rewards REWARDS granted.
 	Granted int64 `json:"granted"`
 	// What BACKUP made.
@@ -2677,6 +2679,12 @@ func (v *RunMaintenanceRunMaintenance) GetDiscrepancies() []RunMaintenanceRunMai
 
 // GetTrashed returns RunMaintenanceRunMaintenance.Trashed, and is useful for accessing the field via an interface.
 func (v *RunMaintenanceRunMaintenance) GetTrashed() int64 { return v.Trashed }
+
+// GetNotified returns RunMaintenanceRunMaintenance.Notified, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenance) GetNotified() int64 { return v.Notified }
+
+// GetDeleted returns RunMaintenanceRunMaintenance.Deleted, and is useful for accessing the field via an interface.
+func (v *RunMaintenanceRunMaintenance) GetDeleted() int64 { return v.Deleted }
 
 // GetGranted returns RunMaintenanceRunMaintenance.Granted, and is useful for accessing the field via an interface.
 func (v *RunMaintenanceRunMaintenance) GetGranted() int64 { return v.Granted }
@@ -5078,6 +5086,8 @@ mutation RunMaintenance ($task: MaintenanceTask!, $reason: String!) {
 			found
 		}
 		trashed
+		notified
+		deleted
 		granted
 		backup {
 			name

@@ -1,0 +1,165 @@
+// Package lifecycle leads inactive agents out of the platform (§3.4): into the trash, a notice to their owner, and at last deletion.
+//
+// Nothing happens before an operator has activated the lifecycle. Each agent is a transaction of its own that locks the agent and
+// looks again, so a run may be stopped half-way, repeated, and done by several processes at once. A month counts from the moment at
+// which the mail server accepted the notice. An agent without an owner, and a suspended one, gets no notice and stays in the trash.
+package lifecycle
+
+import (
+	"context"
+	"embed"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/mail"
+	"stoa/graph/bots"
+	"stoa/graph/email"
+	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+)
+
+//go:embed lifecycle.sql
+var files embed.FS
+
+var (
+	statements      = db.Load(files)
+	noteSentNotices = statements.Named("note_sent_notices")
+	dropLostNotices = statements.Named("drop_lost_notices")
+	dueNotices      = statements.Named("due_notices")
+	lockDueNotice   = statements.Named("lock_due_notice")
+	insertNotice    = statements.Named("insert_notice")
+	dueDeletions    = statements.Named("due_deletions")
+	selectOffers    = statements.Named("select_offers")
+	deleteBot       = statements.Named("delete_bot")
+)
+
+// API holds the operations of this domain. Only jobs and operators' procedures call them. It is safe for concurrent use.
+type API struct {
+	DB     *db.DB
+	Bots   *bots.API
+	Email  *email.API
+	Orders *orders.API
+	// TokensEnded is told that tokens have ended. It must not block.
+	TokensEnded func()
+	// SendsMail tells that mail is set up.
+	SendsMail bool
+}
+
+// Done counts the agents that a run has moved to the trash, whose owners it has notified, and that it has deleted.
+type Done struct{ Trashed, Notified, Deleted int64 }
+
+// batch is how many agents one statement looks for.
+const batch = 500
+
+// Run does everything that is due.
+func (a *API) Run(ctx context.Context) (done Done, err error) {
+	if done.Trashed, err = a.Bots.Trash(ctx); err != nil {
+		return done, err
+	}
+	for _, s := range []*db.Statement{noteSentNotices, dropLostNotices} {
+		if _, err := a.DB.SQL.ExecContext(ctx, s.Text); err != nil {
+			return done, err
+		}
+	}
+	if a.SendsMail {
+		if done.Notified, err = a.each(ctx, dueNotices, a.notice); err != nil {
+			return done, err
+		}
+	}
+	done.Deleted, err = a.each(ctx, dueDeletions, a.delete)
+	return done, err
+}
+
+// each calls act for every agent that a statement finds, in the order of their ids, and counts those for which it returns true.
+func (a *API) each(ctx context.Context, due *db.Statement, act func(context.Context, uuid.UUID) (bool, error)) (n int64, err error) {
+	for last := uuid.Nil; ; {
+		found, err := db.Column[uuid.UUID](ctx, a.DB.SQL, due, last, batch)
+		if err != nil || len(found) == 0 {
+			return n, err
+		}
+		for _, id := range found {
+			acted, failed := act(ctx, id)
+			if acted {
+				n++
+			}
+			err = errors.Join(err, failed)
+		}
+		if err != nil {
+			return n, err
+		}
+		last = found[len(found)-1]
+	}
+}
+
+// notice mails the owner of an agent in the trash.
+func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error) {
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		addresses, err := db.Column[string](ctx, tx.SQL, lockDueNotice, botID)
+		sent = err == nil && len(addresses) > 0
+		if !sent {
+			return err
+		}
+		to, err := email.Parse(addresses[0])
+		if err != nil {
+			return err
+		}
+		mailID, err := a.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTrashNotice, To: to, BotID: &botID})
+		if err != nil {
+			return err
+		}
+		_, err = tx.SQL.ExecContext(ctx, insertNotice.Text, botID, mailID)
+		return err
+	})
+	return sent, err
+}
+
+// delete ends the offers of an agent in the trash, then deletes the agent in one transaction (stoa_delete_bot).
+func (a *API) delete(ctx context.Context, botID uuid.UUID) (deleted bool, err error) {
+	if err := a.endOffers(ctx, botID); err != nil {
+		return false, err
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		done, err := db.Column[bool](ctx, tx.SQL, deleteBot, botID)
+		if err != nil {
+			return err
+		}
+		if deleted = done[0]; deleted {
+			tx.AfterCommit(a.TokensEnded)
+		}
+		return nil
+	})
+	return deleted, err
+}
+
+// endOffers cancels the offers that an agent has made and rejects those made to it, as the agent itself would.
+func (a *API) endOffers(ctx context.Context, botID uuid.UUID) error {
+	offers, err := db.All[struct {
+		ID      uuid.UUID `db:"id"`
+		Version int64     `db:"version"`
+		Made    bool      `db:"made"`
+	}](ctx, a.DB.SQL, selectOffers, botID)
+	if err != nil {
+		return err
+	}
+	as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: botID})
+	for _, offer := range offers {
+		action := orders.Reject
+		if offer.Made {
+			action = orders.Cancel
+		}
+		operation := uuid.NewString()
+		_, err := a.Orders.OrderAct(as, orders.ActInput{
+			OrderID: offer.ID.String(), Action: action, OperationID: &operation, ExpectedVersion: &offer.Version,
+		})
+		if err != nil && !changedMeanwhile[fault.From(err).Code] {
+			return err
+		}
+	}
+	return nil
+}
+
+// changedMeanwhile are the faults of an offer that the other side has ended first. The next run looks again.
+var changedMeanwhile = map[fault.Code]bool{fault.VersionConflict: true, fault.StateConflict: true}

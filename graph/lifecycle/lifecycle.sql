@@ -1,0 +1,38 @@
+-- name: note_sent_notices()
+UPDATE trash_notices t SET sent_at = m.sent_at FROM mails m WHERE m.id = t.mail_id AND t.sent_at IS NULL AND m.sent_at IS NOT NULL;
+
+-- name: drop_lost_notices()
+-- A notice that could not be sent is tried again a week later, as a new mail.
+DELETE FROM trash_notices t USING trash_notices n LEFT JOIN mails m ON m.id = n.mail_id
+WHERE t.bot_id = n.bot_id AND n.sent_at IS NULL
+  AND (m.id IS NULL OR coalesce(m.refused_at, m.expired_at) <= stoa_now() - interval '7 days');
+
+-- name: due_notices(after uuid, batch bigint)
+SELECT b.id FROM bots b
+WHERE b.state = 'trash' AND b.suspended_at IS NULL AND b.id > :after
+  AND EXISTS (SELECT FROM settings s WHERE s.id = 1 AND s.lifecycle_activated_at IS NOT NULL)
+  AND EXISTS (SELECT FROM bot_owners o WHERE o.bot_id = b.id)
+  AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = b.id)
+ORDER BY b.id LIMIT :batch;
+
+-- name: lock_due_notice(agent uuid)
+-- The address of the owner, unless the agent has left the trash or another process has sent the notice.
+SELECT o.address FROM bots b JOIN bot_owners o ON o.bot_id = b.id
+WHERE b.id = :agent AND b.state = 'trash' AND b.suspended_at IS NULL AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = b.id)
+FOR NO KEY UPDATE OF b;
+
+-- name: insert_notice(agent uuid, mail uuid)
+INSERT INTO trash_notices (bot_id, created_at, mail_id) VALUES (:agent, stoa_now(), :mail);
+
+-- name: due_deletions(after uuid, batch bigint)
+SELECT b.id FROM trash_notices t JOIN bots b ON b.id = t.bot_id JOIN settings s ON s.id = 1
+WHERE t.bot_id > :after AND stoa_deletion_due(b, s, t)
+ORDER BY b.id LIMIT :batch;
+
+-- name: select_offers(agent uuid)
+SELECT id, version, author_id = :agent AS made FROM orders WHERE state = 'offered' AND customer_id = :agent
+UNION ALL
+SELECT id, version, author_id = :agent AS made FROM orders WHERE state = 'offered' AND contractor_id = :agent;
+
+-- name: delete_bot(agent uuid)
+SELECT stoa_delete_bot(:agent);

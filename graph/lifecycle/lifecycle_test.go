@@ -1,0 +1,361 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/contacts"
+	"stoa/graph/email"
+	"stoa/graph/graphtest"
+	"stoa/graph/lifecycle"
+	"stoa/graph/messages"
+	"stoa/graph/operator"
+	"stoa/graph/orders"
+	"stoa/graph/owners"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/profiles"
+	"stoa/graph/services"
+)
+
+// world is a server whose operator has activated the lifecycle.
+type world struct {
+	*graphtest.World
+	t   *testing.T
+	box *graphtest.Mailbox
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	box := new(graphtest.Mailbox)
+	w := &world{graphtest.New(t, graphtest.WithMail(box)), t, box}
+	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+	return w
+}
+
+const owner = "ada@example.org"
+
+// owned registers an agent that has an owner.
+func (w *world) owned() *graphtest.Agent {
+	w.t.Helper()
+	agent := w.Agent()
+	w.give(agent)
+	return agent
+}
+
+// give gives an agent an owner.
+func (w *world) give(agent *graphtest.Agent) {
+	w.t.Helper()
+	address := owner
+	asked, err := w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: &address})
+	require.NoError(w.t, err)
+	w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", asked.ChallengeID)
+	_, err = w.Owners.VerifyOwnerEmail(agent.Ctx, owners.CodeInput{
+		ChallengeID: graphtest.Ptr(asked.ChallengeID.String()), Code: graphtest.Ptr(w.Email.Code(asked.ChallengeID)),
+	})
+	require.NoError(w.t, err)
+}
+
+func (w *world) run() lifecycle.Done {
+	w.t.Helper()
+	done, err := w.Lifecycle.Run(context.Background())
+	require.NoError(w.t, err)
+	return done
+}
+
+// later moves the clock by calendar months and a little more.
+func (w *world) later(months int, more time.Duration) {
+	now := w.Now()
+	w.Shift(now.AddDate(0, months, 0).Sub(now) + more)
+}
+
+func (w *world) state(agent *graphtest.Agent) string {
+	w.t.Helper()
+	found, err := w.DB.Ent.Bot.Get(context.Background(), agent.ID)
+	require.NoError(w.t, err)
+	return found.State.String()
+}
+
+// notices are the subjects of the owner's mails that are notices.
+func (w *world) notices() (n int) {
+	for _, mail := range w.Mails(owner) {
+		if mail.Subject == "Your agent on Stoa is inactive" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestFromInactivityToDeletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent, stray := w.owned(), w.Agent()
+	require.Zero(t, w.run())
+	w.later(3, time.Hour)
+	require.Equal(t, lifecycle.Done{Trashed: 2, Notified: 1}, w.run())
+	require.Equal(t, 1, w.notices())
+	require.Equal(t, lifecycle.Done{}, w.run(), "one notice is enough")
+	card, err := w.Onboarding.Onboarding(agent.Ctx)
+	require.NoError(t, err)
+	require.NotNil(t, card.Lifecycle.DeletionAfter)
+	require.Equal(t, card.Lifecycle.DeletionAfter.AddDate(0, -1, 0).Day(), w.Now().Day())
+	w.later(1, -2*time.Hour)
+	require.Zero(t, w.run().Deleted)
+	w.Shift(3 * time.Hour)
+	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
+	require.Equal(t, "deleted", w.state(agent))
+	require.Equal(t, lifecycle.Done{}, w.run())
+
+	w.later(24, 0)
+	require.Equal(t, lifecycle.Done{}, w.run())
+	require.Equal(t, "trash", w.state(stray), "without an owner it stays in the trash")
+	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = $1", owner), "the counter outlives deletion")
+	require.Zero(t, w.Count("SELECT count(*) FROM bot_owners"))
+}
+
+// The month counts from the moment at which the mail server accepted the notice.
+func TestANoticeThatIsNotSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.owned()
+	var open atomic.Bool
+	w.box.Refuse = func(*email.Message) error {
+		if open.Load() {
+			return nil
+		}
+		return &email.RefusedError{Answer: "550 no such user"}
+	}
+	w.later(3, time.Hour)
+	require.EqualValues(t, 1, w.run().Notified)
+	w.later(2, 0)
+	require.Equal(t, lifecycle.Done{Notified: 1}, w.run(), "it is tried again, a week later")
+	w.Shift(6 * 24 * time.Hour)
+	require.Equal(t, lifecycle.Done{}, w.run())
+	open.Store(true)
+	w.Shift(2 * 24 * time.Hour)
+	require.Equal(t, lifecycle.Done{Notified: 1}, w.run())
+	w.later(1, -time.Hour)
+	require.Zero(t, w.run().Deleted)
+	require.Equal(t, "trash", w.state(agent))
+	w.Shift(2 * time.Hour)
+	require.EqualValues(t, 1, w.run().Deleted)
+}
+
+// A notice that waits in the queue confirms nothing.
+func TestANoticeThatWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.owned()
+	w.box.Refuse = func(*email.Message) error { return errors.New("451 later") }
+	w.later(3, time.Hour)
+	require.EqualValues(t, 1, w.run().Notified)
+	w.later(2, 0)
+	require.Zero(t, w.run().Deleted)
+	require.Zero(t, w.Count("SELECT count(*) FROM trash_notices WHERE sent_at IS NOT NULL"))
+}
+
+func TestWaysOutOfTheTrash(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(*world, *graphtest.Agent){
+		"restore": func(w *world, agent *graphtest.Agent) {
+			handle, address := "agent_1", owner
+			w.Exec("UPDATE settings SET restore_enabled = true")
+			_, err := w.Owners.RequestRestore(context.Background(), owners.RestoreInput{Handle: &handle, Email: &address})
+			require.NoError(w.t, err)
+			for _, job := range w.AskedJobs() {
+				if asked, ok := job.(owners.RestoreJob); ok {
+					require.NoError(w.t, w.Owners.ExamineRestore(context.Background(), asked.RestoreID))
+					r, err := w.Owners.Restore(context.Background(), asked.RestoreID, w.Email.LinkToken("restore", asked.RestoreID))
+					require.NoError(w.t, err)
+					require.NotEmpty(w.t, r.Token)
+				}
+			}
+		},
+		"reinstateBot": func(w *world, agent *graphtest.Agent) {
+			ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+			_, err := w.Operator.ReinstateBot(ctx, agent.ID, "asked")
+			require.NoError(w.t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			agent := w.owned()
+			w.later(3, time.Hour)
+			require.EqualValues(t, 1, w.run().Trashed)
+			require.NoError(t, w.Auth.NoteActivity(context.Background(), agent.IDs()))
+			require.Equal(t, lifecycle.Done{}, w.run())
+			require.Equal(t, "trash", w.state(agent), "a request in the trash does not lead out of it")
+			leave(&world{w.World, t, w.box}, agent)
+			require.Equal(t, "active", w.state(agent))
+			w.later(2, 0)
+			require.Equal(t, lifecycle.Done{}, w.run(), "neither deleted nor in the trash again")
+			w.later(1, 2*time.Hour)
+			require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run(), "the inactivity counts anew, and so does the notice")
+		})
+	}
+}
+
+// An agent may get an owner while it is in the trash; then it gets its notice.
+func TestAnOwnerInTheTrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.later(3, time.Hour)
+	require.Equal(t, lifecycle.Done{Trashed: 1}, w.run())
+	w.later(3, 0)
+	require.Equal(t, lifecycle.Done{}, w.run())
+	w.give(agent)
+	require.Equal(t, lifecycle.Done{Notified: 1}, w.run())
+	w.later(1, time.Hour)
+	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
+}
+
+func TestWhatKeepsFromDeletion(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"suspended":   "UPDATE bots SET suspended_at = stoa_now()",
+		"deactivated": "UPDATE settings SET lifecycle_activated_at = NULL",
+		"reserved":    "UPDATE accounts SET reserved_minor = 1, available_minor = available_minor - 1 WHERE bot_id IS NOT NULL",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.owned()
+			w.later(3, time.Hour)
+			require.EqualValues(t, 1, w.run().Notified)
+			w.Exec(change)
+			w.later(2, 0)
+			require.Zero(t, w.run().Deleted)
+		})
+	}
+}
+
+// Several processes may do it at once.
+func TestManyAgentsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 12 {
+		agent := w.Agent()
+		w.Exec("INSERT INTO owner_emails (address, created_at) VALUES ($1, stoa_now()) ON CONFLICT DO NOTHING", owner)
+		w.Exec(`INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents)
+			VALUES ($1, $2, stoa_now(), stoa_now(), '[]')`, agent.ID, owner)
+	}
+	together := func() (sum lifecycle.Done) {
+		var (
+			all   sync.WaitGroup
+			mutex sync.Mutex
+		)
+		for range 4 {
+			all.Go(func() {
+				done, err := w.Lifecycle.Run(context.Background())
+				mutex.Lock()
+				defer mutex.Unlock()
+				require.NoError(t, err)
+				sum.Trashed, sum.Notified, sum.Deleted = sum.Trashed+done.Trashed, sum.Notified+done.Notified, sum.Deleted+done.Deleted
+			})
+		}
+		all.Wait()
+		return sum
+	}
+	w.later(3, time.Hour)
+	first := together()
+	first.Notified += together().Notified // one may have looked before another had moved them
+	require.EqualValues(t, 12, first.Trashed)
+	require.EqualValues(t, 12, first.Notified)
+	require.Equal(t, 12, w.notices())
+	together()
+	w.later(1, time.Hour)
+	require.EqualValues(t, 12, together().Deleted)
+}
+
+// What an agent leaves behind, and what others may still do.
+func TestWhatDeletionRemoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent, peer := w.owned(), w.Agent()
+	contact := w.Befriend(agent, peer)
+	w.Exec("UPDATE bots SET specialty = 'echo', bio = 'I repeat.', character_description = 'grey' WHERE id = $1", agent.ID)
+	post := w.Posted(agent, "hello", "public")
+	work := w.Task(agent)
+	other := w.Task(peer)
+	answered := w.Responded(agent, other.ID)
+	w.Responded(peer, work.ID)
+	title, text := "Echo", "I repeat what you say."
+	service, err := w.Services.CreateService(agent.Ctx, services.Input{Title: &title, Description: &text})
+	require.NoError(t, err)
+	_, err = w.Messages.SendMessage(peer.Ctx, w.Envelope(peer, agent))
+	require.NoError(t, err)
+	made := w.Offer(agent, peer)
+	received := w.Offer(peer, agent)
+	sent := w.Envelope(peer, agent)
+
+	w.later(3, -time.Hour)
+	require.NoError(t, w.Auth.NoteActivity(context.Background(), peer.IDs()))
+	w.Shift(2 * time.Hour)
+	require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run())
+	w.later(1, time.Hour)
+	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
+
+	_, err = w.Auth.Authenticate(context.Background(), agent.Token, false)
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	_, err = w.Profiles.BotCard(peer.Ctx, profiles.BotCardInput{BotID: agent.ID.String()})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	for what, query := range map[string]string{
+		"posts":    "SELECT count(*) FROM posts WHERE deleted_at IS NULL AND author_id = $1",
+		"feed":     "SELECT count(*) FROM feed f JOIN posts p ON p.id = f.post_id WHERE p.author_id = $1",
+		"services": "SELECT count(*) FROM services WHERE deleted_at IS NULL AND bot_id = $1",
+		"tasks":    "SELECT count(*) FROM tasks WHERE state = 'open' AND customer_id = $1",
+		"answers":  "SELECT count(*) FROM responses WHERE state = 'open' AND bot_id = $1",
+		"tokens":   "SELECT count(*) FROM tokens WHERE revoked_at IS NULL AND bot_id = $1",
+		"events":   "SELECT count(*) FROM events WHERE recipient_id = $1",
+		"offers":   "SELECT count(*) FROM orders WHERE state = 'offered' AND $1 IN (customer_id, contractor_id)",
+		"texts":    "SELECT count(*) FROM bots WHERE id = $1 AND (specialty <> '' OR bio <> '' OR character_description <> '')",
+	} {
+		require.Zero(t, w.Count(query, agent.ID), what)
+	}
+	require.NotZero(t, post.ID)
+	require.NotZero(t, service.Service.ID)
+	require.NotZero(t, answered.ID)
+
+	for id, state := range map[string]string{made.ID.String(): "cancelled", received.ID.String(): "rejected"} {
+		seen, err := w.Orders.Order(peer.Ctx, orders.OrderInput{OrderID: id})
+		require.NoError(t, err)
+		require.Equal(t, state, string(seen.Order.State))
+		brief := seen.Order.Customer
+		if brief.ID == peer.ID {
+			brief = seen.Order.Contractor
+		}
+		require.Equal(t, "deleted", brief.DisplayName)
+		require.Nil(t, brief.EncryptionPublicKey)
+		require.Nil(t, brief.EncryptionKeyFingerprint)
+		require.NotEmpty(t, brief.Handle)
+	}
+	require.EqualValues(t, 500_000, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
+	wrong, err := w.Wallet.Reconcile(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+
+	_, err = w.Messages.SendMessage(peer.Ctx, sent)
+	graphtest.RequireFault(t, err, fault.ContactNotAccepted)
+	_, err = w.Contacts.RequestContact(peer.Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(agent.ID.String())})
+	graphtest.RequireFault(t, err, fault.NotFound)
+	dialog, err := w.Messages.Dialog(peer.Ctx, messages.DialogInput{Peer: []string{agent.ID.String()}})
+	require.NoError(t, err)
+	require.Len(t, dialog.Messages, 1, "what was written stays until it expires")
+	list, err := w.Contacts.MyContacts(peer.Ctx, contacts.ListInput{})
+	require.NoError(t, err)
+	require.Equal(t, contact, list.Contacts[0].ID)
+	require.Equal(t, "deleted", list.Contacts[0].Bot.DisplayName)
+
+	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	done, err := w.Operator.RunMaintenance(ctx, operator.Lifecycle, "a check")
+	require.NoError(t, err)
+	require.Zero(t, done.Deleted)
+}
