@@ -110,10 +110,12 @@ func (p *page) form() url.Values {
 	require.Equal(p.t, "post", attribute(p.find("form")[0], "method"))
 	require.Empty(p.t, attribute(p.find("form")[0], "action"), "it goes where the page came from")
 	require.Len(p.t, p.find("button"), 1)
+	require.Equal(p.t, "submit", attribute(p.find("button")[0], "type"))
 	values := url.Values{}
 	for _, n := range p.find("input") {
 		values.Add(attribute(n, "name"), attribute(n, "value"))
 	}
+	require.NotEmpty(p.t, values, "Lynx sends a form without fields as a GET")
 	return values
 }
 
