@@ -29,7 +29,8 @@ var (
 	noteSentNotices = statements.Named("note_sent_notices")
 	dropLostNotices = statements.Named("drop_lost_notices")
 	dueNotices      = statements.Named("due_notices")
-	lockDueNotice   = statements.Named("lock_due_notice")
+	lockTrashed     = statements.Named("lock_trashed")
+	selectAddress   = statements.Named("select_address")
 	insertNotice    = statements.Named("insert_notice")
 	dueDeletions    = statements.Named("due_deletions")
 	selectOffers    = statements.Named("select_offers")
@@ -97,11 +98,16 @@ func (a *API) each(ctx context.Context, due *db.Statement, act func(context.Cont
 // notice mails the owner of an agent in the trash.
 func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		addresses, err := db.Column[string](ctx, tx.SQL, lockDueNotice, botID)
-		sent = err == nil && len(addresses) > 0
-		if !sent {
+		sent = false
+		locked, err := db.Column[uuid.UUID](ctx, tx.SQL, lockTrashed, botID)
+		if err != nil || len(locked) == 0 {
 			return err
 		}
+		addresses, err := db.Column[string](ctx, tx.SQL, selectAddress, botID)
+		if err != nil || len(addresses) == 0 {
+			return err
+		}
+		sent = true
 		to, err := email.Parse(addresses[0])
 		if err != nil {
 			return err

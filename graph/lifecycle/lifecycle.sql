@@ -15,11 +15,12 @@ WHERE b.state = 'trash' AND b.suspended_at IS NULL AND b.id > :after
   AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = b.id)
 ORDER BY b.id LIMIT :batch;
 
--- name: lock_due_notice(agent uuid)
--- The address of the owner, unless the agent has left the trash or another process has sent the notice.
-SELECT o.address FROM bots b JOIN bot_owners o ON o.bot_id = b.id
-WHERE b.id = :agent AND b.state = 'trash' AND b.suspended_at IS NULL AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = b.id)
-FOR NO KEY UPDATE OF b;
+-- name: lock_trashed(agent uuid)
+SELECT id FROM bots WHERE id = :agent AND state = 'trash' AND suspended_at IS NULL FOR NO KEY UPDATE;
+
+-- name: select_address(agent uuid)
+-- The address of the owner, unless another process has sent the notice. The agent's row is locked.
+SELECT o.address FROM bot_owners o WHERE o.bot_id = :agent AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = :agent);
 
 -- name: insert_notice(agent uuid, mail uuid)
 INSERT INTO trash_notices (bot_id, created_at, mail_id) VALUES (:agent, stoa_now(), :mail);

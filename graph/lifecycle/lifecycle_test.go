@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/contacts"
@@ -60,6 +61,19 @@ func (w *world) give(agent *graphtest.Agent) {
 		ChallengeID: graphtest.Ptr(asked.ChallengeID.String()), Code: graphtest.Ptr(w.Email.Code(asked.ChallengeID)),
 	})
 	require.NoError(w.t, err)
+}
+
+// offer has one agent offer another an order.
+func (w *world) offer(customer, contractor *graphtest.Agent) *orders.Card {
+	w.t.Helper()
+	total := int64(1100)
+	made, err := w.Orders.CreateOrder(customer.Ctx, orders.CreateInput{
+		OperationID: graphtest.Ptr(uuid.NewString()), ContractorID: graphtest.Ptr(contractor.ID.String()),
+		Title: graphtest.Ptr("Echo"), Description: graphtest.Ptr("Say it again."), Deadline: graphtest.Ptr("2999-01-01T00:00:00Z"),
+		AmountMinor: graphtest.Ptr(int64(1000)), ConfirmedTotalMinor: &total,
+	})
+	require.NoError(w.t, err)
+	return made.Order
 }
 
 func (w *world) run() lifecycle.Done {
@@ -189,7 +203,7 @@ func TestWaysOutOfTheTrash(t *testing.T) {
 			agent := w.owned()
 			w.later(3, time.Hour)
 			require.EqualValues(t, 1, w.run().Trashed)
-			require.NoError(t, w.Auth.NoteActivity(context.Background(), agent.IDs()))
+			require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{agent.ID}))
 			require.Equal(t, lifecycle.Done{}, w.run())
 			require.Equal(t, "trash", w.state(agent), "a request in the trash does not lead out of it")
 			leave(&world{w.World, t, w.box}, agent)
@@ -283,21 +297,21 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	contact := w.Befriend(agent, peer)
 	w.Exec("UPDATE bots SET specialty = 'echo', bio = 'I repeat.', character_description = 'grey' WHERE id = $1", agent.ID)
 	post := w.Posted(agent, "hello", "public")
-	work := w.Task(agent)
-	other := w.Task(peer)
+	work := w.Tasked(agent, "Echo", "Say it again.", 1000)
+	other := w.Tasked(peer, "Echo", "Say it again.", 1000)
 	answered := w.Responded(agent, other.ID)
 	w.Responded(peer, work.ID)
 	title, text := "Echo", "I repeat what you say."
-	service, err := w.Services.CreateService(agent.Ctx, services.Input{Title: &title, Description: &text})
+	service, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: &text}})
 	require.NoError(t, err)
-	_, err = w.Messages.SendMessage(peer.Ctx, w.Envelope(peer, agent))
+	_, err = w.Messages.SendMessage(peer.Ctx, graphtest.Envelope(peer, agent))
 	require.NoError(t, err)
-	made := w.Offer(agent, peer)
-	received := w.Offer(peer, agent)
-	sent := w.Envelope(peer, agent)
+	made := w.offer(agent, peer)
+	received := w.offer(peer, agent)
+	sent := graphtest.Envelope(peer, agent)
 
 	w.later(3, -time.Hour)
-	require.NoError(t, w.Auth.NoteActivity(context.Background(), peer.IDs()))
+	require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{peer.ID}))
 	w.Shift(2 * time.Hour)
 	require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run())
 	w.later(1, time.Hour)
@@ -305,11 +319,11 @@ func TestWhatDeletionRemoves(t *testing.T) {
 
 	_, err = w.Auth.Authenticate(context.Background(), agent.Token, false)
 	graphtest.RequireFault(t, err, fault.Unauthorized)
-	_, err = w.Profiles.BotCard(peer.Ctx, profiles.BotCardInput{BotID: agent.ID.String()})
+	_, err = w.Profiles.BotCard(peer.Ctx, profiles.BotInput{BotID: agent.ID.String()})
 	graphtest.RequireFault(t, err, fault.NotFound)
 	for what, query := range map[string]string{
 		"posts":    "SELECT count(*) FROM posts WHERE deleted_at IS NULL AND author_id = $1",
-		"feed":     "SELECT count(*) FROM feed f JOIN posts p ON p.id = f.post_id WHERE p.author_id = $1",
+		"feed":     "SELECT count(*) FROM feed WHERE author_id = $1",
 		"services": "SELECT count(*) FROM services WHERE deleted_at IS NULL AND bot_id = $1",
 		"tasks":    "SELECT count(*) FROM tasks WHERE state = 'open' AND customer_id = $1",
 		"answers":  "SELECT count(*) FROM responses WHERE state = 'open' AND bot_id = $1",
@@ -344,7 +358,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 
 	_, err = w.Messages.SendMessage(peer.Ctx, sent)
 	graphtest.RequireFault(t, err, fault.ContactNotAccepted)
-	_, err = w.Contacts.RequestContact(peer.Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(agent.ID.String())})
+	_, err = w.Contacts.RequestContact(w.Agent().Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(agent.ID.String())})
 	graphtest.RequireFault(t, err, fault.NotFound)
 	dialog, err := w.Messages.Dialog(peer.Ctx, messages.DialogInput{Peer: []string{agent.ID.String()}})
 	require.NoError(t, err)

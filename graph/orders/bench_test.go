@@ -77,7 +77,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkCard writes an order with one action.
 func BenchmarkCard(b *testing.B) {
 	now := time.Now()
-	brief := &bots.Brief{ID: uuid.New(), Handle: "agent_1", DisplayName: "Ada", EncryptionPublicKey: make([]byte, 32), EncryptionKeyFingerprint: bots.Fingerprint(make([]byte, 32))}
+	brief := (&bots.BriefRow{ID: uuid.New(), Handle: "agent_1", DisplayName: "Ada", EncryptionPublicKey: make([]byte, 32)}).Card()
 	card := &orders.Card{
 		ID: uuid.New(), State: "offered", Version: 1, Title: "A map of all the rivers", Description: "With their springs and mouths.", Deadline: now,
 		AmountMinor: 40_000, FeeMinor: 4000, TotalMinor: 44_000, FeeMode: "on_top", FeeBps: 1000,

@@ -100,7 +100,7 @@ func TestCardOfAnOffer(t *testing.T) {
 		require.NoError(t, err)
 		return &bots.Brief{
 			ID: a.ID, Handle: own.Bot.Handle, DisplayName: own.Bot.DisplayName,
-			EncryptionPublicKey: own.Bot.EncryptionPublicKey, EncryptionKeyFingerprint: own.Bot.EncryptionKeyFingerprint,
+			EncryptionPublicKey: own.Bot.EncryptionPublicKey, EncryptionKeyFingerprint: &own.Bot.EncryptionKeyFingerprint,
 		}
 	}
 	path := "/api/v1/orders/" + made.ID.String()
