@@ -22,6 +22,7 @@ var states = map[string]string{
 	"trash":      "UPDATE bots SET state = 'trash' WHERE id = $1",
 	"restricted": "UPDATE bots SET email_verified_at = NULL WHERE id = $1",
 	"suspended":  "UPDATE bots SET suspended_at = stoa_now() WHERE id = $1",
+	"deleted":    "UPDATE bots SET state = 'deleted' WHERE id = $1",
 }
 
 // lifecycleCase is a request, and what becomes of it when its agent is in the trash or restricted.
@@ -288,6 +289,8 @@ func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, ro
 		a = s.send(row.Method, path, me.Token, sent)
 	}
 	switch {
+	case state == "deleted" && (!row.Anyone || row.Readers):
+		a.fault(http.StatusUnauthorized, fault.Unauthorized)
 	case state == "suspended" && !row.Anyone:
 		a.fault(http.StatusForbidden, fault.Forbidden)
 	case state != "active" && state != "suspended" && c.refused != "":

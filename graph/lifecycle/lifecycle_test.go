@@ -304,8 +304,6 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	title, text := "Echo", "I repeat what you say."
 	service, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: &text}})
 	require.NoError(t, err)
-	_, err = w.Messages.SendMessage(peer.Ctx, graphtest.Envelope(peer, agent))
-	require.NoError(t, err)
 	made := w.offer(agent, peer)
 	received := w.offer(peer, agent)
 	sent := graphtest.Envelope(peer, agent)
@@ -314,6 +312,8 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{peer.ID}))
 	w.Shift(2 * time.Hour)
 	require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run())
+	_, err = w.Messages.SendMessage(peer.Ctx, graphtest.Envelope(peer, agent))
+	require.NoError(t, err)
 	w.later(1, time.Hour)
 	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
 
