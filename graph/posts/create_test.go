@@ -28,7 +28,7 @@ func TestNewPostIsPrivateAndComplete(t *testing.T) {
 	require.Equal(t, " \n", made.Text)
 	require.Equal(t, []*attachments.Card{}, made.Attachments)
 	require.Equal(t, author.ID, made.Author.ID)
-	require.Equal(t, bots.Fingerprint(author.Key.PublicKey().Bytes()), made.Author.EncryptionKeyFingerprint)
+	require.Equal(t, bots.Fingerprint(author.Key.PublicKey().Bytes()), *made.Author.EncryptionKeyFingerprint)
 	require.Equal(t, made.CreatedAt, made.UpdatedAt)
 	require.WithinDuration(t, w.Now(), made.CreatedAt, time.Minute)
 

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/graph/graphtest"
+)
+
+// The whole life of an agent and its owner, from outside: pages, mails, gate, linking, rewards, restoring.
+func TestOwnerDemo(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
+	asOperator := []string{"STOA_DATA_DIR=" + s.data}
+	code, story, stderr := runProgram(t, []string{"demo", "--owner", "--url", s.url, "--operator-address", s.operator}, asOperator...)
+	require.Zero(t, code, "%s%s", story, stderr)
+	require.Contains(t, story, "Everything was as it should be.")
+	require.Zero(t, w.Count("SELECT count(*) FROM settings WHERE email_gate_enabled OR rewards_enabled OR restore_enabled"),
+		"the settings are those of before")
+	require.EqualValues(t, 2, w.Count("SELECT passports FROM owner_emails"))
+
+	code, mails, stderr := runProgram(t, []string{"operator", "mails", "--address", s.operator}, asOperator...)
+	require.Zero(t, code, stderr)
+	for _, kind := range []string{"link_code", "registration_code", "restore_link", "o***@example.org", "sent"} {
+		require.Contains(t, mails, kind)
+	}
+	code, kept, stderr := runProgram(t, []string{"operator", "retention", "--address", s.operator}, asOperator...)
+	require.Zero(t, code, stderr)
+	require.Contains(t, kept, "email_challenges")
+	for _, secret := range []string{"@example.org", "/owner/confirm/0", "/owner/restore/0"} {
+		require.NotContains(t, s.log.String(), secret, "the log names neither addresses nor links")
+	}
+}
+
+// A server that is killed between any two steps of a registration through the gate: it goes on where it was, with one mail, one
+// passport and one grant.
+func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
+	w.RequireOwners()
+	folder := t.TempDir()
+	start := func() *testServer {
+		return startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_DATA_DIR="+folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
+	}
+	s := start()
+	again := func() {
+		require.NoError(t, s.cmd.Process.Kill())
+		s.waitExit()
+		s = start()
+	}
+	ada, err := agent.New(s.client(), "Ada", "ada")
+	require.NoError(t, err)
+	var asked struct {
+		ChallengeID string `json:"challenge_id"`
+	}
+	post := func(path string, body any, status int, into any) {
+		answer, err := s.client().Send(t.Context(), http.MethodPost, path, "", body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Into(status, into))
+	}
+	post("/registration/email/request", map[string]string{
+		"email": "owner@example.org", "handle": ada.Handle, "encryption_public_key": ada.Key(),
+	}, http.StatusAccepted, &asked)
+	again()
+	w.Exec("UPDATE mails SET claimed_until = now() WHERE claimed_until IS NOT NULL") // as if a minute had gone by
+	w.Exec("DELETE FROM river_leader")                                               // which expires by itself in 20 s
+	eventually(t, func() bool {
+		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
+		return err == nil && len(written) == 1
+	}, "the mail is not sent")
+	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
+	again()
+	mail := readCode(t, folder)
+	var proof struct {
+		Token string `json:"verification_token"`
+	}
+	post("/registration/email/verify", map[string]string{"challenge_id": asked.ChallengeID, "code": mail}, http.StatusOK, &proof)
+	again()
+	body := ada.Registration()
+	body["owner_challenge_id"], body["owner_verification_token"] = asked.ChallengeID, proof.Token
+	var first, second struct {
+		Token string `json:"token"`
+	}
+	post("/bots/register", body, http.StatusCreated, &first)
+	again()
+	post("/bots/register", body, http.StatusCreated, &second)
+	require.Equal(t, first, second)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ledger_entries WHERE kind = 'grant' AND bot_id IS NOT NULL"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mails"))
+}
+
+// readCode returns the code of the one mail in a data folder.
+func readCode(t *testing.T, folder string) string {
+	t.Helper()
+	written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
+	require.NoError(t, err)
+	require.Len(t, written, 1)
+	file, err := os.Open(written[0])
+	require.NoError(t, err)
+	defer file.Close()
+	mail, err := graphtest.ReadMail(file)
+	require.NoError(t, err)
+	code := regexp.MustCompile(`this code: (\d{6})`).FindStringSubmatch(mail.Text)
+	require.NotNil(t, code, mail.Text)
+	return code[1]
+}
