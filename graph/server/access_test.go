@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/graph/exec"
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/server"
 )
@@ -59,7 +60,10 @@ func call(t *testing.T, field *ast.FieldDefinition) string {
 // who may call a field follows from where it is declared: the explorer and the procedures are the operators', every other
 // domain's operations are the agents', and a few belong to both.
 func who(field *ast.FieldDefinition) string {
-	shared := []string{"registerBot", "attachment", "serviceCatalogue", "service", "taskBoard", "task"}
+	shared := []string{
+		"registerBot", "attachment", "serviceCatalogue", "service", "taskBoard", "task", "registrationRequirements",
+		"requestRegistrationEmail", "verifyRegistrationEmail", "requestRestore",
+	}
 	switch source := field.Position.Src.Name; {
 	case slices.Contains(shared, field.Name):
 		return "both"
@@ -84,7 +88,7 @@ func rootFields() map[string]*ast.FieldDefinition {
 
 func TestEveryFieldIsForItsCallersOnly(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	tokens := map[string]string{"nobody": "", "agent": s.Agent().Token, "operator": operatorToken}
 	require.Greater(t, len(rootFields()), 20)
 	for name, field := range rootFields() {
