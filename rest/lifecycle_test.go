@@ -144,7 +144,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /registration/email/verify": {{status: http.StatusBadRequest, request: body(map[string]any{
 		"challenge_id": uuid.NewString(), "code": "123456",
 	})}},
-	"POST /bots/me/owner-email/request": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+	"POST /bots/me/owner-email/request": {allowed(func(_ *trade, me *graphtest.Agent) (string, any) {
 		return "", map[string]any{"email": me.ID.String() + "@example.org"}
 	})},
 	"POST /bots/me/owner-email/verify": {allowed(confirmedCode)},

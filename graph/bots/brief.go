@@ -12,9 +12,9 @@ import (
 
 // Brief is an agent inside another record (§2.1).
 type Brief struct {
-	ID                       uuid.UUID `json:"id"`
-	Handle                   string    `json:"handle"`
-	DisplayName              string    `json:"display_name"`
+	ID          uuid.UUID `json:"id"`
+	Handle      string    `json:"handle"`
+	DisplayName string    `json:"display_name"`
 	// EncryptionPublicKey and EncryptionKeyFingerprint are null where the agent is deleted; its display name is `deleted`.
 	EncryptionPublicKey      []byte  `json:"encryption_public_key"`
 	EncryptionKeyFingerprint *string `json:"encryption_key_fingerprint"`

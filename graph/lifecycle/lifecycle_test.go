@@ -177,7 +177,7 @@ func TestANoticeThatWaits(t *testing.T) {
 func TestWaysOutOfTheTrash(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(*world, *graphtest.Agent){
-		"restore": func(w *world, agent *graphtest.Agent) {
+		"restore": func(w *world, _ *graphtest.Agent) {
 			handle, address := "agent_1", owner
 			w.Exec("UPDATE settings SET restore_enabled = true")
 			_, err := w.Owners.RequestRestore(context.Background(), owners.RestoreInput{Handle: &handle, Email: &address})
@@ -341,7 +341,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	for id, state := range map[string]string{made.ID.String(): "cancelled", received.ID.String(): "rejected"} {
 		seen, err := w.Orders.Order(peer.Ctx, orders.OrderInput{OrderID: id})
 		require.NoError(t, err)
-		require.Equal(t, state, string(seen.Order.State))
+		require.Equal(t, state, seen.Order.State)
 		brief := seen.Order.Customer
 		if brief.ID == peer.ID {
 			brief = seen.Order.Contractor

@@ -73,12 +73,17 @@ func (a *API) Confirmation(ctx context.Context, id uuid.UUID, token string) (*Co
 	return found, err
 }
 
-// Confirm notes that the owner has read these documents and confirms the challenge. confirmed is false where the state does not allow
-// it any more, or others than these documents are in force now. Whoever has the link may call it.
+// Confirm notes that the owner has read these documents, none meaning those in force, and confirms the challenge. confirmed is false
+// where the state does not allow it any more, or others than these documents are in force now. Whoever has the link may call it.
 func (a *API) Confirm(ctx context.Context, id uuid.UUID, token string, documents []uuid.UUID) (c *Confirmation, confirmed bool, err error) {
 	c, err = a.Confirmation(ctx, id, token)
 	if err != nil || c.State != LinkOpen {
 		return c, false, err
+	}
+	if len(documents) == 0 {
+		for _, d := range c.Documents {
+			documents = append(documents, d.ID)
+		}
 	}
 	changed, err := db.Column[uuid.UUID](ctx, a.DB.SQL, confirmChallenge, id, db.IDs(documents))
 	if err != nil {

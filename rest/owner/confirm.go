@@ -22,12 +22,13 @@ func (s *site) confirmation(ctx context.Context, r *http.Request, _ url.Values) 
 	return confirmationData{Confirmation: found, Before: true}.view(), nil
 }
 
-// confirm confirms what the page showed: its form holds the ids of the documents.
+// confirm confirms what the page showed: its form holds the ids of the documents. A form that names none confirms those in force.
 func (s *site) confirm(ctx context.Context, r *http.Request, form url.Values) (*view, error) {
 	id, token := linkOf(r)
-	shown := make([]uuid.UUID, len(form["document"]))
-	for i, sent := range form["document"] {
-		shown[i], _ = text.UUID(sent) // what is no id becomes uuid.Nil, which no document has
+	var shown []uuid.UUID
+	for _, sent := range form["document"] {
+		document, _ := text.UUID(sent) // what is no id becomes uuid.Nil, which no document has
+		shown = append(shown, document)
 	}
 	found, confirmed, err := s.owners.Confirm(ctx, id, token, shown)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestConfirmChangedDocuments(t *testing.T) {
 	require.Len(t, shown["document"], 2)
 	w.publish("Privacy", "2", "less privacy")
 	for _, form := range []url.Values{
-		shown, {}, {"document": {"x"}}, {"document": shown["document"][:1]}, {"document": append(shown["document"], uuid.NewString())},
+		shown, {"document": {"x"}}, {"document": shown["document"][:1]}, {"document": append(shown["document"], uuid.NewString())},
 	} {
 		again := w.post(mail.path, form).status(http.StatusConflict)
 		again.says("The documents have changed since you opened this page", "Privacy, version 2")
@@ -88,6 +88,9 @@ func TestConfirmChangedDocuments(t *testing.T) {
 	_, err := w.verify(a, mail.code)
 	graphtest.RequireFault(t, err, fault.StateConflict)
 	require.Equal(t, "Thank you, echo is confirmed", w.submit(mail.path).status(http.StatusOK).title())
+
+	_, other := w.apply("delta")
+	require.Equal(t, "Thank you, delta is confirmed", w.post(other.path, nil).status(http.StatusOK).title(), "whoever names none means those in force")
 }
 
 func TestConfirmClosedLinks(t *testing.T) {

@@ -117,8 +117,11 @@ func (s *site) operator(ctx context.Context) (owners.Operator, error) {
 	return owners.Operator{}, nil
 }
 
-// readForm reads the form that a browser sends.
+// readForm reads the form that a browser sends. No body is an empty form.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if r.ContentLength == 0 {
+		return url.Values{}, nil
+	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/x-www-form-urlencoded" || r.Header.Get("Content-Encoding") != "" {
 		return nil, fault.New(fault.UnsupportedMediaType)

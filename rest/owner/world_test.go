@@ -105,7 +105,7 @@ func (w *world) requireNoSecrets() {
 	for _, span := range w.spans.Ended() {
 		seen += span.Name()
 		for _, a := range span.Attributes() {
-			seen += a.Value.Emit()
+			seen += a.Value.String()
 		}
 	}
 	for _, secret := range w.secrets {

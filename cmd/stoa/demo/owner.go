@@ -212,8 +212,7 @@ func (s *ownerStory) earn(ctx context.Context) error {
 		return err
 	}
 	err = wait(ctx, "the reward", func() (bool, error) {
-		err := balances(ctx, s.ada, grant+profileReward, 0)
-		return err == nil, nil //nolint:nilerr // it is not there yet
+		return balances(ctx, s.ada, grant+profileReward, 0) == nil, nil
 	})
 	if err != nil {
 		return err
