@@ -20,7 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"go.opentelemetry.io/otel/trace"
 
@@ -46,13 +45,16 @@ type Config struct {
 	Inspector *inspection.Inspector
 	// BackUp makes a backup when one is due; nil where the process keeps none.
 	BackUp func(context.Context) error
+
+	// Clock is the database's time.
+	Clock *Clock
 }
 
 const (
-	// rescueAfter is when a job counts as lost whose process has died, unless its own timeout is longer.
-	rescueAfter = 5 * time.Minute
 	// jobTimeout is what a job may take whose row in the table does not say.
 	jobTimeout = time.Minute
+	// rescueAfter is when a job whose process has died is run again, unless its own timeout is longer.
+	rescueAfter = jobTimeout
 	// softStop is how long jobs in hand may go on after Stop before they are told to end.
 	softStop = 3 * time.Second
 	// keepCompleted is short, because a job a second leaves a row each; the dashboard shows some of the hourly ones.
@@ -79,7 +81,7 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 	if c.Inspector == nil {
 		c.Inspector = new(inspection.Inspector)
 	}
-	driver, listener, err := newDriver(c.DB.SQL, c.URL)
+	driver, listener, err := newDriver(c.DB.SQL, c.Clock, c.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +95,7 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 		Queues:               make(map[string]river.QueueConfig, len(queues)),
 		RescueStuckJobsAfter: rescueAfter,
 		SoftStopTimeout:      softStop,
+		Test:                 river.TestConfig{Time: c.Clock}, // River knows no other way to be told the time
 		Workers:              river.NewWorkers(),
 	}
 	for name, workers := range queues {
@@ -143,7 +146,7 @@ func (j *Jobs) Healthy(context.Context) error {
 // driver is River's driver over database/sql, which cannot listen, with the listener of its driver for pgx. So jobs are inserted
 // in the transactions of everything else and still begin at once.
 type driver struct {
-	*riverdatabasesql.Driver
+	inserter
 	listening *riverpgxv5.Driver
 }
 
@@ -156,7 +159,11 @@ func (d driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver
 }
 
 // newDriver also returns the pool that the listener takes its one connection from; nothing is connected yet.
-func newDriver(database *sql.DB, url string) (driver, *pgxpool.Pool, error) {
+func newDriver(database *sql.DB, clock *Clock, url string) (driver, *pgxpool.Pool, error) {
+	url, err := db.ConnectionURL(url)
+	if err != nil {
+		return driver{}, nil, fmt.Errorf("jobs: %w", err)
+	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return driver{}, nil, fmt.Errorf("jobs: %w", err)
@@ -167,7 +174,7 @@ func newDriver(database *sql.DB, url string) (driver, *pgxpool.Pool, error) {
 	if err != nil {
 		return driver{}, nil, fmt.Errorf("jobs: %w", err)
 	}
-	return driver{riverdatabasesql.New(database), riverpgxv5.New(pool)}, pool, nil
+	return driver{newInserter(database, clock), riverpgxv5.New(pool)}, pool, nil
 }
 
 // riverLog logs River's information as debugging messages: it counts jobs every few seconds.

@@ -36,6 +36,7 @@ const (
 type world struct {
 	*graphtest.World
 	t     testing.TB
+	clock *jobs.Clock
 	mu    sync.Mutex
 	woken []uuid.UUID
 	log   bytes.Buffer
@@ -44,6 +45,9 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	h := &world{World: graphtest.New(t), t: t}
+	var err error
+	h.clock, err = jobs.NewClock(t.Context(), h.DB.SQL)
+	require.NoError(t, err)
 	store, err := attachments.OpenStore(context.Background(), "", t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -76,7 +80,7 @@ func (h *world) wokenSince() []uuid.UUID {
 }
 
 func (h *world) config() jobs.Config {
-	return jobs.Config{Graph: h.Graph, DB: h.DB, URL: h.URL, Logger: slog.New(slog.NewTextHandler(h, nil))}
+	return jobs.Config{Graph: h.Graph, DB: h.DB, URL: h.URL, Clock: h.clock, Logger: slog.New(slog.NewTextHandler(h, nil))}
 }
 
 // start works jobs without ever polling.
@@ -194,7 +198,7 @@ func TestAnUnbalancedLedgerRaisesTheAlarm(t *testing.T) {
 func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	enqueue, err := jobs.NewEnqueue(h.DB, slog.New(slog.NewTextHandler(h, nil)))
+	enqueue, err := jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.NewTextHandler(h, nil)))
 	require.NoError(t, err)
 	ask := func(outcome error) error {
 		return h.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
@@ -220,7 +224,7 @@ func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 func TestRewardsAreGrantedByJobs(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	enqueue, err := jobs.NewEnqueue(h.DB, slog.New(slog.NewTextHandler(h, nil)))
+	enqueue, err := jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.NewTextHandler(h, nil)))
 	require.NoError(t, err)
 	h.Onboarding.Enqueue, h.Operator.Enqueue = enqueue, enqueue
 	earner, early := h.Agent(), h.Agent()

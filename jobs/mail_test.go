@@ -29,16 +29,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 		}
 		return nil
 	}}
-	h.Email.Mailer, h.Email.From = box, &netmail.Address{Address: "stoa@stoa.example"}
-	insert, err := jobs.NewEnqueue(h.DB, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	h.Email.InsertJob = insert
-	to, err := email.Parse("ada@example.org")
-	require.NoError(t, err)
-	require.NoError(t, h.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		_, err := h.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTest, To: to})
-		return err
-	}))
+	h.enqueueMail(box)
 	running := h.start()
 	const snoozed = `SELECT count(*) FROM river_job WHERE kind = 'send_mail' AND queue = 'mail' AND state = 'scheduled'
 		AND scheduled_at > now() + interval '3 seconds' AND attempt < max_attempts
@@ -51,4 +42,57 @@ func TestMailIsTriedAgain(t *testing.T) {
 	h.start()
 	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM mails WHERE sent_at IS NOT NULL") == 1 }, patience, 10*time.Millisecond)
 	require.Len(t, box.To("ada@example.org"), 1)
+}
+
+// When an attempt is made again is written in the database's time, whatever the clock of the host says.
+func TestRetriesGoByTheClockOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	require.WithinDuration(t, time.Now(), h.clock.Now(), time.Second, "both are on this machine")
+
+	h.enqueueMail(&graphtest.Mailbox{Refuse: func(*email.Message) error { return errors.New("451 later") }})
+	config := h.config()
+	config.Clock = jobs.Ahead(time.Hour)
+	running, err := jobs.Start(t.Context(), config)
+	require.NoError(t, err)
+	const later = "SELECT count(*) FROM river_job WHERE kind = 'send_mail' AND state = 'scheduled' AND scheduled_at > now() + interval '1 hour'"
+	require.Eventually(t, func() bool { return h.Count(later) == 1 }, patience, 10*time.Millisecond)
+	require.NoError(t, running.Stop(t.Context()))
+}
+
+// When a job may begin is written in the database's time, too.
+func TestJobsBeginByTheClockOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	h.clock = jobs.Ahead(-time.Hour)
+	h.enqueueMail(new(graphtest.Mailbox))
+	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM river_job WHERE state = 'available' AND scheduled_at < now() - interval '59 minutes'"))
+}
+
+// A process that dies between taking the job of a mail and claiming the mail delays it by little more than the job's time limit.
+func TestTheJobOfADeadProcessIsRunAgain(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	box := new(graphtest.Mailbox)
+	h.enqueueMail(box)
+	h.Exec("UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '61 seconds', attempted_by = '{dead}'")
+	running, err := jobs.Start(t.Context(), h.config())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
+	require.Eventually(t, func() bool { return len(box.To("ada@example.org")) == 1 }, patience, 10*time.Millisecond)
+}
+
+// enqueueMail asks for a mail to ada@example.org, which goes to a box.
+func (h *world) enqueueMail(box *graphtest.Mailbox) {
+	h.t.Helper()
+	h.Email.Mailer, h.Email.From = box, &netmail.Address{Address: "stoa@stoa.example"}
+	insert, err := jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.DiscardHandler))
+	require.NoError(h.t, err)
+	h.Email.InsertJob = insert
+	to, err := email.Parse("ada@example.org")
+	require.NoError(h.t, err)
+	require.NoError(h.t, h.DB.Tx(h.t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := h.Email.Enqueue(ctx, tx, email.Mail{Kind: mail.KindTest, To: to})
+		return err
+	}))
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/rivertype"
 
 	"stoa/graph/attachments"
@@ -233,7 +232,7 @@ func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeou
 
 // NextRetry implements river.Worker: the next attempt follows soon, because a client waits for its result.
 func (w *worker[Args]) NextRetry(job *river.Job[Args]) time.Time {
-	return time.Now().Add(time.Duration(job.Attempt) * time.Second)
+	return w.config.Clock.Now().Add(time.Duration(job.Attempt) * time.Second)
 }
 
 // Work implements river.Worker: it runs the job, counts how it ended, and continues the trace of the request that asked for it.
@@ -258,9 +257,9 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err erro
 }
 
 // NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.
-func NewEnqueue(database *db.DB, logger *slog.Logger) (db.Enqueue, error) {
+func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue, error) {
 	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger}
-	client, err := river.NewClient(riverdatabasesql.New(database.SQL), config)
+	client, err := river.NewClient(newInserter(database.SQL, clock), config)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
