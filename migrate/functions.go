@@ -82,7 +82,7 @@ func applyFunctions(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit this does nothing
-	if _, err := tx.ExecContext(ctx, `SET LOCAL check_function_bodies = off;
+	if _, err := tx.ExecContext(ctx, `SET LOCAL check_function_bodies = off; SET LOCAL lock_timeout = '1s';
 		CREATE TABLE IF NOT EXISTS function_files (name text PRIMARY KEY, hash bytea NOT NULL)`); err != nil {
 		return err
 	}

@@ -4,6 +4,10 @@
 // The files of functions/ hold the current text of every function and trigger; those that changed are applied after them, all in one
 // transaction. River's own tables come last. An advisory lock lets one process at a time migrate, so any number of servers may start
 // against an empty database together.
+//
+// Two versions may work on one database while servers are replaced. A database that a newer version has migrated is left as it is and
+// counts as current: what a version needs stays until the next but one (README.md). No migration waits longer than a second for a table,
+// since everybody else would wait behind it; it then fails with SQLSTATE 55P03 and may be tried again.
 package migrate
 
 import (
@@ -15,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
@@ -27,14 +32,19 @@ var files embed.FS
 // lockKey is the advisory lock under which one process migrates.
 const lockKey = 7_061_001
 
-// Up applies what is missing. It may be called by any number of processes at once and does nothing when nothing is missing.
+// lockInterval is how often the lock is tried. A statement that waited for it would hold a snapshot, for whose end CREATE INDEX CONCURRENTLY
+// waits.
+const lockInterval = 200 * time.Millisecond
+
+// Up applies what is missing. It may be called by any number of processes at once and does nothing when nothing is missing
+// or a newer version has migrated.
 func Up(ctx context.Context, database *sql.DB) (err error) {
 	conn, err := database.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
+	if err := lock(ctx, conn); err != nil {
 		return fmt.Errorf("migrate: wait for another process: %w", err)
 	}
 	defer func() {
@@ -44,6 +54,13 @@ func Up(ctx context.Context, database *sql.DB) (err error) {
 	provider, err := newProvider(database)
 	if err != nil {
 		return err
+	}
+	applied, err := appliedVersion(ctx, database, provider)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if applied > newest(provider) {
+		return nil
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -61,18 +78,30 @@ func Up(ctx context.Context, database *sql.DB) (err error) {
 	return nil
 }
 
-// Current reports whether every migration and every function of this binary is applied.
+func lock(ctx context.Context, conn *sql.Conn) error {
+	for tick := time.NewTicker(lockInterval); ; {
+		var locked bool
+		err := conn.QueryRowContext(ctx, "SELECT pg_try_advisory_lock($1)", lockKey).Scan(&locked)
+		if err != nil || locked {
+			tick.Stop()
+			return err
+		}
+		<-tick.C
+	}
+}
+
+// Current reports whether every migration and every function of this binary is applied, or a newer version has migrated.
 func Current(ctx context.Context, database *sql.DB) (bool, error) {
 	provider, err := newProvider(database)
 	if err != nil {
 		return false, err
 	}
-	pending, err := provider.HasPending(ctx)
+	applied, err := appliedVersion(ctx, database, provider)
 	if err != nil {
 		return false, fmt.Errorf("migrate: %w", err)
 	}
-	if pending {
-		return false, nil
+	if applied != newest(provider) {
+		return applied > newest(provider), nil
 	}
 	changed, err := changedFunctions(ctx, database)
 	if err != nil {

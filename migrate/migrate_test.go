@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"testing"
 
-	_ "github.com/lib/pq"
+	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -84,5 +84,45 @@ func TestMigrationsAtOnce(t *testing.T) {
 	for range 4 {
 		require.NoError(t, <-done)
 	}
+	requireCurrent(t, database, true)
+}
+
+// A server of an older version that starts beside newer ones changes nothing and is ready.
+func TestANewerVersionIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	const newer = "CREATE OR REPLACE FUNCTION stoa_now() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT 'epoch'::timestamptz $$"
+	_, err := database.ExecContext(t.Context(), newer+`; UPDATE function_files SET hash = '' WHERE name = 'functions/clock.sql';
+		INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`)
+	require.NoError(t, err)
+	requireCurrent(t, database, true)
+	require.NoError(t, migrate.Up(t.Context(), database))
+	var kept bool
+	require.NoError(t, database.QueryRowContext(t.Context(), "SELECT stoa_now() = 'epoch'").Scan(&kept))
+	require.True(t, kept)
+	steps, err := migrate.Plan(t.Context(), database)
+	require.NoError(t, err)
+	require.Empty(t, steps)
+}
+
+// A migration does not wait behind a long transaction, since everybody else would wait behind it: it fails, leaves the schema as it
+// was, and succeeds later.
+func TestATableInUse(t *testing.T) {
+	t.Parallel()
+	database := open(t)
+	_, err := database.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 11;
+		DROP TYPE registration_proof CASCADE; DROP TABLE trash_notices, restores, email_challenges, bot_owners, owner_emails CASCADE;
+		ALTER TABLE bots DROP CONSTRAINT bots_key; UPDATE function_files SET hash = ''`)
+	require.NoError(t, err)
+	use, err := database.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = use.ExecContext(t.Context(), "LOCK TABLE bots IN ACCESS SHARE MODE")
+	require.NoError(t, err)
+	var refused *pq.Error
+	require.ErrorAs(t, migrate.Up(t.Context(), database), &refused)
+	require.EqualValues(t, "55P03", refused.Code)
+	requireCurrent(t, database, false)
+	require.NoError(t, use.Rollback())
+	require.NoError(t, migrate.Up(t.Context(), database))
 	requireCurrent(t, database, true)
 }

@@ -1,6 +1,7 @@
 -- Mails to owners: to whom, about what, and what became of them. Codes, links and texts are never stored.
 
 -- +goose Up
+SET LOCAL lock_timeout = '1s';
 
 CREATE TABLE mails (
   id uuid PRIMARY KEY,
