@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/eventid"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
@@ -72,7 +73,7 @@ func (a *API) send(ctx context.Context, senderID uuid.UUID, e envelope) (*answer
 	quota := limits.Messages.Quota(a.Quotas)
 	var answers []*answer
 	err := a.DB.QueryUncancelled(ctx, db.Into(&answers), send.Text,
-		uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7()), senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
+		uuid.Must(uuid.NewV7()), eventid.New(e.recipientID), senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
 		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, quota, limits.Messages.Span.Seconds())
 	if err != nil {
 		return nil, err

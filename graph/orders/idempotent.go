@@ -12,6 +12,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/eventid"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/wire"
 	"stoa/graph/wallet"
@@ -204,7 +205,7 @@ func (s *snapshot) commitArgs(obliges bool, done step, op operation, made *Order
 	}
 	note, err := wire.Marshal(map[string]any{
 		"action": done.action, "participant_id": done.by, "reason": done.reason, "operation_id": op.id,
-		"ids": []uuid.UUID{newID(), newID(), newID(), newID()},
+		"ids": []uuid.UUID{newID(), newID(), eventid.New(s.CustomerID), eventid.New(s.ContractorID)},
 	})
 	if err != nil {
 		return nil, err

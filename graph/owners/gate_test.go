@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -89,7 +90,7 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	_, err = w.Bots.RegisterBot(anyone(), other)
 	requireFault(t, err, fault.InvalidInput)
 	other = in
-	other.OwnerVerificationToken = graphtest.Ptr("x" + (*in.OwnerVerificationToken)[1:])
+	other.OwnerVerificationToken = graphtest.Ptr(strings.ToUpper(*in.OwnerVerificationToken))
 	_, err = w.Bots.RegisterBot(anyone(), other)
 	requireFault(t, err, fault.InvalidInput)
 	other = in

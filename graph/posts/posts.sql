@@ -138,20 +138,23 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- missing in the feed (its private ones; all, while others do not see it; some, while the job is still adding them) are not in
 -- that index: the walk is as many rows shorter, and then those of them are added that are newer than where it ends. seen is the
 -- number of posts passed over, never more than skip, and the page is read from there. A caller with more such posts than skip
--- starts at the top.
+-- starts at the top. While no author is being hidden, the walk compares nothing.
 WITH missing AS MATERIALIZED (
-  SELECT count(*)::integer AS n FROM posts e
+  SELECT count(*)::integer AS n, (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden)) AS hiding FROM posts e
     WHERE e.author_id = :caller AND e.deleted_at IS NULL
       AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
         OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
           AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
 ), start AS MATERIALIZED (
   SELECT created_at, id, :skip::integer - n AS passed FROM missing, LATERAL (
+    SELECT e.created_at, e.id FROM feed e ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
+  ) newest WHERE n < :skip::integer AND NOT hiding
+  UNION ALL
+  SELECT created_at, id, :skip::integer - n FROM missing, LATERAL (
     SELECT e.created_at, e.id FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    WHERE e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden)
     ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
-  ) newest WHERE n < :skip::integer
+  ) newest WHERE n < :skip::integer AND hiding
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= :skip::integer
 ), seen AS MATERIALIZED (
@@ -188,19 +191,21 @@ ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: feed_deep_page_of_kind(caller uuid, skip integer, max bigint, kind text)
 WITH missing AS MATERIALIZED (
-  SELECT count(*)::integer AS n FROM posts e
+  SELECT count(*)::integer AS n, (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden)) AS hiding FROM posts e
     WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
       AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
         OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
           AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
 ), start AS MATERIALIZED (
   SELECT created_at, id, :skip::integer - n AS passed FROM missing, LATERAL (
+    SELECT e.created_at, e.id FROM feed e WHERE e.kind = :kind ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
+  ) newest WHERE n < :skip::integer AND NOT hiding
+  UNION ALL
+  SELECT created_at, id, :skip::integer - n FROM missing, LATERAL (
     SELECT e.created_at, e.id FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
-      AND e.kind = :kind
+    WHERE e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden) AND e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
-  ) newest WHERE n < :skip::integer
+  ) newest WHERE n < :skip::integer AND hiding
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= :skip::integer
 ), seen AS MATERIALIZED (

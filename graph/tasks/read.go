@@ -17,7 +17,7 @@ import (
 func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
 	f, refused := in.Check()
 	var list *TaskList
-	err := a.Reads.Run(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
+	err := a.Reads.RunStale(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
 		if refused != nil {
 			return refused
 		}
@@ -59,7 +59,7 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 		return nil, err
 	}
 	var s *snapshot
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
+	err = a.Reads.RunStale(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
 		s, err = read(ctx, on, callerOf(ctx), id)
 		return err
 	})

@@ -14,11 +14,14 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
+	"github.com/lib/pq"
 
 	"stoa/ent"
 	"stoa/graph/platform/db/prepared"
@@ -41,6 +44,10 @@ type Options struct {
 	Connections int
 	// StatementTimeout bounds each statement, instead of the URL or the settings of the session; 0 leaves those.
 	StatementTimeout time.Duration
+	// Pooled is for a URL that leads to a pooler in transaction mode.
+	Pooled bool
+	// Standby is for a URL that leads to a hot standby, which is only read.
+	Standby bool
 	// Traced makes a span of each statement of a traced request.
 	Traced bool
 }
@@ -60,13 +67,22 @@ func Open(url string, options Options) (*DB, error) {
 			return nil, fmt.Errorf("db: %w", err)
 		}
 	}
+	if options.Standby {
+		var err error
+		if url, err = withSettings(url, []setting{{"target_session_attrs", string(pq.TargetSessionAttrsAny)}}); err != nil {
+			return nil, err
+		}
+	}
 	dsn, err := withSession(url)
 	if err != nil {
-		return nil, fmt.Errorf("db: %w", err)
+		return nil, err
 	}
 	var settings []prepared.Option
 	if options.Clock != nil {
 		settings = append(settings, prepared.WithClock(options.Clock))
+	}
+	if options.Pooled {
+		settings = append(settings, prepared.TransactionPooling())
 	}
 	if options.Traced {
 		settings = append(settings, prepared.WithHook(tracing.Statement))
@@ -79,7 +95,7 @@ func Open(url string, options Options) (*DB, error) {
 	if size == 0 {
 		size = defaultConnections
 	}
-	pool := sql.OpenDB(connector)
+	pool := sql.OpenDB(primary{connector})
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(connectionIdleTime)
@@ -90,5 +106,21 @@ func Open(url string, options Options) (*DB, error) {
 // Close closes every connection.
 func (d *DB) Close() error { return d.SQL.Close() }
 
-// Ping reports whether the database answers.
-func (d *DB) Ping(ctx context.Context) error { return d.SQL.PingContext(ctx) }
+var errReadOnly = errors.New("db: the database is read-only; after a failover the primary must be reachable under the same URL")
+
+// Ping reports whether the database answers and can be written. A connection to a standby leaves the pool, so that the next one may
+// find the primary.
+func (d *DB) Ping(ctx context.Context) error {
+	conn, err := d.SQL.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // it only returns the connection to the pool
+	var readOnly bool
+	query := conn.QueryRowContext(ctx, "SELECT current_setting('transaction_read_only')::boolean")
+	if err := query.Scan(&readOnly); err != nil || !readOnly {
+		return err
+	}
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which is what it returns
+	return errReadOnly
+}

@@ -10,9 +10,12 @@ import (
 	"github.com/lib/pq"
 )
 
+// setting is a parameter of a connection string.
+type setting struct{ name, value string }
+
 // session are the settings of every connection. The timeouts, in milliseconds, bound how long one stuck statement, lock or transaction can
 // block others; each shows as service_unavailable, within RequestTimeout. Work that may take longer uses WithStatementTimeout.
-var session = []struct{ name, value string }{
+var session = []setting{
 	{"application_name", "stoa"},
 	{"timezone", "UTC"},
 	{"statement_timeout", "3500"},
@@ -20,15 +23,40 @@ var session = []struct{ name, value string }{
 	{"idle_in_transaction_session_timeout", "5000"},
 	// The server ends a statement whose connection was closed; the driver closes it to give a statement up.
 	{"client_connection_check_interval", "1000"},
-	{"connect_timeout", "4"}, // seconds
 	// No statement here runs long enough to make up for a compilation, but the estimates of a cached plan can claim so.
 	{"jit", "off"},
 }
 
-// withSession adds the session settings that the connection string, in either of its two forms, leaves open.
+// connectTimeout is how long connecting may take, in seconds, all hosts of a URL together: one that does not answer must leave time for
+// the next within RequestTimeout.
+const connectTimeout = 4
+
+// ConnectionURL adds to a connection string what every connection needs that it leaves open: it goes to a server that takes writes, and
+// gives a host up that does not answer.
+func ConnectionURL(dsn string) (string, error) {
+	config, err := pq.NewConfig(dsn)
+	if err != nil {
+		return "", fmt.Errorf("db: %w", err)
+	}
+	return withSettings(dsn, []setting{
+		{"target_session_attrs", string(pq.TargetSessionAttrsReadWrite)},
+		{"connect_timeout", strconv.Itoa(max(1, connectTimeout/(1+len(config.Multi))))},
+	})
+}
+
+// withSession is ConnectionURL with the settings of the session.
 func withSession(dsn string) (string, error) {
+	dsn, err := ConnectionURL(dsn)
+	if err != nil {
+		return "", err
+	}
+	return withSettings(dsn, session)
+}
+
+// withSettings adds the settings that the connection string, in either of its two forms, leaves open.
+func withSettings(dsn string, settings []setting) (string, error) {
 	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
-		for _, s := range session {
+		for _, s := range settings {
 			if !strings.Contains(dsn, s.name+"=") {
 				dsn += " " + s.name + "=" + s.value
 			}
@@ -37,10 +65,10 @@ func withSession(dsn string) (string, error) {
 	}
 	parsed, err := url.Parse(dsn)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("db: %w", err)
 	}
 	query := parsed.Query()
-	for _, s := range session {
+	for _, s := range settings {
 		if !query.Has(s.name) {
 			query.Set(s.name, s.value)
 		}
@@ -70,7 +98,7 @@ func withStatementTimeout(dsn string, timeout time.Duration) (string, error) {
 func Listen(url string, notices chan<- *pq.Notification) (*pq.ListenerConn, error) {
 	dsn, err := withSession(url)
 	if err != nil {
-		return nil, fmt.Errorf("db: %w", err)
+		return nil, err
 	}
 	return pq.NewListenerConn(dsn, notices)
 }

@@ -32,17 +32,9 @@ func refusalOf(written []byte) []byte {
 // plainAnswer is an answer outside of any handler, with the headers that every answer carries. It ends its connection.
 func plainAnswer(refused *fault.Error) []byte {
 	var a recorded
-	h := a.Header()
-	web.Headers(h, nil)
-	h.Set("Connection", "close")
-	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	web.Headers(a.Header(), nil)
 	_ = web.WriteError(&a, refused) // a fault with a fixed text is always JSON
-	var text bytes.Buffer
-	text.WriteString("HTTP/1.1 " + strconv.Itoa(a.status) + " " + http.StatusText(a.status) + "\r\n")
-	_ = a.header.Write(&text) // a buffer takes everything
-	text.WriteString("\r\n")
-	text.Write(a.body.Bytes())
-	return text.Bytes()
+	return a.text()
 }
 
 // recorded keeps an answer.
@@ -65,3 +57,16 @@ func (a *recorded) WriteHeader(status int) { a.status = status }
 
 // Write implements http.ResponseWriter.
 func (a *recorded) Write(p []byte) (int, error) { return a.body.Write(p) }
+
+// text is the answer as it goes over a connection that ends with it.
+func (a *recorded) text() []byte {
+	h := a.Header()
+	h.Set("Connection", "close")
+	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	var text bytes.Buffer
+	text.WriteString("HTTP/1.1 " + strconv.Itoa(a.status) + " " + http.StatusText(a.status) + "\r\n")
+	_ = h.Write(&text) // a buffer takes everything
+	text.WriteString("\r\n")
+	text.Write(a.body.Bytes())
+	return text.Bytes()
+}

@@ -29,7 +29,7 @@ var (
 	}
 	httpInFlight = Row{
 		"stoa_http_requests_in_flight", Gauge, nil,
-		"Requests being answered. An event socket counts until its handshake is over.",
+		"Requests being answered. An event socket counts until its handshake is over, a stream or a poll until it waits.",
 	}
 	httpDomain = Domain{
 		"Requests", "Of the public listener of one process.",

@@ -8,7 +8,7 @@ var (
 		"Requests refused with 429 by a limit, by its name in the RateLimit headers; requests_per_address is the coarse one that each process counts for itself. connections_per_address and connections count connections that were closed at once.",
 	}
 	limitDomain = Domain{
-		"Limits", "Of both listeners of one process. Sockets that are turned away show as close code 4429.",
+		"Limits", "Of both listeners of one process. Sockets, streams and polls that find no place show as close code 4429.",
 		[]Row{limitRefusals},
 	}
 )

@@ -9,27 +9,27 @@ import (
 var (
 	socketsOpen = Row{
 		"stoa_sockets_open", Gauge, nil,
-		"Event sockets open on this process.",
+		"Event sockets, streams and waiting polls open on this process.",
 	}
 	socketsLimit = Row{
 		"stoa_sockets_limit", Gauge, nil,
-		"How many event sockets all processes together may hold; 0 is no limit.",
+		"How many event sockets, streams and waiting polls all processes together may hold; 0 is no limit.",
 	}
 	socketsOpened = Row{
 		"stoa_sockets_opened_total", Counter, nil,
-		"Event sockets that were let in.",
+		"Event sockets, streams and waiting polls that were let in.",
 	}
 	socketsClosed = Row{
 		"stoa_sockets_closed_total", Counter, []string{"code"},
-		"Event sockets that ended or were turned away, by close code; 0 stands for those that broke off.",
+		"Event sockets, streams and waiting polls that ended or were turned away, by close code, that of a socket; 0 stands for those that broke off, 1000 also for polls with their answer.",
 	}
 	socketsDelivered = Row{
 		"stoa_events_delivered_total", Counter, nil,
-		"Events sent over event sockets; one that is sent again counts again.",
+		"Events sent over event sockets, over streams and to polls that waited; one that is sent again counts again.",
 	}
 	socketsAcknowledged = Row{
 		"stoa_events_acknowledged_total", Counter, nil,
-		"Acknowledgements answered.",
+		"Acknowledgements answered; those by a request count once for each event.",
 	}
 	socketsHeard = Row{
 		"stoa_wakeups_heard_total", Counter, nil,
@@ -41,7 +41,7 @@ var (
 	}
 	socketsLinked = Row{
 		"stoa_sockets_linked", Gauge, nil,
-		"1 while this process holds the connection on which it hears wake-ups; without it no socket is let in.",
+		"1 while this process holds the connection on which it hears wake-ups; without it nothing that waits is let in.",
 	}
 	socketDomain = Domain{
 		"Event sockets", "Of one process.",

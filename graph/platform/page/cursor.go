@@ -22,11 +22,11 @@ type History struct {
 // Cursor reads the query parameters of the wallet's history, each given as all its values in the query: `before` (1 to
 // 9223372036854775807) and `limit` (1 to HistoryMaxLimit, HistoryDefaultLimit unless sent). Its fault is invalid_input.
 func Cursor(before, limit []string) (History, error) {
-	b, err := integer(fault.InvalidInput, "before", before, math.MaxInt64, math.MaxInt64)
+	b, err := Integer(fault.InvalidInput, "before", before, Range{math.MaxInt64, 1, math.MaxInt64})
 	if err != nil {
 		return History{}, err
 	}
-	l, err := integer(fault.InvalidInput, "limit", limit, HistoryDefaultLimit, HistoryMaxLimit)
+	l, err := Integer(fault.InvalidInput, "limit", limit, Range{HistoryDefaultLimit, 1, HistoryMaxLimit})
 	if err != nil {
 		return History{}, err
 	}

@@ -20,11 +20,11 @@ type Number struct {
 // Parse reads the query parameters `page` (1 to last, 1 unless sent) and `page_size` (1 to MaxSize, DefaultSize unless sent), each given
 // as all its values in the query. last is the deepest page of the list: 1,000, of the feed 100,000. Its fault is invalid_pagination.
 func Parse(page, pageSize []string, last int) (Number, error) {
-	p, err := integer(fault.InvalidPagination, "page", page, 1, int64(last))
+	p, err := Integer(fault.InvalidPagination, "page", page, Range{1, 1, int64(last)})
 	if err != nil {
 		return Number{}, err
 	}
-	s, err := integer(fault.InvalidPagination, "page_size", pageSize, DefaultSize, MaxSize)
+	s, err := Integer(fault.InvalidPagination, "page_size", pageSize, Range{DefaultSize, 1, MaxSize})
 	if err != nil {
 		return Number{}, err
 	}

@@ -13,19 +13,22 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// integer reads the parameter called name, a decimal integer from 1 to most; absent stands for one that was not sent.
-// Repeated or empty parameters, signs, spaces and leading zeros are refused.
-func integer(code fault.Code, name string, values []string, absent, most int64) (int64, error) {
+// Range is what an integer may be. Absent stands for one that was not sent.
+type Range struct{ Absent, Least, Most int64 }
+
+// Integer reads the query parameter called name, given as all its values in the query: one decimal integer in a range. Repeated or
+// empty parameters, signs, spaces and leading zeros are refused with the code.
+func Integer(code fault.Code, name string, values []string, r Range) (int64, error) {
 	switch len(values) {
 	case 0:
-		return absent, nil
+		return r.Absent, nil
 	case 1:
 	default:
 		return 0, fault.Field(code, name, "must be sent once")
 	}
 	n, err := strconv.ParseInt(values[0], 10, 64)
-	if err != nil || n < 1 || n > most || strconv.FormatInt(n, 10) != values[0] {
-		return 0, fault.Field(code, name, fmt.Sprintf("must be a decimal integer from 1 to %d", most))
+	if err != nil || n < r.Least || n > r.Most || strconv.FormatInt(n, 10) != values[0] {
+		return 0, fault.Field(code, name, fmt.Sprintf("must be a decimal integer from %d to %d", r.Least, r.Most))
 	}
 	return n, nil
 }

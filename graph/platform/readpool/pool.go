@@ -37,8 +37,10 @@ type Config struct {
 	// Main runs the lists of agents that search for nothing.
 	Main *db.DB
 	// Reads runs everything else, opened with Options; nil takes Main's connections.
-	Reads  *db.DB
-	Quotas limits.Quotas
+	Reads *db.DB
+	// Replica answers what RunStale is given; nil for none.
+	Replica *Replica
+	Quotas  limits.Quotas
 	// Metrics may be nil.
 	Metrics *metrics.Reads
 }
@@ -70,6 +72,22 @@ func Options(main db.Options) db.Options {
 // at once) and service_unavailable (too many waiting altogether or for too long, or a statement that took longer than
 // StatementTimeout).
 func (p *Pool) Run(ctx context.Context, searching bool, read func(ctx context.Context, on db.Querier) error) error {
+	return p.run(ctx, searching, nil, read)
+}
+
+// RunStale is Run for what may be some seconds old where the caller has no token: then the replica answers, if there is one that is
+// not too far behind. read may run twice, since the primary answers what the replica could not. Nothing that must be hidden at once
+// may be read so.
+func (p *Pool) RunStale(ctx context.Context, searching bool, read func(ctx context.Context, on db.Querier) error) error {
+	if viewer.From(ctx).Kind != viewer.Anonymous {
+		return p.run(ctx, searching, nil, read)
+	}
+	return p.run(ctx, searching, p.Replica, read)
+}
+
+func (p *Pool) run(
+	ctx context.Context, searching bool, replica *Replica, read func(ctx context.Context, on db.Querier) error,
+) error {
 	v := viewer.From(ctx)
 	if v.Kind != viewer.Anonymous && !searching {
 		return read(ctx, p.Main.SQL)
@@ -83,6 +101,9 @@ func (p *Pool) Run(ctx context.Context, searching bool, read func(ctx context.Co
 		if err := p.Quotas.Take(ctx, p.Reads.SQL, limits.Searches, caller); err != nil {
 			return err
 		}
+	}
+	if answered, err := replica.answers(ctx, read); answered {
+		return err
 	}
 	err := read(ctx, p.Reads.SQL)
 	if timedOut(err) && ctx.Err() == nil {

@@ -47,7 +47,7 @@ func Line(s string, least, most int) (string, error) {
 		case unicode.Is(bidi, r):
 			return "", errBidi
 		}
-		visible = visible || !invisible(r)
+		visible = visible || !Invisible(r)
 	}
 	if !visible {
 		return "", errInvisible
@@ -90,10 +90,10 @@ var blanks = &unicode.RangeTable{
 	},
 }
 
-// invisible reports whether r shows nothing by itself (§1.4): white space, format characters (zero-width and
+// Invisible reports whether r shows nothing by itself (§1.4): white space, format characters (zero-width and
 // directional marks, soft hyphen, tags, …), default-ignorable characters (variation selectors, Hangul fillers, …) and
 // blanks. Format characters that have a shape, such as the Arabic number sign, are visible.
-func invisible(r rune) bool {
+func Invisible(r rune) bool {
 	return unicode.In(r, unicode.White_Space, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blanks) ||
 		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }

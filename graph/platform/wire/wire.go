@@ -9,6 +9,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -19,6 +20,24 @@ import (
 // Raw is one JSON value as it was sent, of any type, null included; its syntax has been checked. A map of Raw reads a body whose
 // members are not known beforehand.
 type Raw = jsontext.Value
+
+// RawObject is one JSON object that is answered as it stands.
+type RawObject []byte
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (o RawObject) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return enc.WriteValue(jsontext.Value(o))
+}
+
+// MarshalGQL implements graphql.Marshaler.
+func (o RawObject) MarshalGQL(w io.Writer) {
+	if _, err := w.Write(o); err != nil {
+		panic(err) // gqlgen writes into memory, and recovers
+	}
+}
+
+// UnmarshalGQL implements graphql.Unmarshaler: it refuses every input.
+func (o *RawObject) UnmarshalGQL(any) error { return errors.New("an object cannot be sent here") }
 
 // Nullable is an input field that is left out, null or a value: null unbinds an image (§2.1). Tag it omitzero where the input is also
 // marshalled.

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // errBusy is lib/pq's answer too when a call comes before the last result was
@@ -38,6 +41,7 @@ type conn struct {
 	inTx      bool          // between BeginTx and the end of that transaction
 	busy      bool          // a result or a COPY is being read
 	tainted   bool          // a statement was cancelled here
+	local     string        // settings of the next transaction, with TransactionPooling
 }
 
 // Ping implements driver.Pinger.
@@ -101,6 +105,14 @@ func (c *conn) taint(done <-chan struct{}) {
 	case <-done:
 		c.tainted = true
 	default:
+	}
+}
+
+// noteReadOnly takes the connection out of the pool where a write was refused because the server has become a standby: the primary
+// is elsewhere, and the pool finds it with a new connection.
+func (c *conn) noteReadOnly(err error) {
+	if pq.As(err, pqerror.ReadOnlySQLTransaction) != nil {
+		c.tainted = true
 	}
 }
 

@@ -18,6 +18,9 @@ type connector struct {
 	init  []string
 	clock *Clock
 	hook  Hook
+	// pooled: see TransactionPooling. settings are then those of every transaction.
+	pooled   bool
+	settings string
 	// timeout is the statement_timeout of the dsn, 0 for none in plain milliseconds.
 	timeout time.Duration
 
@@ -38,15 +41,17 @@ func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
 	if cfg.BinaryParameters {
 		return nil, errors.New("prepared: binary_parameters is not supported")
 	}
-	plain, err := pq.NewConnectorConfig(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("prepared: %w", err)
-	}
-	plain.Dialer(&dialer{})
-	c := &connector{plain: plain, size: DefaultCacheSize, timeout: dsnTimeout(cfg.Runtime)}
+	c := &connector{size: DefaultCacheSize, timeout: dsnTimeout(cfg.Runtime)}
 	for _, opt := range opts {
 		opt(c)
 	}
+	if c.pooled {
+		c.settings, cfg.Runtime = localSettings(cfg.Runtime), nil
+	}
+	if c.plain, err = pq.NewConnectorConfig(cfg); err != nil {
+		return nil, fmt.Errorf("prepared: %w", err)
+	}
+	c.plain.Dialer(&dialer{})
 	if c.size < 1 {
 		return nil, fmt.Errorf("prepared: a cache of %d statements is too small", c.size)
 	}

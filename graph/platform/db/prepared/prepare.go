@@ -24,6 +24,9 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if c.busy {
 		return nil, errBusy
 	}
+	if c.connector.pooled && !c.inTx {
+		return nil, errPreparePooled
+	}
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}

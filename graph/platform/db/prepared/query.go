@@ -10,42 +10,58 @@ import (
 
 // QueryContext runs query, cached or not, and returns its rows. The connection is
 // busy until they are closed.
-func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Rows, err error) {
+func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (read driver.Rows, err error) {
 	if c.busy {
 		return nil, errBusy
 	}
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}
+	defer func() { c.noteReadOnly(err) }()
 	if c.connector.hook != nil {
 		var done func(error)
 		ctx, done = c.connector.hook(ctx, query)
 		defer func() { done(err) }()
 	}
-	if !cacheable(query, len(args)) {
+	if c.connector.pooled && !c.inTx {
+		return c.queryAlone(ctx, query, args)
+	}
+	if c.connector.pooled || !cacheable(query, len(args)) {
 		rows, err := c.pqConn.QueryContext(ctx, query, args)
-		return c.reading(ctx, rows, err)
+		return result(c.reading(ctx, rows, err))
 	}
 	rows, err := run(ctx, c, query, func(st pqStmt) (driver.Rows, error) {
 		return st.QueryContext(ctx, args)
 	})
-	return c.reading(ctx, rows, err)
+	return result(c.reading(ctx, rows, err))
+}
+
+// result makes a result of rows; of nil there is none.
+func result(r *rows, err error) (driver.Rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // ExecContext runs query, cached or not, to its end.
-func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (executed driver.Result, err error) {
 	if c.busy {
 		return nil, errBusy
 	}
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}
+	defer func() { c.noteReadOnly(err) }()
 	if c.connector.hook != nil {
 		var done func(error)
 		ctx, done = c.connector.hook(ctx, query)
 		defer func() { done(err) }()
 	}
-	if !cacheable(query, len(args)) {
+	if c.connector.pooled && !c.inTx {
+		return c.execAlone(ctx, query, args)
+	}
+	if c.connector.pooled || !cacheable(query, len(args)) {
 		return c.pqConn.ExecContext(ctx, query, args)
 	}
 	return run(ctx, c, query, func(st pqStmt) (driver.Result, error) {

@@ -22,7 +22,7 @@ type rows struct {
 }
 
 // reading marks the connection busy with what a query returned.
-func (c *conn) reading(ctx context.Context, result driver.Rows, err error) (driver.Rows, error) {
+func (c *conn) reading(ctx context.Context, result driver.Rows, err error) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -43,12 +43,20 @@ func (c *conn) begin(ctx context.Context) error {
 	if !ok {
 		want = c.connector.timeout
 	}
+	milliseconds := (want + time.Millisecond - 1) / time.Millisecond
+	if c.connector.pooled {
+		c.socket.timeout, c.local = want, c.connector.settings
+		if ok {
+			c.local += fmt.Sprintf("; SET LOCAL statement_timeout = %d", milliseconds)
+		}
+		return nil
+	}
 	if want == c.socket.timeout {
 		return nil
 	}
 	set := "RESET statement_timeout"
 	if ok {
-		set = fmt.Sprintf("SET statement_timeout = %d", (want+time.Millisecond-1)/time.Millisecond)
+		set = fmt.Sprintf("SET statement_timeout = %d", milliseconds)
 	}
 	if _, err := c.pqConn.ExecContext(ctx, set, nil); err != nil {
 		return err

@@ -3,6 +3,8 @@ package prepared
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
+	"strings"
 	"time"
 )
 
@@ -27,6 +29,11 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	inner, err := c.pqConn.BeginTx(ctx, opts)
 	if err != nil {
 		return nil, err
+	}
+	if c.local != "" {
+		if _, err := c.pqConn.ExecContext(ctx, strings.TrimPrefix(c.local, "; "), nil); err != nil {
+			return nil, errors.Join(err, inner.Rollback())
+		}
 	}
 	c.inTx = true
 	begun := tx{Tx: inner, c: c, end: c.socket.end}

@@ -1,0 +1,152 @@
+package readpool
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
+)
+
+const (
+	// replicaCheck is how often the lag of the replica is measured, and how long a measurement may take.
+	replicaCheck = time.Second
+	// replicaTimeout bounds a read of the replica, so that time is left to ask the primary.
+	replicaTimeout = StatementTimeout + 500*time.Millisecond
+	// maxPositions bounds how many positions are kept of a primary that a replica does not follow.
+	maxPositions = 600
+)
+
+// Replica is a hot standby that answers reads which may be MaxLag old. It is safe for concurrent use.
+type Replica struct {
+	// DB is opened with ReplicaOptions.
+	DB     *db.DB
+	MaxLag time.Duration
+	// Metrics may be nil.
+	Metrics *metrics.Reads
+	Logger  *slog.Logger
+
+	mu     sync.Mutex
+	status ReplicaStatus
+	// positions are those of the primary's log that the replica has not replayed, and before them the last one that it has.
+	positions []position
+}
+
+// position is where the primary's log ended at a time.
+type position struct {
+	at  time.Time
+	lsn int64
+}
+
+// ReplicaStatus says whether a replica answers reads, for /readyz on the operator listener.
+type ReplicaStatus struct {
+	// Status is ok, lagging, down or not_a_standby; reads go to the primary unless it is ok.
+	Status string `json:"status"`
+	// LagSeconds is how old an answer may be at most.
+	LagSeconds float64 `json:"lag_seconds"`
+}
+
+// What Status may be.
+const (
+	replicaOK       = "ok"
+	replicaLagging  = "lagging"
+	replicaDown     = "down"
+	replicaPromoted = "not_a_standby"
+)
+
+// ReplicaOptions are those to open Replica.DB with, made from the main pool's.
+func ReplicaOptions(main db.Options) db.Options {
+	main = Options(main)
+	main.Standby, main.Pooled = true, false
+	return main
+}
+
+// Watch measures the lag until ctx ends. Before its first measurement the replica is not used.
+func (r *Replica) Watch(ctx context.Context, primary *db.DB) {
+	r.set(replicaDown, 0)
+	for tick := time.NewTicker(replicaCheck); ctx.Err() == nil; {
+		before := r.Status().Status
+		r.measure(ctx, primary)
+		if after := r.Status(); after.Status != before && ctx.Err() == nil {
+			r.Logger.InfoContext(ctx, "the replica changed", "status", after.Status, "lag_seconds", after.LagSeconds)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tick.Stop()
+		}
+	}
+}
+
+// measure compares where the primary's log ended at known times with what the replica has replayed. That needs neither equal clocks
+// nor writes on the primary, and counts what the replica has not even received.
+func (r *Replica) measure(ctx context.Context, primary *db.DB) {
+	ctx, cancel := context.WithTimeout(ctx, replicaCheck)
+	defer cancel()
+	var end position
+	var replayed int64
+	var standby bool
+	end.at = time.Now()
+	err := primary.SQL.QueryRowContext(ctx, "SELECT (pg_current_wal_lsn() - '0/0')::bigint").Scan(&end.lsn)
+	if err == nil {
+		r.positions = append(r.positions, end)
+	}
+	err = r.DB.SQL.QueryRowContext(ctx, "SELECT pg_is_in_recovery(), coalesce((pg_last_wal_replay_lsn() - '0/0')::bigint, 0)").
+		Scan(&standby, &replayed)
+	if err != nil || !standby {
+		r.positions = nil // it may come back as another one
+		if err != nil {
+			r.set(replicaDown, 0)
+		} else {
+			r.set(replicaPromoted, 0)
+		}
+		return
+	}
+	for len(r.positions) > 1 && r.positions[1].lsn <= replayed {
+		r.positions = r.positions[1:]
+	}
+	if len(r.positions) > maxPositions {
+		r.positions = append(r.positions[:1:1], r.positions[2:]...)
+	}
+	if len(r.positions) == 0 {
+		r.set(replicaDown, 0) // the primary has not told its position since the replica is there
+		return
+	}
+	lag, state := time.Since(r.positions[0].at), replicaOK
+	if lag+replicaCheck > r.MaxLag || r.positions[0].lsn > replayed {
+		state = replicaLagging
+	}
+	r.set(state, lag)
+}
+
+func (r *Replica) set(status string, lag time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = ReplicaStatus{status, lag.Round(time.Millisecond).Seconds()}
+	r.Metrics.Replica(status == replicaOK, r.status.LagSeconds)
+}
+
+// Status returns the result of the last measurement.
+func (r *Replica) Status() ReplicaStatus {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status
+}
+
+// answers runs a read on the replica and reports whether it is answered. A replica that is away, too slow, in conflict with the
+// recovery (40001) or without the last migration has not answered: the primary will.
+func (r *Replica) answers(ctx context.Context, read func(ctx context.Context, on db.Querier) error) (bool, error) {
+	if r == nil || r.Status().Status != replicaOK {
+		return false, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, replicaTimeout)
+	defer cancel()
+	err := read(bounded, r.DB.SQL)
+	failed := fault.From(err)
+	answered := err == nil || ctx.Err() != nil || (failed.Code != fault.ServiceUnavailable && failed.Code != fault.InternalError)
+	r.Metrics.ReplicaAnswered(answered)
+	return answered, err
+}
