@@ -41,8 +41,10 @@ import (
 type Config struct {
 	DB *db.DB
 	// Reads runs searches and anonymous reads, opened with readpool.Options; nil: DB does.
-	Reads  *db.DB
-	Quotas limits.Quotas
+	Reads *db.DB
+	// Replica answers reads that may be old; nil for none.
+	Replica *readpool.Replica
+	Quotas  limits.Quotas
 	// Files keeps the bytes of attachments.
 	Files *blob.Bucket
 	// Enqueue adds jobs.
@@ -63,6 +65,8 @@ type Config struct {
 	Wake        func(recipients []uuid.UUID)
 	Withdrawn   func(recipients []uuid.UUID)
 	TokensEnded func()
+	// Acknowledged is told of events of a recipient that were acknowledged by a request. It may not block; it may be nil.
+	Acknowledged func(recipient uuid.UUID, ids []uuid.UUID)
 	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
 	ReadMetrics *metrics.Reads
 	// MailMetrics counts attempts to send a mail; nil counts nothing.
@@ -104,14 +108,17 @@ func New(c Config) *Graph {
 	if c.TokensEnded == nil {
 		c.TokensEnded = func() {}
 	}
+	if c.Acknowledged == nil {
+		c.Acknowledged = func(uuid.UUID, []uuid.UUID) {}
+	}
 	if c.Backup == nil {
 		c.Backup = func(context.Context) (*operator.Copy, error) {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
 	}
-	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn}
+	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn, Acknowledged: c.Acknowledged}
 	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
-	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Quotas: c.Quotas, Metrics: c.ReadMetrics})
+	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
 	mails := &email.API{
 		DB: c.DB, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,

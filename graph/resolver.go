@@ -5,6 +5,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/events"
 	"stoa/graph/exec"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
@@ -25,6 +26,7 @@ type (
 	authAPI        = auth.API
 	botsAPI        = bots.API
 	contactsAPI    = contacts.API
+	eventsAPI      = events.API
 	feedbackAPI    = feedback.API
 	messagesAPI    = messages.API
 	onboardingAPI  = onboarding.API
@@ -50,6 +52,7 @@ type operations struct {
 	*authAPI
 	*botsAPI
 	*contactsAPI
+	*eventsAPI
 	*feedbackAPI
 	*messagesAPI
 	*onboardingAPI
@@ -64,8 +67,8 @@ type operations struct {
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
-		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts, g.Profiles,
-		g.Services, g.Tasks, g.Wallet,
+		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Events, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts,
+		g.Profiles, g.Services, g.Tasks, g.Wallet,
 	}}
 }
 

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -44,10 +45,10 @@ func span(r *operator.Retention) string {
 		return "until the job runs next"
 	case *days == 1:
 		return "1 day"
-	case *days < 1:
+	case *days != math.Trunc(*days):
 		return strings.TrimSuffix(strings.TrimSuffix(r.Kept.String(), "0s"), "0m")
 	default:
-		return fmt.Sprintf("%g days", *days)
+		return fmt.Sprintf("%.0f days", *days)
 	}
 }
 

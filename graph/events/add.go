@@ -7,6 +7,7 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/eventid"
 	"stoa/graph/platform/wire"
 )
 
@@ -31,7 +32,7 @@ func (a *API) Add(ctx context.Context, tx *db.Tx, events ...Event) error {
 		if err != nil {
 			return err
 		}
-		ids[i], recipients[i], kinds[i], payloads[i] = uuid.Must(uuid.NewV7()), e.Recipient, string(e.Kind), payload
+		ids[i], recipients[i], kinds[i], payloads[i] = eventid.New(e.Recipient), e.Recipient, string(e.Kind), payload
 		contacts[i], messages[i] = optional(e.ContactID), optional(e.MessageID)
 	}
 	_, err := tx.SQL.ExecContext(ctx, insertEvents.Text, db.IDs(ids), db.IDs(recipients), pq.Array(kinds), pq.ByteaArray(payloads),

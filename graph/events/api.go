@@ -6,8 +6,11 @@
 // order of the sequence and always under the same event id; an event whose transaction commits late is sent when it becomes
 // visible (Horizon). An event of a message carries the message's record as it is at delivery.
 //
-// No method checks its caller: domains, the event channel and jobs call them. The leases of connections are kept by functions in
-// the database (migrate/functions/sockets.sql), which count and insert under one lock.
+// An acknowledged event is gone. That an id was one of an agent's events, the id itself tells (package eventid).
+//
+// PollEvents, StreamEvents and AcknowledgeEvents are for agents. No other method checks its caller: domains, the event channel and
+// jobs call them. The leases of connections are kept by functions in the database (migrate/functions/sockets.sql), which count and
+// insert under one lock.
 package events
 
 import (
@@ -29,6 +32,7 @@ var (
 	fetchEvents        = statements.Named("fetch_events")
 	deleteEvents       = statements.Named("delete_events")
 	deleteAcknowledged = statements.Named("delete_acknowledged")
+	deleteListed       = statements.Named("delete_listed")
 	deleteExpired      = statements.Named("delete_expired")
 	deleteSuppressed   = statements.Named("delete_suppressed")
 	selectDrawn        = statements.Named("select_drawn")
@@ -52,4 +56,6 @@ type API struct {
 	// been deleted without an acknowledgement, which makes room on their connections. Neither may block.
 	Wake      func(recipients []uuid.UUID)
 	Withdrawn func(recipients []uuid.UUID)
+	// Acknowledged is called with events of a recipient that were acknowledged other than on a connection. It may not block.
+	Acknowledged func(recipient uuid.UUID, ids []uuid.UUID)
 }

@@ -13,7 +13,7 @@ ORDER BY position;
 -- by its key; LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the sizes of the batches and not on
 -- how many events are in flight. Events up to a cursor's `known` come without kind, payload and message. The message's columns
 -- are null, or what coalesce makes of that, where there is none that may be delivered: not expired, its contact accepted (§6).
-SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.message_id IS NOT NULL AS has_message,
+SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.created_at, e.message_id IS NOT NULL AS has_message,
   m.id AS "message.id", m.contact_id AS "message.contact_id", m.client_message_id AS "message.client_message_id",
   m.sender_id AS "message.sender_id", m.recipient_id AS "message.recipient_id", m.nonce AS "message.nonce",
   m.ciphertext AS "message.ciphertext", coalesce(m.encryption_version, '') AS "message.encryption_version",
@@ -23,7 +23,7 @@ SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.message_
 FROM unnest(:recipients::uuid[], :versions::integer[], :after::bigint[], :known::bigint[], :sizes::integer[])
   WITH ORDINALITY AS c (recipient_id, version, after, known, size, position)
 CROSS JOIN LATERAL (
-  SELECT i.id, i.sequence, CASE WHEN i.sequence > c.known THEN i.kind END AS kind,
+  SELECT i.id, i.sequence, i.created_at, CASE WHEN i.sequence > c.known THEN i.kind END AS kind,
     CASE WHEN i.sequence > c.known THEN i.payload END AS payload,
     CASE WHEN i.sequence > c.known THEN i.message_id END AS message_id
   FROM events i WHERE i.recipient_id = c.recipient_id AND i.sequence > c.after
@@ -45,6 +45,10 @@ DELETE FROM events WHERE id = ANY (:ids);
 WITH acks AS MATERIALIZED (SELECT id, recipient_id FROM unnest(:ids::uuid[], :recipients::uuid[]) AS a (id, recipient_id)),
 gone AS (DELETE FROM events e USING acks a WHERE e.id = a.id AND e.recipient_id = a.recipient_id)
 SELECT DISTINCT l.bot_id FROM acks a JOIN socket_leases l ON l.bot_id = a.recipient_id WHERE l.process <> :process;
+
+-- name: delete_listed(recipient uuid, ids uuid[])
+-- Returns those that there were.
+DELETE FROM events WHERE recipient_id = :recipient AND id = ANY (:ids) RETURNING id;
 
 -- name: select_waiting()
 -- The connected agents whose newest event is less than a minute old. An agent whose events are older has been woken for them

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
@@ -25,12 +26,38 @@ type Cursor struct {
 	Size int
 }
 
-// Queued is one unacknowledged event.
+// Queued is one unacknowledged event. Up to the cursor's Known it has an ID and a Sequence only.
 type Queued struct {
-	ID       uuid.UUID
-	Sequence int64
-	// Frame is the event as it goes over the wire (§6); nil up to the cursor's Known.
-	Frame []byte
+	ID        uuid.UUID
+	Sequence  int64
+	Kind      Kind
+	CreatedAt time.Time
+	// payload is the one that was stored. message is the record that belongs to it; nil for none.
+	payload, message []byte
+}
+
+// AppendPayload appends the payload as clients see it, a JSON object on one line.
+func (q *Queued) AppendPayload(b []byte) []byte {
+	if q.message == nil {
+		return append(b, q.payload...)
+	}
+	b = append(b, q.payload[:len(q.payload)-1]...)
+	b = append(b, `,"message":`...)
+	return append(append(b, q.message...), '}')
+}
+
+// Size is about as many bytes as the event has on the wire, and not less than its payload.
+func (q *Queued) Size() int { return len(q.payload) + len(q.message) + 128 }
+
+// Frame is the event as it goes over a socket (§6).
+func (q *Queued) Frame() []byte {
+	b := make([]byte, 0, q.Size())
+	b = append(b, `{"type":"event","event_id":"`...)
+	b = append(b, q.ID.String()...)
+	b = append(b, `","kind":"`...)
+	b = append(b, q.Kind...)
+	b = append(b, `","payload":`...)
+	return append(q.AppendPayload(b), '}')
 }
 
 // Batch is what a cursor found.
@@ -50,9 +77,11 @@ type row struct {
 	ID       uuid.UUID `db:"id"`
 	Sequence int64     `db:"sequence"`
 	// Kind is nil for an event that the connection knows.
-	Kind       *string `db:"kind"`
-	Payload    []byte  `db:"payload"`
-	HasMessage bool    `db:"has_message"`
+	Kind    *string `db:"kind"`
+	Payload []byte  `db:"payload"`
+	// CreatedAt is when the event was caused.
+	CreatedAt  time.Time `db:"created_at"`
+	HasMessage bool      `db:"has_message"`
 	// Message has no id where the event has none, or one that may not be delivered any more.
 	Message messages.Card `db:"message"`
 }
@@ -76,15 +105,17 @@ func (a *API) Fetch(ctx context.Context, cursors []Cursor) ([]Batch, error) {
 		case r.HasMessage && r.Message.ID == uuid.Nil:
 			undeliverable = append(undeliverable, r.ID)
 		default:
-			frame, err := r.frame()
-			if err != nil {
-				return nil, err
+			e := Queued{ID: r.ID, Sequence: r.Sequence, Kind: Kind(*r.Kind), CreatedAt: r.CreatedAt, payload: r.Payload}
+			if r.HasMessage {
+				if e.message, err = wire.Marshal(&r.Message); err != nil {
+					return nil, err
+				}
 			}
-			batch.Events = append(batch.Events, Queued{ID: r.ID, Sequence: r.Sequence, Frame: frame})
+			batch.Events = append(batch.Events, e)
 		}
 	}
 	for i := range batches {
-		batches[i].More = found[i] == cursors[i].Size
+		batches[i].More = found[i] == cursors[i].Size //nolint:gosec // a batch for each cursor
 	}
 	if len(undeliverable) > 0 {
 		_, err = a.DB.SQL.ExecContext(ctx, deleteEvents.Text, db.IDs(undeliverable))
@@ -102,28 +133,4 @@ func (a *API) fetchRows(ctx context.Context, cursors []Cursor) (rows []*row, err
 	err = a.DB.QueryUncancelled(ctx, db.Into(&rows), fetchEvents.Text, db.IDs(recipients), pq.Array(versions), pq.Array(after),
 		pq.Array(known), pq.Array(sizes), LatestVersion, pq.Array(latestKinds))
 	return rows, err
-}
-
-// frame writes the envelope of §6. A message's record is added to the payload that was stored.
-func (r *row) frame() ([]byte, error) {
-	var message []byte
-	if r.HasMessage {
-		var err error
-		if message, err = wire.Marshal(&r.Message); err != nil {
-			return nil, err
-		}
-	}
-	const fixed = len(`{"type":"event","event_id":"","kind":"","payload":,"message":}`) + 36
-	b := make([]byte, 0, fixed+len(*r.Kind)+len(r.Payload)+len(message))
-	b = append(b, `{"type":"event","event_id":"`...)
-	b = append(b, r.ID.String()...)
-	b = append(b, `","kind":"`...)
-	b = append(b, *r.Kind...)
-	b = append(b, `","payload":`...)
-	b = append(b, r.Payload...)
-	if message != nil {
-		b = append(b[:len(b)-1], `,"message":`...)
-		b = append(append(b, message...), '}')
-	}
-	return append(b, '}'), nil
 }

@@ -49,7 +49,7 @@ func TestBatchesOfManyAgentsAreReadAtOnce(t *testing.T) {
 	require.False(t, batches[3].More)
 	first := batches[0].Events[0]
 	require.JSONEq(t, `{"type":"event","event_id":"`+first.ID.String()+`","kind":"order.changed","payload":{"order_id":"`+one.ID.String()+`","status":"funded","version":1}}`,
-		string(first.Frame))
+		string(first.Frame()))
 	require.Equal(t, first, batches[3].Events[0])
 
 	// Known events come without their frames; events up to After do not come.
@@ -111,7 +111,7 @@ func TestMessagesThatMayNotBeDelivered(t *testing.T) {
 				} `json:"message"`
 			} `json:"payload"`
 		}
-		require.NoError(t, json.Unmarshal(batches[0].Events[i].Frame, &frame))
+		require.NoError(t, json.Unmarshal(batches[0].Events[i].Frame(), &frame))
 		delivered := frame.Payload.Message
 		require.Equal(t, sent.ID, delivered.ID)
 		require.Equal(t, sent.Ciphertext, delivered.Ciphertext)
@@ -135,7 +135,7 @@ func TestMessagesOfKnownEventsAreNotRead(t *testing.T) {
 		return batches[1].Events
 	}
 	both := fetch(cursor(other, 2))
-	require.Contains(t, string(both[0].Frame), `"message":{"id"`)
+	require.Contains(t, string(both[0].Frame()), `"message":{"id"`)
 	again := cursor(other, 2)
 	again.Known = both[0].Sequence
 	w.Exec("UPDATE messages SET expires_at = stoa_now() WHERE id = (SELECT message_id FROM events ORDER BY sequence LIMIT 1)")

@@ -25,6 +25,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/events"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
 	"stoa/graph/onboarding"
@@ -88,6 +89,11 @@ type ComplexityRoot struct {
 	AccountEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	Acknowledgement struct {
+		Acked   func(childComplexity int) int
+		Unknown func(childComplexity int) int
 	}
 
 	Action struct {
@@ -400,6 +406,13 @@ type ComplexityRoot struct {
 		RecipientID func(childComplexity int) int
 	}
 
+	EventCard struct {
+		CreatedAt func(childComplexity int) int
+		EventID   func(childComplexity int) int
+		Kind      func(childComplexity int) int
+		Payload   func(childComplexity int) int
+	}
+
 	EventConnection struct {
 		Edges      func(childComplexity int) int
 		PageInfo   func(childComplexity int) int
@@ -409,6 +422,11 @@ type ComplexityRoot struct {
 	EventEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	EventPage struct {
+		Events func(childComplexity int) int
+		More   func(childComplexity int) int
 	}
 
 	Feedback struct {
@@ -597,6 +615,7 @@ type ComplexityRoot struct {
 
 	Mutation struct {
 		AcceptContact              func(childComplexity int, input contacts.ActInput) int
+		AcknowledgeEvents          func(childComplexity int, input events.AcknowledgeInput) int
 		ActivateEmailRequirement   func(childComplexity int, reason string) int
 		ActivateLifecycle          func(childComplexity int, reason string) int
 		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, reason string) int
@@ -922,6 +941,7 @@ type ComplexityRoot struct {
 		Order                    func(childComplexity int, input orders.OrderInput) int
 		Orders                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
 		OwnFeedback              func(childComplexity int, input feedback.ListInput) int
+		PollEvents               func(childComplexity int, input events.PollInput) int
 		Post                     func(childComplexity int, input posts.PostInput) int
 		Posts                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
@@ -1251,6 +1271,7 @@ type MutationResolver interface {
 	RequestContact(ctx context.Context, input contacts.RequestInput) (*contacts.ContactResult, error)
 	AcceptContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
 	BlockContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
+	AcknowledgeEvents(ctx context.Context, input events.AcknowledgeInput) (*events.Acknowledgement, error)
 	SendFeedback(ctx context.Context, input feedback.SendInput) (*feedback.Result, error)
 	SendMessage(ctx context.Context, input messages.SendInput) (*messages.SendResult, error)
 	UpdateSettings(ctx context.Context, input operator.SettingsInput, reason string) (*ent.Setting, error)
@@ -1315,6 +1336,7 @@ type QueryResolver interface {
 	Attachment(ctx context.Context, input attachments.AttachmentInput) (*attachments.AttachmentResult, error)
 	Me(ctx context.Context) (*bots.OwnBot, error)
 	MyContacts(ctx context.Context, input contacts.ListInput) (*contacts.ContactList, error)
+	PollEvents(ctx context.Context, input events.PollInput) (*events.Page, error)
 	OwnFeedback(ctx context.Context, input feedback.ListInput) (*feedback.List, error)
 	Dialog(ctx context.Context, input messages.DialogInput) (*messages.DialogPage, error)
 	Onboarding(ctx context.Context) (*onboarding.Card, error)
@@ -1429,6 +1451,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccountEdge.Node(childComplexity), true
+
+	case "Acknowledgement.acked":
+		if e.ComplexityRoot.Acknowledgement.Acked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Acknowledgement.Acked(childComplexity), true
+	case "Acknowledgement.unknown":
+		if e.ComplexityRoot.Acknowledgement.Unknown == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Acknowledgement.Unknown(childComplexity), true
 
 	case "Action.body":
 		if e.ComplexityRoot.Action.Body == nil {
@@ -2644,6 +2679,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Event.RecipientID(childComplexity), true
 
+	case "EventCard.createdAt":
+		if e.ComplexityRoot.EventCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventCard.CreatedAt(childComplexity), true
+	case "EventCard.eventId":
+		if e.ComplexityRoot.EventCard.EventID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventCard.EventID(childComplexity), true
+	case "EventCard.kind":
+		if e.ComplexityRoot.EventCard.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventCard.Kind(childComplexity), true
+	case "EventCard.payload":
+		if e.ComplexityRoot.EventCard.Payload == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventCard.Payload(childComplexity), true
+
 	case "EventConnection.edges":
 		if e.ComplexityRoot.EventConnection.Edges == nil {
 			break
@@ -2675,6 +2735,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EventEdge.Node(childComplexity), true
+
+	case "EventPage.events":
+		if e.ComplexityRoot.EventPage.Events == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventPage.Events(childComplexity), true
+	case "EventPage.more":
+		if e.ComplexityRoot.EventPage.More == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EventPage.More(childComplexity), true
 
 	case "Feedback.answer":
 		if e.ComplexityRoot.Feedback.Answer == nil {
@@ -3383,6 +3456,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.AcceptContact(childComplexity, args["input"].(contacts.ActInput)), true
+	case "Mutation.acknowledgeEvents":
+		if e.ComplexityRoot.Mutation.AcknowledgeEvents == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_acknowledgeEvents_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AcknowledgeEvents(childComplexity, args["input"].(events.AcknowledgeInput)), true
 	case "Mutation.activateEmailRequirement":
 		if e.ComplexityRoot.Mutation.ActivateEmailRequirement == nil {
 			break
@@ -5193,6 +5277,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.OwnFeedback(childComplexity, args["input"].(feedback.ListInput)), true
+	case "Query.pollEvents":
+		if e.ComplexityRoot.Query.PollEvents == nil {
+			break
+		}
+
+		args, err := ec.field_Query_pollEvents_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.PollEvents(childComplexity, args["input"].(events.PollInput)), true
 	case "Query.post":
 		if e.ComplexityRoot.Query.Post == nil {
 			break
@@ -6461,6 +6556,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAccountOrder,
 		ec.unmarshalInputAccountWhereInput,
+		ec.unmarshalInputAcknowledgeInput,
 		ec.unmarshalInputAttachmentInput,
 		ec.unmarshalInputAttachmentOrder,
 		ec.unmarshalInputAttachmentWhereInput,
@@ -6506,6 +6602,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputOrderOrder,
 		ec.unmarshalInputOrderWhereInput,
 		ec.unmarshalInputOwnerEmailInput,
+		ec.unmarshalInputPollInput,
 		ec.unmarshalInputPostInput,
 		ec.unmarshalInputPostOrder,
 		ec.unmarshalInputPostWhereInput,
@@ -11167,6 +11264,50 @@ type Friendship @goModel(model: "stoa/graph/contacts.Friendship") {
   status: String!
 }
 `, BuiltIn: false},
+	{Name: "../events/events.graphql", Input: `extend type Query {
+  "The caller's oldest unacknowledged events. For agents."
+  pollEvents(input: PollInput! = {}): EventPage!
+}
+
+extend type Mutation {
+  "Acknowledges events of the caller. For agents."
+  acknowledgeEvents(input: AcknowledgeInput!): Acknowledgement!
+}
+
+input PollInput @goModel(model: "stoa/graph/events.PollInput") {
+  "1 to 100, 50 unless sent."
+  limit: Param
+  "Of the event channel: 1, unless sent, or 2."
+  version: Param
+}
+
+type EventPage @goModel(model: "stoa/graph/events.Page") {
+  "Oldest first."
+  events: [EventCard!]!
+  "There are others behind them."
+  more: Boolean!
+}
+
+"An event that was not acknowledged yet."
+type EventCard @goModel(model: "stoa/graph/events.Card") {
+  eventId: ID!
+  kind: String!
+  payload: Map!
+  createdAt: Time!
+}
+
+input AcknowledgeInput @goModel(model: "stoa/graph/events.AcknowledgeInput") {
+  "1 to 256 events that were stored durably."
+  eventIds: [ID!]
+}
+
+type Acknowledgement @goModel(model: "stoa/graph/events.Acknowledgement") {
+  "Acknowledged, now or before."
+  acked: [ID!]!
+  "Of no event of the caller."
+  unknown: [ID!]!
+}
+`, BuiltIn: false},
 	{Name: "../feedback/feedback.graphql", Input: `extend type Query {
   "What the caller has told the operators, newest first, 100 a page. For agents."
   ownFeedback(input: FeedbackListInput! = {}): FeedbackList!
@@ -12272,6 +12413,16 @@ func (ec *executionContext) childFields_AccountEdge(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type AccountEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_Acknowledgement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "acked":
+		return ec.fieldContext_Acknowledgement_acked(ctx, field)
+	case "unknown":
+		return ec.fieldContext_Acknowledgement_unknown(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Acknowledgement", field.Name)
+}
+
 func (ec *executionContext) childFields_Action(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -12892,6 +13043,20 @@ func (ec *executionContext) childFields_Event(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Event", field.Name)
 }
 
+func (ec *executionContext) childFields_EventCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "eventId":
+		return ec.fieldContext_EventCard_eventId(ctx, field)
+	case "kind":
+		return ec.fieldContext_EventCard_kind(ctx, field)
+	case "payload":
+		return ec.fieldContext_EventCard_payload(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_EventCard_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EventCard", field.Name)
+}
+
 func (ec *executionContext) childFields_EventConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -12912,6 +13077,16 @@ func (ec *executionContext) childFields_EventEdge(ctx context.Context, field gra
 		return ec.fieldContext_EventEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EventEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_EventPage(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "events":
+		return ec.fieldContext_EventPage_events(ctx, field)
+	case "more":
+		return ec.fieldContext_EventPage_more(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EventPage", field.Name)
 }
 
 func (ec *executionContext) childFields_Feedback(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14500,6 +14675,20 @@ func (ec *executionContext) field_Mutation_acceptContact_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (contacts.ActInput, error) {
 			return ec.unmarshalNContactActInput2stoaᚋgraphᚋcontactsᚐActInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_acknowledgeEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (events.AcknowledgeInput, error) {
+			return ec.unmarshalNAcknowledgeInput2stoaᚋgraphᚋeventsᚐAcknowledgeInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -16132,6 +16321,20 @@ func (ec *executionContext) field_Query_ownFeedback_args(ctx context.Context, ra
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_pollEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (events.PollInput, error) {
+			return ec.unmarshalNPollInput2stoaᚋgraphᚋeventsᚐPollInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_post_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -16898,6 +17101,52 @@ func (ec *executionContext) _AccountEdge_cursor(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_AccountEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AccountEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _Acknowledgement_acked(ctx context.Context, field graphql.CollectedField, obj *events.Acknowledgement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Acknowledgement_acked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Acked, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Acknowledgement_acked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Acknowledgement", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Acknowledgement_unknown(ctx context.Context, field graphql.CollectedField, obj *events.Acknowledgement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Acknowledgement_unknown(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unknown, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Acknowledgement_unknown(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Acknowledgement", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Action_name(ctx context.Context, field graphql.CollectedField, obj *wire.Action) (ret graphql.Marshaler) {
@@ -21705,6 +21954,98 @@ func (ec *executionContext) fieldContext_Event_messageID(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Event", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _EventCard_eventId(ctx context.Context, field graphql.CollectedField, obj *events.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventCard_eventId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EventID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EventCard_eventId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _EventCard_kind(ctx context.Context, field graphql.CollectedField, obj *events.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventCard_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EventCard_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _EventCard_payload(ctx context.Context, field graphql.CollectedField, obj *events.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventCard_payload(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Payload, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v wire.RawObject) graphql.Marshaler {
+			return ec.marshalNMap2stoaᚋgraphᚋplatformᚋwireᚐRawObject(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EventCard_payload(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventCard", field, false, false, errors.New("field of type Map does not have child fields"))
+}
+
+func (ec *executionContext) _EventCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *events.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EventCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _EventConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.EventConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21845,6 +22186,61 @@ func (ec *executionContext) _EventEdge_cursor(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_EventEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("EventEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _EventPage_events(ctx context.Context, field graphql.CollectedField, obj *events.Page) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventPage_events(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Events, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*events.Card) graphql.Marshaler {
+			return ec.marshalNEventCard2ᚕᚖstoaᚋgraphᚋeventsᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EventPage_events(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EventPage",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EventCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EventPage_more(ctx context.Context, field graphql.CollectedField, obj *events.Page) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EventPage_more(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.More, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EventPage_more(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EventPage", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Feedback_id(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
@@ -24917,6 +25313,50 @@ func (ec *executionContext) fieldContext_Mutation_blockContact(ctx context.Conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_blockContact_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_acknowledgeEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_acknowledgeEvents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AcknowledgeEvents(ctx, fc.Args["input"].(events.AcknowledgeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *events.Acknowledgement) graphql.Marshaler {
+			return ec.marshalNAcknowledgement2ᚖstoaᚋgraphᚋeventsᚐAcknowledgement(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_acknowledgeEvents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Acknowledgement(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_acknowledgeEvents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -31930,6 +32370,50 @@ func (ec *executionContext) fieldContext_Query_myContacts(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_pollEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_pollEvents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PollEvents(ctx, fc.Args["input"].(events.PollInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *events.Page) graphql.Marshaler {
+			return ec.marshalNEventPage2ᚖstoaᚋgraphᚋeventsᚐPage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_pollEvents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EventPage(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_pollEvents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_ownFeedback(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -38640,6 +39124,36 @@ func (ec *executionContext) unmarshalInputAccountWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.HasBotWith = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAcknowledgeInput(ctx context.Context, obj any) (events.AcknowledgeInput, error) {
+	var it events.AcknowledgeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"eventIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "eventIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.EventIDs = data
 		}
 	}
 	return it, nil
@@ -48930,6 +49444,43 @@ func (ec *executionContext) unmarshalInputOwnerEmailInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPollInput(ctx context.Context, obj any) (events.PollInput, error) {
+	var it events.PollInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"limit", "version"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "limit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limit"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Limit = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPostInput(ctx context.Context, obj any) (posts.PostInput, error) {
 	var it posts.PostInput
 	if obj == nil {
@@ -53005,6 +53556,49 @@ func (ec *executionContext) _AccountEdge(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var acknowledgementImplementors = []string{"Acknowledgement"}
+
+func (ec *executionContext) _Acknowledgement(ctx context.Context, sel ast.SelectionSet, obj *events.Acknowledgement) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, acknowledgementImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Acknowledgement")
+		case "acked":
+			out.Values[i] = ec._Acknowledgement_acked(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unknown":
+			out.Values[i] = ec._Acknowledgement_unknown(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var actionImplementors = []string{"Action"}
 
 func (ec *executionContext) _Action(ctx context.Context, sel ast.SelectionSet, obj *wire.Action) graphql.Marshaler {
@@ -55338,6 +55932,59 @@ func (ec *executionContext) _Event(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var eventCardImplementors = []string{"EventCard"}
+
+func (ec *executionContext) _EventCard(ctx context.Context, sel ast.SelectionSet, obj *events.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, eventCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EventCard")
+		case "eventId":
+			out.Values[i] = ec._EventCard_eventId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._EventCard_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "payload":
+			out.Values[i] = ec._EventCard_payload(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._EventCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var eventConnectionImplementors = []string{"EventConnection"}
 
 func (ec *executionContext) _EventConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.EventConnection) graphql.Marshaler {
@@ -55405,6 +56052,49 @@ func (ec *executionContext) _EventEdge(ctx context.Context, sel ast.SelectionSet
 			}
 		case "cursor":
 			out.Values[i] = ec._EventEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var eventPageImplementors = []string{"EventPage"}
+
+func (ec *executionContext) _EventPage(ctx context.Context, sel ast.SelectionSet, obj *events.Page) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, eventPageImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EventPage")
+		case "events":
+			out.Values[i] = ec._EventPage_events(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "more":
+			out.Values[i] = ec._EventPage_more(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -56912,6 +57602,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "blockContact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_blockContact(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "acknowledgeEvents":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_acknowledgeEvents(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -59597,6 +60294,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_myContacts(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "pollEvents":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_pollEvents(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -62910,6 +63629,21 @@ func (ec *executionContext) unmarshalNAccountWhereInput2ᚖstoaᚋentᚐAccountW
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNAcknowledgeInput2stoaᚋgraphᚋeventsᚐAcknowledgeInput(ctx context.Context, v any) (events.AcknowledgeInput, error) {
+	res, err := ec.unmarshalInputAcknowledgeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAcknowledgement2ᚖstoaᚋgraphᚋeventsᚐAcknowledgement(ctx context.Context, sel ast.SelectionSet, v *events.Acknowledgement) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Acknowledgement(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAction2stoaᚋgraphᚋplatformᚋwireᚐAction(ctx context.Context, sel ast.SelectionSet, v wire.Action) graphql.Marshaler {
 	return ec._Action(ctx, sel, &v)
 }
@@ -63602,6 +64336,32 @@ func (ec *executionContext) marshalNEntryCard2ᚖstoaᚋgraphᚋwalletᚐEntry(c
 	return ec._EntryCard(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNEventCard2ᚕᚖstoaᚋgraphᚋeventsᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*events.Card) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNEventCard2ᚖstoaᚋgraphᚋeventsᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNEventCard2ᚖstoaᚋgraphᚋeventsᚐCard(ctx context.Context, sel ast.SelectionSet, v *events.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._EventCard(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNEventConnection2ᚖstoaᚋentᚐEventConnection(ctx context.Context, sel ast.SelectionSet, v *ent.EventConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -63631,6 +64391,16 @@ func (ec *executionContext) marshalNEventOrderField2ᚖstoaᚋentᚐEventOrderFi
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) marshalNEventPage2ᚖstoaᚋgraphᚋeventsᚐPage(ctx context.Context, sel ast.SelectionSet, v *events.Page) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._EventPage(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNEventWhereInput2ᚖstoaᚋentᚐEventWhereInput(ctx context.Context, v any) (*ent.EventWhereInput, error) {
@@ -64126,6 +64896,22 @@ func (ec *executionContext) marshalNMap2map(ctx context.Context, sel ast.Selecti
 	return res
 }
 
+func (ec *executionContext) unmarshalNMap2stoaᚋgraphᚋplatformᚋwireᚐRawObject(ctx context.Context, v any) (wire.RawObject, error) {
+	var res wire.RawObject
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMap2stoaᚋgraphᚋplatformᚋwireᚐRawObject(ctx context.Context, sel ast.SelectionSet, v wire.RawObject) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return v
+}
+
 func (ec *executionContext) marshalNMessageCard2ᚕᚖstoaᚋgraphᚋmessagesᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*messages.Card) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -64493,6 +65279,11 @@ func (ec *executionContext) marshalNPassport2ᚖstoaᚋgraphᚋbotsᚐOwn(ctx co
 		return graphql.Null
 	}
 	return ec._Passport(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPollInput2stoaᚋgraphᚋeventsᚐPollInput(ctx context.Context, v any) (events.PollInput, error) {
+	res, err := ec.unmarshalInputPollInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNPost2ᚖstoaᚋentᚐPost(ctx context.Context, sel ast.SelectionSet, v *ent.Post) graphql.Marshaler {

@@ -16,7 +16,7 @@ import (
 
 // stories go through every operation of an agent, over both transports at once.
 var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
-	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership}
+	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership, "outbox": outbox}
 
 func TestRestAndGraphQLAgree(t *testing.T) {
 	t.Parallel()
@@ -254,4 +254,34 @@ func work(w *twins) {
 	w.same(act("propose-refund", variables{"expected_version": 2, "reason": "it\nwent wrong"}))
 	w.refused(fault.RefundProposalExists, act("propose-refund", variables{"expected_version": 3, "reason": "again"}))
 	require.Len(w.t, w.same(read(offered, twin))["events"], 3)
+}
+
+// outbox is the story of events without a socket.
+func outbox(w *twins) {
+	peer := w.Agent()
+	w.Asked(peer, w.rest)
+	w.Asked(peer, w.graphql)
+	poll := operation{method: "GET", path: "/events", field: "pollEvents"}
+	rest := w.same(poll)["events"].([]any)
+	graphql := w.overGraphQL(poll).ok("pollEvents")["events"].([]any)
+	require.Len(w.t, rest, 1)
+	limited := func(query string, more variables) operation {
+		return operation{method: "GET", path: "/events?" + query, field: "pollEvents", more: more}
+	}
+	w.same(limited("limit=1&version=2", variables{"limit": 1, "version": "2"}))
+	w.refused(fault.InvalidInput, limited("limit=0", variables{"limit": 0}))
+	w.refused(fault.InvalidInput, limited("version=3", variables{"version": 3}))
+
+	acknowledge := func(mine, theirs any) operation {
+		return operation{method: "POST", path: "/events/acks", field: "acknowledgeEvents",
+			body: variables{"event_ids": []any{mine}}, graphql: variables{"eventIds": []any{theirs}}}
+	}
+	mine, theirs := rest[0].(map[string]any)["event_id"], graphql[0].(map[string]any)["eventId"]
+	for range 2 {
+		require.Len(w.t, w.same(acknowledge(mine, theirs))["acked"], 1)
+	}
+	require.Len(w.t, w.same(acknowledge(theirs, mine))["unknown"], 1)
+	w.refused(fault.InvalidInput, acknowledge("x", "x"))
+	w.refused(fault.InvalidInput, operation{method: "POST", path: "/events/acks", field: "acknowledgeEvents", body: variables{}})
+	require.Empty(w.t, w.same(poll)["events"])
 }

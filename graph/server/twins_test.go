@@ -139,7 +139,7 @@ func leaveOut(rest, graphql any) {
 	}
 }
 
-// camel spells the names of REST's members as GraphQL does; templates of bodies are REST's in both.
+// camel spells the names of REST's members as GraphQL does; templates of bodies and payloads of events are REST's in both.
 func camel(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -149,7 +149,7 @@ func camel(value any) any {
 			for i, word := range words[1:] {
 				words[i+1] = strings.ToUpper(word[:1]) + word[1:]
 			}
-			if name != "body" {
+			if name != "body" && name != "payload" {
 				member = camel(member)
 			}
 			renamed[strings.Join(words, "")] = member

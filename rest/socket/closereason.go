@@ -36,6 +36,9 @@ var (
 	errFast      = closeReason{codeLimit, "too many frames in a second"}
 	errAway      = closeReason{codeUnavailable, "try again later"}
 	errDraining  = closeReason{codeUnavailable, "shutting down"}
+	// errExpired ends a stream at the end of its life, errAnswered a poll that has its answer.
+	errExpired  = closeReason{websocket.CloseNormalClosure, "connect again"}
+	errAnswered = closeReason{websocket.CloseNormalClosure, "answered"}
 
 	// errBroken ends a connection that cannot be written to any more.
 	errBroken = closeReason{}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
 )
 
@@ -55,7 +54,8 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = web.WriteError(w, fault.New(fault.UpgradeRequired)) // as above
 		return
 	}
-	s := &session{hub: h}
+	s := &socket{session: session{hub: h, pingPeriod: pingRounds}}
+	s.link = s
 	process, refused := h.authorize(r, s)
 	upgraded, err := upgrader.Upgrade(hijacker{w, s}, r, http.Header{web.RequestIDHeader: w.Header()[web.RequestIDHeader]})
 	if err != nil {
@@ -66,7 +66,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case refused != nil:
 		s.refuse(*refused)
-	case !h.register(s, process):
+	case !h.register(&s.session, process):
 		s.release()
 		s.slot = events.Slot{}
 		s.refuse(errAway)
@@ -76,19 +76,16 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // authorize decides who may connect and leases the session's slot, under the number of the process that it returns.
-func (h *Hub) authorize(r *http.Request, s *session) (int32, *closeReason) {
+func (h *Hub) authorize(r *http.Request, s *socket) (int32, *closeReason) {
 	ctx, cancel := context.WithTimeout(r.Context(), handshakeTimeout)
 	defer cancel()
-	h.mu.RLock()
-	draining := h.draining
-	h.mu.RUnlock()
 	token, bearer := web.Bearer(r.Header)
 	switch {
 	case r.URL.RawQuery != "" || r.URL.ForceQuery:
 		return 0, &errQuery
-	case h.isForeignOrigin(r):
+	case h.origins.Foreign(r):
 		return 0, &errOrigin
-	case draining:
+	case h.isDraining():
 		return 0, &errDraining
 	case !bearer:
 		return 0, &errIdentity
@@ -101,20 +98,28 @@ func (h *Hub) authorize(r *http.Request, s *session) (int32, *closeReason) {
 	if err != nil {
 		return 0, h.closeReasonOf(err)
 	}
+	slot, refused := h.takeSlot(ctx, process, v)
+	if refused != nil {
+		return 0, refused
+	}
+	s.slot = slot
+	return process, nil
+}
+
+// takeSlot leases a slot for an agent under the number of the process.
+func (h *Hub) takeSlot(ctx context.Context, process int32, v viewer.Viewer) (events.Slot, *closeReason) {
 	slot := events.Slot{ID: uuid.Must(uuid.NewV7()), BotID: v.BotID, TokenID: v.TokenID}
 	verdict, err := h.leaseSlot(ctx, process, slot)
 	switch {
 	case err != nil:
-		// Whether the lease was made is unknown.
-		h.slots.submit(slot.ID)
-		return 0, h.closeReasonOf(err)
+		h.slots.submit(slot.ID) // whether the lease was made is unknown
+		return events.Slot{}, h.closeReasonOf(err)
 	case verdict == events.Full:
-		return 0, &errFull
+		return events.Slot{}, &errFull
 	case verdict == events.Lost:
-		return 0, &errAway
+		return events.Slot{}, &errAway
 	}
-	s.slot = slot
-	return process, nil
+	return slot, nil
 }
 
 func (h *Hub) leaseSlot(ctx context.Context, process int32, slot events.Slot) (verdict events.SlotResult, err error) {
@@ -131,7 +136,7 @@ func (h *Hub) leaseSlot(ctx context.Context, process int32, slot events.Slot) (v
 	return verdict, err
 }
 
-// closeReasonOf is the close reason for a fault of authorize.
+// closeReasonOf is the close reason for a fault of authorize or takeSlot.
 func (h *Hub) closeReasonOf(err error) *closeReason {
 	known := fault.From(err)
 	if refused, ok := reasonOfFault[known.Code]; ok {
@@ -141,42 +146,10 @@ func (h *Hub) closeReasonOf(err error) *closeReason {
 	return &errAway
 }
 
-// isForeignOrigin reports whether the request comes from a browser's page of another origin that is not allowed. The server's own
-// origin is Config.Origin, whatever Host a proxy sends, or any origin of the Host of the request.
-func (h *Hub) isForeignOrigin(r *http.Request) bool {
-	for _, origin := range r.Header.Values("Origin") {
-		from, err := url.Parse(origin)
-		own := err == nil && from.Host != "" && (strings.EqualFold(from.Host, r.Host) || normalOrigin(from) == h.origin)
-		if !own && !h.isAllowedOrigin(strings.ToLower(origin)) {
-			return true
-		}
-	}
-	return false
-}
-
-// normalOrigin writes an origin as browsers do: in lower case and without the scheme's default port.
-func normalOrigin(u *url.URL) string {
-	host, port := strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
-	return u.Scheme + "://" + strings.TrimSuffix(host, port)
-}
-
-func (h *Hub) isAllowedOrigin(origin string) bool {
-	for _, pattern := range h.AllowedOrigins {
-		before, after, wild := strings.Cut(strings.ToLower(pattern), "*")
-		if origin == before+after && !wild {
-			return true
-		}
-		if wild && len(origin) >= len(before)+len(after) && strings.HasPrefix(origin, before) && strings.HasSuffix(origin, after) {
-			return true
-		}
-	}
-	return false
-}
-
 // hijacker wraps the connection that the upgrade takes over in a meteredConn.
 type hijacker struct {
 	http.ResponseWriter
-	session *session
+	socket *socket
 }
 
 // Hijack implements http.Hijacker.
@@ -185,6 +158,6 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h.session.wire = &meteredConn{Conn: conn}
-	return h.session.wire, buffered, nil
+	h.socket.wire = &meteredConn{Conn: conn}
+	return h.socket.wire, buffered, nil
 }

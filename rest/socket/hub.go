@@ -1,27 +1,29 @@
-// Package socket is the event channel (§6): WebSocket connections on which agents receive their events.
+// Package socket is the event channel (§6): the connections on which agents receive their events.
 //
-// A session stores no events. It reads its agent's unacknowledged rows when it opens and whenever it is woken, sends those that its
-// connection has not received, and deletes what the client acknowledges before it answers. So a wake-up carries no data and may be
-// lost. An event is never lost, is sent once on a connection, and is not sent on a connection that opens after its ack was answered.
-// Where an agent has two connections, an event may still be sent on one while its ack is answered on the other.
+// There are three kinds. A socket (WebSocket) and a stream (server-sent events) are sessions, which send what comes; a poll waits for
+// events and is answered once. Each holds a slot. A session stores no events. It reads its agent's unacknowledged rows when it opens
+// and whenever it is woken, and sends those that its connection has not received; what the client acknowledges is deleted before
+// that is answered. So a wake-up carries no data and may be lost. An event is never lost, is sent once on a connection, and is not
+// sent on a connection that opens after its ack was answered. Where an agent has two connections, an event may still be sent on one
+// while its ack is answered on the other.
 //
 // A session whose window is full of unacknowledged events reads nothing until one of them is settled: acknowledged on any connection
-// of the agent, on any process, or withdrawn. Every other read begins where the last one ended, not at the oldest event
-// (events.Horizon). Sessions that need the database at the same time share one statement (batcher).
+// or by a request of the agent, on any process, or withdrawn. Every other read begins where the last one ended, not at the oldest
+// event (events.Horizon). Sessions and polls that need the database at the same time share one statement (batcher).
 //
-// An idle session is one goroutine that waits for its socket, and small buffers. gorilla/websocket does the framing, masking,
-// fragments and the close codes of broken framing.
+// An idle session or poll is one goroutine that waits for its client, and small buffers: streams and polls are connections that were
+// taken over from net/http. gorilla/websocket does the framing, masking, fragments and the close codes of broken framing.
 //
 // Every process has a Hub, also one that serves no connections: it tells the others whom to wake and that tokens have ended. The
 // Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock without which its
 // slots do not count. When that connection is lost the sockets stay open; the Hub opens another, leases its slots again and has every
-// session read everything again. While the database is away sessions wait for it, and new ones are refused with 1013.
+// session read everything again. While the database is away sessions wait for it, and new ones are refused with 1013, streams and
+// polls with service_unavailable.
 package socket
 
 import (
 	"context"
 	"log/slog"
-	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -33,6 +35,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/events"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/web"
 )
 
 // Config is what a Hub needs.
@@ -62,25 +65,39 @@ const (
 	chunksInMemory = 64
 )
 
+// receiver is what holds a slot and is told of its agent's events: a session or a poll. Its methods may be called from any goroutine
+// and do not block.
+type receiver interface {
+	// place is the slot that it holds.
+	place() events.Slot
+	// pingDue reports whether it is to be pinged in a round of the ping interval.
+	pingDue(round int) bool
+	// schedule tells of work.
+	schedule(work pending)
+	// settleAll tells that events are acknowledged.
+	settleAll(ids []uuid.UUID)
+	// close ends it for a reason, abandon without a word.
+	close(reason closeReason)
+	abandon()
+}
+
 // Hub holds the connections of one process. It is safe for concurrent use.
 type Hub struct {
 	Config
 
-	// origin is Config.Origin as browsers write it.
-	origin string
+	origins web.Origins
 	// ctx ends with Run.
 	ctx  context.Context //nolint:containedctx // sessions outlive the request that opened them
 	stop context.CancelFunc
 
-	mu            sync.RWMutex
-	sessions      map[uuid.UUID][]*session
-	nextPingRound int
-	draining      bool
+	mu        sync.RWMutex
+	receivers map[uuid.UUID][]receiver
+	draining  bool
 	// process is the number that slots are leased under; 0 while there is no connection that holds its lock.
 	process int32
 	// connected is closed while process is set.
 	connected chan struct{}
-	// open counts sessions that have not finished.
+	// open counts receivers that have not finished.
 	open sync.WaitGroup
 
 	fetches *batcher[events.Cursor, events.Batch]
@@ -97,22 +114,21 @@ type Hub struct {
 	reconnected chan struct{}
 	lastWarned  atomic.Int64
 	counts      counts
-	// writeTimeout is defaultWriteTimeout except in tests.
-	writeTimeout time.Duration
+	// writeTimeout and streamLife are the defaults except in tests.
+	writeTimeout, streamLife time.Duration
 }
 
-// New makes a Hub that serves connections once Run runs. The caller sets Wake and TokensEnded in the graph's configuration.
+// New makes a Hub that serves connections once Run runs. The caller sets Wake, Withdrawn, Acknowledged and TokensEnded in the graph's
+// configuration.
 func New(c Config) *Hub {
 	h := &Hub{
-		Config: c, sessions: make(map[uuid.UUID][]*session), chunks: make(chan struct{}, chunksInMemory),
+		Config: c, origins: web.NewOrigins(c.Origin, c.AllowedOrigins), receivers: make(map[uuid.UUID][]receiver),
+		chunks:    make(chan struct{}, chunksInMemory),
 		connected: make(chan struct{}), recheck: make(chan struct{}, 1), reconnected: make(chan struct{}, 1),
-		queue: peerQueue{waiting: make(chan struct{}, 1)}, writeTimeout: defaultWriteTimeout,
+		queue: peerQueue{waiting: make(chan struct{}, 1)}, writeTimeout: defaultWriteTimeout, streamLife: defaultStreamLife,
 	}
 	if c.PingInterval == 0 {
 		h.PingInterval = defaultPingInterval
-	}
-	if own, err := url.Parse(c.Origin); err == nil && own.Host != "" {
-		h.origin = normalOrigin(own)
 	}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	h.fetches = newBatcher(fetchesAtOnce, c.Graph.Events.Fetch)
@@ -141,8 +157,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	work(1, h.watchProcesses)
 	work(1, h.advanceHorizon)
 	err := group.Wait()
-	for _, s := range h.all() {
-		_ = s.conn.Close()
+	for _, r := range h.all() {
+		r.abandon()
 	}
 	return err
 }
@@ -159,6 +175,14 @@ func (h *Hub) Withdrawn(recipients []uuid.UUID) {
 	h.queue.add(wordRecheck, recipients)
 }
 
+// Acknowledged tells connections, on this process and the others, that their agent has acknowledged events by a request. It does not
+// block.
+func (h *Hub) Acknowledged(recipient uuid.UUID, ids []uuid.UUID) {
+	h.settle(recipient, ids)
+	h.queue.add(wordRecheck, []uuid.UUID{recipient})
+	h.counts.acknowledged.Add(int64(len(ids)))
+}
+
 // TokensEnded tells that tokens or agents have ended, so that every process closes the connections opened with them. It does not
 // block.
 func (h *Hub) TokensEnded() {
@@ -166,8 +190,8 @@ func (h *Hub) TokensEnded() {
 	h.queue.addTokensEnded()
 }
 
-// Drain refuses new connections, closes all there are with 1013, spread over a second, and waits until they are closed or ctx
-// ends.
+// Drain refuses new connections, closes all there are, spread over a second, and waits until they are closed or ctx ends. Sockets
+// are closed with 1013; polls are answered.
 func (h *Hub) Drain(ctx context.Context) {
 	h.mu.Lock()
 	h.draining = true
@@ -175,13 +199,13 @@ func (h *Hub) Drain(ctx context.Context) {
 	const spread = time.Second
 	leaving := h.all()
 	began := time.Now()
-	for i, s := range leaving {
+	for i, r := range leaving {
 		at := began.Add(spread * time.Duration(i) / time.Duration(len(leaving)))
 		select {
 		case <-time.After(time.Until(at)):
 		case <-ctx.Done():
 		}
-		s.close(errDraining)
+		r.close(errDraining)
 	}
 	closed := make(chan struct{})
 	go func() {
@@ -194,6 +218,12 @@ func (h *Hub) Drain(ctx context.Context) {
 	}
 }
 
+func (h *Hub) isDraining() bool {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.draining
+}
+
 // warnLimited logs a failure of the database, once a second at most: a thousand sessions meet the same one.
 func (h *Hub) warnLimited(what string, err error) {
 	now, last := time.Now().UnixNano(), h.lastWarned.Load()
@@ -203,110 +233,110 @@ func (h *Hub) warnLimited(what string, err error) {
 	h.Logger.WarnContext(h.ctx, what, "error", err)
 }
 
-// register adds a session, unless the Hub is draining or the process has lost the number under which the slot was leased.
-func (h *Hub) register(s *session, process int32) bool {
+// register adds a receiver, unless the Hub is draining or the process has lost the number under which the slot was leased.
+func (h *Hub) register(r receiver, process int32) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.draining || process != h.process || h.ctx.Err() != nil {
 		return false
 	}
-	h.sessions[s.slot.BotID] = append(h.sessions[s.slot.BotID], s)
-	s.pingRound = h.nextPingRound % pingRounds
-	h.nextPingRound++
-	h.open.Add(1)
+	agent := r.place().BotID
+	h.receivers[agent] = append(h.receivers[agent], r)
 	h.counts.opened.Add(1)
+	h.open.Add(1)
 	return true
 }
 
-// unregister removes a session and frees its slot. It waits a moment for that, so that a client that sees its connection closed can
+// unregister removes a receiver and frees its slot. It waits a moment for that, so that a client that sees its connection closed can
 // open another one.
-func (h *Hub) unregister(s *session) {
-	if s.slot.ID == uuid.Nil {
+func (h *Hub) unregister(r receiver) {
+	slot := r.place()
+	if slot.ID == uuid.Nil {
 		return
 	}
 	h.mu.Lock()
-	siblings := h.sessions[s.slot.BotID]
-	if i := slices.Index(siblings, s); i >= 0 {
+	siblings := h.receivers[slot.BotID]
+	if i := slices.Index(siblings, r); i >= 0 {
 		// A new slice, because others may be iterating over the old one.
 		if siblings = slices.Concat(siblings[:i], siblings[i+1:]); len(siblings) == 0 {
-			delete(h.sessions, s.slot.BotID)
+			delete(h.receivers, slot.BotID)
 		} else {
-			h.sessions[s.slot.BotID] = siblings
+			h.receivers[slot.BotID] = siblings
 		}
 	}
 	h.mu.Unlock()
 	select {
-	case <-h.slots.submit(s.slot.ID).done:
+	case <-h.slots.submit(slot.ID).done:
 	case <-time.After(releaseTimeout):
 	case <-h.ctx.Done():
 	}
 }
 
-// finished counts a session's end, once its connection is closed.
-func (h *Hub) finished(s *session, last closeReason) {
+// finished counts the end of a receiver, or of a refused session, which has no slot, once its connection is closed.
+func (h *Hub) finished(slot events.Slot, last closeReason) {
 	h.counts.closed(last.code)
-	if s.slot.ID != uuid.Nil {
+	if slot.ID != uuid.Nil {
 		h.open.Done()
 	}
 }
 
-// siblings returns the sessions of an agent. The caller must not change the slice.
-func (h *Hub) siblings(bot uuid.UUID) []*session {
+// siblings returns the receivers of an agent. The caller must not change the slice.
+func (h *Hub) siblings(bot uuid.UUID) []receiver {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return h.sessions[bot]
+	return h.receivers[bot]
 }
 
-// all returns every session.
-func (h *Hub) all() []*session {
+// all returns every receiver.
+func (h *Hub) all() []receiver {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	list := make([]*session, 0, len(h.sessions))
-	for _, siblings := range h.sessions {
+	list := make([]receiver, 0, len(h.receivers))
+	for _, siblings := range h.receivers {
 		list = append(list, siblings...)
 	}
 	return list
 }
 
-// count returns how many sessions there are.
+// count returns how many receivers there are.
 func (h *Hub) count() (n int) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for _, siblings := range h.sessions {
+	for _, siblings := range h.receivers {
 		n += len(siblings)
 	}
 	return n
 }
 
-// scheduleFor gives work to the sessions of agents on this process.
+// scheduleFor gives work to the receivers of agents on this process.
 func (h *Hub) scheduleFor(bots []uuid.UUID, work pending) {
 	for _, bot := range bots {
-		for _, s := range h.siblings(bot) {
-			s.schedule(work)
+		for _, r := range h.siblings(bot) {
+			r.schedule(work)
 		}
 	}
 }
 
-// scheduleAll gives work to every session of this process.
+// scheduleAll gives work to every receiver of this process.
 func (h *Hub) scheduleAll(work pending) {
-	for _, s := range h.all() {
-		s.schedule(work)
+	for _, r := range h.all() {
+		r.schedule(work)
 	}
 }
 
-// settle tells all connections of an agent that events are acknowledged.
+// settle tells all receivers of an agent that events are acknowledged.
 func (h *Hub) settle(bot uuid.UUID, ids []uuid.UUID) {
-	for _, s := range h.siblings(bot) {
-		s.settleAll(ids)
+	for _, r := range h.siblings(bot) {
+		r.settleAll(ids)
 	}
 }
 
-// slotsHeld lists the slots of all sessions.
+// slotsHeld lists the slots of all receivers.
 func (h *Hub) slotsHeld() []events.Slot {
-	sessions := h.all()
-	slots := make([]events.Slot, len(sessions))
-	for i, s := range sessions {
-		slots[i] = s.slot
+	receivers := h.all()
+	slots := make([]events.Slot, len(receivers))
+	for i, r := range receivers {
+		slots[i] = r.place()
 	}
 	return slots
 }

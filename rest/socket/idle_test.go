@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
@@ -17,7 +19,8 @@ import (
 	"stoa/rest/resttest"
 )
 
-// crowdSetting makes the test binary a crowd of clients: an address, a number of connections for each token, and the tokens.
+// crowdSetting makes the test binary a crowd of clients: an address, of sockets (ws) or polls (http), a number of connections for each
+// token, and the tokens.
 const crowdSetting = "STOA_SOCKET_CROWD"
 
 func TestMain(m *testing.M) {
@@ -39,14 +42,13 @@ func crowd(address, each string, tokens []string) error {
 	if err != nil {
 		return err
 	}
-	var held []*websocket.Conn
+	var held []io.Closer
 	for _, token := range tokens {
 		for range n {
-			conn, response, err := websocket.DefaultDialer.Dial(address, bearer(token))
+			conn, err := join(address, token)
 			if err != nil {
 				return err
 			}
-			_ = response.Body.Close()
 			held = append(held, conn)
 		}
 	}
@@ -56,14 +58,44 @@ func crowd(address, each string, tokens []string) error {
 	return err
 }
 
+// join opens a socket, or begins a poll.
+func join(address, token string) (io.Closer, error) {
+	if !strings.HasPrefix(address, "http:") {
+		conn, response, err := websocket.DefaultDialer.Dial(address, bearer(token))
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return conn, err
+	}
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := net.Dial("tcp", at.Host)
+	if err == nil {
+		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", at.RequestURI(), token)
+	}
+	return conn, err
+}
+
 // BenchmarkIdleConnections measures what the server's memory grows by for each connection on which nothing happens. The clients
 // are another process. It is run once (-benchtime 1x).
 func BenchmarkIdleConnections(b *testing.B) {
+	benchmarkIdle(b, func(p *process) string { return p.url })
+}
+
+// BenchmarkWaitingPolls is BenchmarkIdleConnections for polls that wait.
+func BenchmarkWaitingPolls(b *testing.B) {
+	benchmarkIdle(b, func(p *process) string { return p.api + "/events?wait=50" })
+}
+
+func benchmarkIdle(b *testing.B, address func(*process) string) {
+	b.Helper()
 	const agents, each = 50, 100
 	for b.Loop() {
 		h := newCluster(b)
 		p := h.process()
-		words := []string{p.url, strconv.Itoa(each)}
+		words := []string{address(p), strconv.Itoa(each)}
 		for range agents {
 			words = append(words, h.Agent().Token)
 		}
@@ -80,11 +112,12 @@ func BenchmarkIdleConnections(b *testing.B) {
 		said, err := bufio.NewReader(output).ReadString('\n')
 		require.NoError(b, err)
 		require.Equal(b, strconv.Itoa(agents*each)+"\n", said)
+		require.Eventually(b, func() bool { return p.hub.Stats().Open == agents*each }, patience, patience/1000)
 		require.Eventually(b, func() bool { return runtime.NumGoroutine() < agents*each+100 }, patience, patience/1000, "the first looks are done")
 		after := memory()
-		b.ReportMetric(float64(after.heap-before.heap)/(agents*each), "heap-B/socket")
-		b.ReportMetric(float64(after.stack-before.stack)/(agents*each), "stack-B/socket")
-		b.ReportMetric(float64(after.heap+after.stack-before.heap-before.stack)/(agents*each), "B/socket")
+		b.ReportMetric(float64(after.heap-before.heap)/(agents*each), "heap-B/connection")
+		b.ReportMetric(float64(after.stack-before.stack)/(agents*each), "stack-B/connection")
+		b.ReportMetric(float64(after.heap+after.stack-before.heap-before.stack)/(agents*each), "B/connection")
 		require.NoError(b, input.Close())
 		require.NoError(b, clients.Wait())
 		require.Eventually(b, func() bool { return p.hub.Stats().Open == 0 }, patience, patience/1000)

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// defaultPingInterval is how often a peer is pinged (§6). Each of pingRounds parts of the interval is for a part of the peers.
+	// defaultPingInterval is how often a socket is pinged, and a stream twice as often (§6). Each of pingRounds parts of the interval is
+	// for a part of them.
 	defaultPingInterval = 30 * time.Second
 	pingRounds          = 30
 	// tokenPeriod bounds how long a connection outlives its token where a notice was lost; §6 allows a second.
@@ -42,12 +43,12 @@ func every(ctx context.Context, period time.Duration, fn func(context.Context)) 
 	}
 }
 
-// pingPeers pings every peer once in each interval.
+// pingPeers pings every socket once in each interval and every stream twice.
 func (h *Hub) pingPeers(ctx context.Context) {
 	round := 0
 	every(ctx, h.PingInterval/pingRounds, func(context.Context) {
-		for _, s := range h.inPingRound(round) {
-			s.schedule(pending{ping: true})
+		for _, r := range h.inPingRound(round) {
+			r.schedule(pending{ping: true})
 		}
 		round = (round + 1) % pingRounds
 	})
@@ -88,9 +89,9 @@ func (h *Hub) closeEnded(ctx context.Context, held []uuid.UUID) {
 		for _, token := range ended {
 			over[token] = true
 		}
-		for _, s := range h.all() {
-			if over[s.slot.TokenID] {
-				s.close(errEnded)
+		for _, r := range h.all() {
+			if over[r.place().TokenID] {
+				r.close(errEnded)
 			}
 		}
 		return err
@@ -101,7 +102,7 @@ func (h *Hub) closeEnded(ctx context.Context, held []uuid.UUID) {
 func (h *Hub) noteActivity(ctx context.Context) {
 	var bots []uuid.UUID
 	h.mu.RLock()
-	for bot := range h.sessions {
+	for bot := range h.receivers {
 		bots = append(bots, bot)
 	}
 	h.mu.RUnlock()
@@ -176,15 +177,15 @@ func (h *Hub) inBatches(ctx context.Context, what string, ids []uuid.UUID, fn fu
 	}
 }
 
-// inPingRound returns the sessions whose peers are pinged in a part of the interval.
-func (h *Hub) inPingRound(round int) []*session {
+// inPingRound returns the receivers that are pinged in a part of the interval.
+func (h *Hub) inPingRound(round int) []receiver {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	var list []*session
-	for _, siblings := range h.sessions {
-		for _, s := range siblings {
-			if s.pingRound == round {
-				list = append(list, s)
+	var list []receiver
+	for _, siblings := range h.receivers {
+		for _, r := range siblings {
+			if r.pingDue(round) {
+				list = append(list, r)
 			}
 		}
 	}
@@ -195,11 +196,11 @@ func (h *Hub) inPingRound(round int) []*session {
 func (h *Hub) tokensHeld(list []uuid.UUID) []uuid.UUID {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	for _, siblings := range h.sessions {
+	for _, siblings := range h.receivers {
 		first := len(list)
-		for _, s := range siblings {
-			if !slices.Contains(list[first:], s.slot.TokenID) {
-				list = append(list, s.slot.TokenID)
+		for _, r := range siblings {
+			if token := r.place().TokenID; !slices.Contains(list[first:], token) {
+				list = append(list, token)
 			}
 		}
 	}

@@ -62,7 +62,9 @@ func (h *cluster) unacknowledged(agents ...*graphtest.Agent) int64 {
 type process struct {
 	*graph.Graph
 	hub *socket.Hub
-	url string
+	// url is that of the sockets, api that of everything else.
+	url, api string
+	handler  http.Handler
 	// kill ends the process without a word: nothing is closed or given back.
 	kill func()
 	t    testing.TB
@@ -74,9 +76,10 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	var hub *socket.Hub
 	g := graph.New(graph.Config{
 		DB: h.DB, TokenTTL: 720 * time.Hour,
-		Wake:        func(recipients []uuid.UUID) { hub.Wake(recipients) },
-		Withdrawn:   func(recipients []uuid.UUID) { hub.Withdrawn(recipients) },
-		TokensEnded: func() { hub.TokensEnded() },
+		Wake:         func(recipients []uuid.UUID) { hub.Wake(recipients) },
+		Withdrawn:    func(recipients []uuid.UUID) { hub.Withdrawn(recipients) },
+		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { hub.Acknowledged(recipient, ids) },
+		TokensEnded:  func() { hub.TokensEnded() },
 	})
 	logger := slog.New(slog.DiscardHandler)
 	config := socket.Config{Graph: g, URL: h.URL, Logger: logger}
@@ -87,8 +90,11 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- hub.Run(ctx) }()
-	server := httptest.NewServer(rest.New(rest.Config{Graph: g, Draining: new(atomic.Bool), Logger: logger, Socket: hub}))
-	p := &process{Graph: g, hub: hub, url: "ws" + strings.TrimPrefix(server.URL, "http") + rest.SocketPath, t: h.t}
+	handler := rest.New(rest.Config{Graph: g, Draining: new(atomic.Bool), Logger: logger, Socket: hub, Events: hub})
+	server := httptest.NewServer(handler)
+	p := &process{
+		Graph: g, hub: hub, url: "ws" + strings.TrimPrefix(server.URL, "http") + rest.SocketPath, api: server.URL + "/api/v1", handler: handler, t: h.t,
+	}
 	var killed atomic.Bool
 	p.kill = func() {
 		if killed.CompareAndSwap(false, true) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/gorilla/websocket"
 
 	"stoa/graph/events"
 )
@@ -112,7 +111,7 @@ func (s *session) do(work *pending) error {
 		work.acks = nil
 	}
 	if work.ping {
-		if s.conn.WriteControl(websocket.PingMessage, nil, s.writeDeadline()) != nil {
+		if s.link.ping() != nil {
 			s.close(errBroken)
 		}
 		work.ping = false
@@ -243,7 +242,7 @@ func (s *session) sendAll() bool {
 		case finished:
 			return true
 		case send:
-			if !s.write(e.Frame) {
+			if !s.write(s.link.frame(&e)) {
 				return false
 			}
 			s.hub.counts.delivered.Add(1)
@@ -284,7 +283,7 @@ func (s *session) nextUnsent() (events.Queued, step) {
 	case s.inflight.received(e.ID) || slices.Contains(s.settledWhileLoading, e.ID):
 		s.unsent = s.unsent[1:]
 		return e, skip
-	case e.Frame == nil:
+	case e.Kind == "":
 		return e, readAgain
 	case s.inflight.full():
 		return e, stop
@@ -303,10 +302,9 @@ func (s *session) dropUnsent(p *chunkPermit) {
 	p.release()
 }
 
-// write sends a text frame. A client that does not take it in time is disconnected; its next connection gets what it missed.
+// write sends a frame, or ends the session.
 func (s *session) write(frame []byte) bool {
-	_ = s.conn.SetWriteDeadline(s.writeDeadline()) // it returns no error
-	if s.conn.WriteMessage(websocket.TextMessage, frame) != nil {
+	if s.link.write(frame) != nil {
 		s.close(errBroken)
 		return false
 	}

@@ -1,0 +1,75 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/eventid"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+)
+
+// AcknowledgeInput names the events that its sender has stored durably: 1 to WindowSize.
+type AcknowledgeInput struct {
+	EventIDs []string `json:"event_ids"`
+}
+
+// Acknowledgement tells what became of each id, in the order in which they were sent, each once.
+type Acknowledgement struct {
+	// Acked are acknowledged, now or before.
+	Acked []uuid.UUID `json:"acked"`
+	// Unknown are of no event of the caller.
+	Unknown []uuid.UUID `json:"unknown"`
+}
+
+// check returns the ids, each once.
+func (in AcknowledgeInput) check() ([]uuid.UUID, error) {
+	if len(in.EventIDs) == 0 || len(in.EventIDs) > WindowSize {
+		return nil, fault.Field(fault.InvalidInput, "event_ids", fmt.Sprintf("must hold 1 to %d ids", WindowSize))
+	}
+	ids := make([]uuid.UUID, 0, len(in.EventIDs))
+	for _, sent := range in.EventIDs {
+		id, err := text.UUID(sent)
+		if err != nil {
+			return nil, fault.Field(fault.InvalidInput, "event_ids", err.Error())
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// AcknowledgeEvents acknowledges events of the caller (§4.10). An acknowledgement serves all connections of the agent. Only an agent
+// may call it; it may be repeated. Its fault is invalid_input.
+func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Acknowledgement, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := db.Column[uuid.UUID](ctx, a.DB.SQL, deleteListed, v.BotID, db.IDs(ids))
+	if err != nil {
+		return nil, err
+	}
+	if len(deleted) > 0 {
+		a.Acknowledged(v.BotID, deleted)
+	}
+	result := &Acknowledgement{Acked: []uuid.UUID{}, Unknown: []uuid.UUID{}}
+	for _, id := range ids {
+		if eventid.IsOf(v.BotID, id) || slices.Contains(deleted, id) {
+			result.Acked = append(result.Acked, id)
+		} else {
+			result.Unknown = append(result.Unknown, id)
+		}
+	}
+	return result, nil
+}

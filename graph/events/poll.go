@@ -1,0 +1,119 @@
+package events
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
+)
+
+// PollInput is the query of a poll.
+type PollInput struct {
+	// Wait is for how many seconds the request waits for an event where there is none: 0 to 50, 0 unless sent.
+	Wait page.Param `query:"wait" json:"-"`
+	// Limit is how many events are returned at most: 1 to 100, 50 unless sent.
+	Limit page.Param `query:"limit" json:"-"`
+	// Version of the channel, 1 unless sent.
+	Version page.Param `query:"version" json:"-"`
+}
+
+// The ranges of the parameters.
+var (
+	waitRange    = page.Range{Absent: 0, Least: 0, Most: 50}
+	limitRange   = page.Range{Absent: 50, Least: 1, Most: 100}
+	versionRange = page.Range{Absent: FirstVersion, Least: FirstVersion, Most: LatestVersion}
+)
+
+// check returns for how long to wait, and for which events.
+func (in PollInput) check() (wait time.Duration, c Cursor, err error) {
+	seconds, err := page.Integer(fault.InvalidInput, "wait", in.Wait, waitRange)
+	if err != nil {
+		return 0, c, err
+	}
+	limit, err := page.Integer(fault.InvalidInput, "limit", in.Limit, limitRange)
+	if err != nil {
+		return 0, c, err
+	}
+	version, err := page.Integer(fault.InvalidInput, "version", in.Version, versionRange)
+	return time.Duration(seconds) * time.Second, Cursor{Version: int(version), Size: int(limit)}, err
+}
+
+// Card is an unacknowledged event.
+type Card struct {
+	EventID   uuid.UUID      `json:"event_id"`
+	Kind      string         `json:"kind"`
+	Payload   wire.RawObject `json:"payload"`
+	CreatedAt time.Time      `json:"created_at"`
+}
+
+// Page are the oldest unacknowledged events.
+type Page struct {
+	Events []*Card `json:"events"`
+	// More tells that there are others behind them.
+	More bool `json:"more"`
+	// Wait is what a transport has to wait for before it answers; nil for nothing.
+	Wait *Wait `json:"-"`
+}
+
+// Wait is a poll that has found nothing so far.
+type Wait struct {
+	Agent viewer.Viewer
+	// Cursor of the poll; it holds the limit.
+	Cursor Cursor
+	// Length is how long the poll waits, up to 50 s.
+	Length time.Duration
+}
+
+// PollEvents returns the caller's oldest unacknowledged events (§4.10) and acknowledges nothing. Where there are none and the caller
+// wants to wait, the page says so; waiting is the transport's part, so that it can be done without the goroutine of a request. Only
+// an agent may call it. Its fault is invalid_input.
+func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wait, cursor, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	cursor.Recipient = v.BotID
+	found, err := ReadPage(ctx, cursor, func(ctx context.Context, c Cursor) (Batch, error) {
+		batches, err := a.Fetch(ctx, []Cursor{c})
+		if err != nil {
+			return Batch{}, err
+		}
+		return batches[0], nil
+	})
+	if err == nil && len(found.Events) == 0 && wait > 0 {
+		found.Wait = &Wait{Agent: v, Cursor: cursor, Length: wait}
+	}
+	return found, err
+}
+
+// ReadPage reads the page of a poll's cursor by fetch.
+func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor) (Batch, error)) (*Page, error) {
+	found, limit := &Page{Events: []*Card{}}, c.Size
+	for {
+		c.Size = limit + 1 - len(found.Events) // the extra one tells whether there are more
+		batch, err := fetch(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range batch.Events {
+			found.Events = append(found.Events, &Card{e.ID, string(e.Kind), e.AppendPayload(nil), e.CreatedAt})
+		}
+		if found.More = len(found.Events) > limit; found.More {
+			found.Events = found.Events[:limit]
+			return found, nil
+		}
+		if !batch.More {
+			return found, nil
+		}
+		c.After = batch.Last // some of the batch may not be delivered any more
+	}
+}

@@ -1,0 +1,284 @@
+package socket_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+)
+
+func TestAPollReturnsTheOldestEvents(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	p.tell(agent, 1, 2, 3, 4, 5)
+	first := p.poll(agent.Token, "limit=2").page(t)
+	require.Equal(t, []int{1, 2}, first.versions())
+	require.True(t, first.More)
+	require.Equal(t, "order.changed", first.Events[0].Kind)
+	require.Equal(t, map[string]any{"order_id": agent.ID.String(), "status": "funded", "version": 1.0}, first.Events[0].Payload)
+	require.WithinDuration(t, time.Now(), first.Events[0].CreatedAt, time.Hour)
+	require.Equal(t, first, p.poll(agent.Token, "limit=2&wait=50").page(t), "reading acknowledges nothing")
+	all := p.poll(agent.Token, "limit=5").page(t)
+	require.Equal(t, []int{1, 2, 3, 4, 5}, all.versions())
+	require.False(t, all.More)
+	require.Equal(t, all, p.poll(agent.Token, "").page(t))
+
+	acked, unknown := p.acknowledge(agent.Token, all.ids()[1], all.ids()[0])
+	require.Equal(t, []string{all.ids()[1], all.ids()[0]}, acked)
+	require.Empty(t, unknown)
+	rest := p.poll(agent.Token, "").page(t)
+	require.Equal(t, []int{3, 4, 5}, rest.versions())
+	p.acknowledge(agent.Token, rest.ids()...)
+	require.JSONEq(t, `{"events":[],"more":false}`, string(p.poll(agent.Token, "").raw))
+}
+
+// A message that may not be delivered any more neither comes nor takes the place of one that may.
+func TestAPollPassesOverMessagesThatMayNotBeDelivered(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	one, other := h.Friends()
+	h.Exec("DELETE FROM events")
+	h.Sent(one, other)
+	h.Sent(one, other)
+	h.Exec("UPDATE messages SET expires_at = stoa_now()")
+	message := h.Sent(one, other)
+	p.tell(other, 1)
+	found := p.poll(other.Token, "limit=1").page(t)
+	require.Len(t, found.Events, 1)
+	require.True(t, found.More)
+	require.Equal(t, "message.created", found.Events[0].Kind)
+	require.Equal(t, message.ID.String(), found.Events[0].Payload["message"].(map[string]any)["id"])
+}
+
+func TestVersionsOfPollsAndStreams(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	p.tellEvents(events.Event{Recipient: agent.ID, Kind: events.ProfileRecommendations, Payload: events.RecommendationsPayload{BotID: agent.ID}})
+	p.tell(agent, 7)
+	for _, version := range []string{"", "version=1"} {
+		require.Equal(t, []int{7}, p.poll(agent.Token, version).page(t).versions())
+		require.Equal(t, 7, p.stream(agent.Token, "?"+version, "").event().version(t))
+	}
+	found := p.poll(agent.Token, "version=2").page(t)
+	require.Len(t, found.Events, 2)
+	require.Equal(t, "profile.recommendations", found.Events[0].Kind)
+	require.Equal(t, "profile.recommendations", p.stream(agent.Token, "?version=2", "").event().kind)
+}
+
+// No job runs here, so only the notice of the other process can have told.
+func TestAPollIsAnsweredForAnEventOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	here, there := h.process(), h.process()
+	agent := h.Agent()
+	for version := 1; version <= 5; version++ {
+		answered := there.polling(agent.Token)
+		began := time.Now()
+		here.tell(agent, version)
+		found := await(t, answered).page(t)
+		require.Less(t, time.Since(began), 5*time.Second)
+		require.Equal(t, []int{version}, found.versions())
+		require.False(t, found.More)
+		there.acknowledge(agent.Token, found.ids()...)
+	}
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+}
+
+func TestAPollEndsWithItsTime(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	began := time.Now()
+	r := p.poll(agent.Token, "wait=1")
+	require.Empty(t, r.page(t).Events)
+	require.GreaterOrEqual(t, time.Since(began), time.Second)
+	require.NotEmpty(t, r.header.Get("X-Request-Id"))
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+	require.Zero(t, p.hub.Stats().Open)
+	require.Eventually(t, func() bool { return p.hub.Stats().Closed[1000] == 1 }, patience, time.Millisecond)
+}
+
+func TestAPollSurvivesAnOutage(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	answered := p.polling(agent.Token)
+	restore := h.Outage()
+	p.hub.Wake([]uuid.UUID{agent.ID})
+	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, patience, time.Millisecond)
+	restore()
+	p.linked()
+	p.tell(agent, 1)
+	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
+}
+
+// What waits takes a place that a socket could have, and the other way round; what does not wait takes none.
+func TestPollsStreamsAndSocketsShareTheirSlots(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	here, there := h.process(quotas(2, 3)), h.process(quotas(2, 3))
+	agent, other := h.Agent(), h.Agent()
+	conn := here.dial(agent.Token)
+	conn.quiet()
+	answered := there.polling(agent.Token)
+	require.Equal(t, 4429, there.dial(agent.Token).code())
+	for _, path := range []string{"/events?wait=50", "/events/stream"} {
+		full := here.request(context.Background(), http.MethodGet, path, agent.Token, "")
+		require.Equal(t, http.StatusTooManyRequests, full.status, "%s", full.raw)
+		require.Equal(t, "rate_limited", full.code(t))
+		require.Regexp(t, `^[1-9]\d*$`, full.header.Get("Retry-After"))
+	}
+	require.Empty(t, here.poll(agent.Token, "wait=0").page(t).Events)
+	stream := here.stream(other.Token, "", "")
+	require.Equal(t, "rate_limited", here.poll(other.Token, "wait=50").code(t), "the server is full")
+
+	here.tell(agent, 1)
+	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
+	require.Equal(t, []int{1}, here.poll(agent.Token, "wait=50").page(t).versions(), "there is an event, so it does not wait")
+	replaced := here.dial(agent.Token)
+	require.Equal(t, 1, replaced.event(events.OrderChanged).version())
+	require.Equal(t, []int{1}, here.poll(agent.Token, "wait=50").page(t).versions(), "it needs no place")
+	stream.leave()
+	there.dial(other.Token).quiet()
+	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM socket_leases"))
+}
+
+func TestWhoLeavesGivesItsSlotBack(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	ctx, leave := context.WithCancel(context.Background())
+	gone := make(chan reply, 1)
+	go func() { gone <- p.request(ctx, http.MethodGet, "/events?wait=50", agent.Token, "") }()
+	stream := p.stream(agent.Token, "", "")
+	require.Eventually(t, func() bool { return p.hub.Stats().Open == 2 }, patience, time.Millisecond)
+	require.EqualValues(t, 2, h.Count("SELECT count(*) FROM socket_leases"))
+	leave()
+	stream.leave()
+	require.ErrorIs(t, (<-gone).err, context.Canceled)
+	require.Eventually(t, func() bool { return p.hub.Stats().Closed[0] == 2 }, patience, time.Millisecond)
+	require.Zero(t, p.hub.Stats().Open)
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+}
+
+// The leases of a process that was killed count for nothing, and its clients go on with another one.
+func TestSlotsOfRequestsDieWithTheirProcess(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	here, there := h.process(quotas(2, 2)), h.process(quotas(2, 2))
+	agent := h.Agent()
+	answered := there.polling(agent.Token)
+	stream := there.stream(agent.Token, "", "")
+	require.Equal(t, "rate_limited", here.poll(agent.Token, "wait=50").code(t))
+	there.kill()
+	require.Error(t, (<-answered).err)
+	require.Error(t, stream.next().err)
+	again := here.polling(agent.Token)
+	here.tell(agent, 1)
+	require.Equal(t, []int{1}, await(t, again).page(t).versions())
+}
+
+func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *cluster, *process, *graphtest.Agent){
+		"rotation": func(t *testing.T, _ *cluster, p *process, agent *graphtest.Agent) {
+			t.Helper()
+			_, err := p.Auth.RotateToken(agent.Ctx)
+			require.NoError(t, err)
+		},
+		// The others are not told of, as when the process that did it serves no connections.
+		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
+			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
+		},
+		"deletion": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
+			h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", agent.ID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newCluster(t)
+			here, there := h.process(), h.process()
+			agent, bystander := h.Agent(), h.Agent()
+			answered, stream := here.polling(agent.Token), there.stream(agent.Token, "", "")
+			other := there.polling(bystander.Token)
+			began := time.Now()
+			end(t, h, here, agent)
+			r := await(t, answered)
+			stream.ended()
+			if name != "deletion" {
+				require.Less(t, time.Since(began), time.Second, "the contract's bound")
+			}
+			require.Equal(t, http.StatusUnauthorized, r.status)
+			require.Equal(t, "unauthorized", r.code(t))
+			require.Equal(t, "Bearer", r.header.Get("WWW-Authenticate"))
+			here.tell(bystander, 1)
+			require.Equal(t, []int{1}, await(t, other).page(t).versions())
+			require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+		})
+	}
+}
+
+// A process that shuts down answers its polls and ends its streams; no request fails, also none that comes then.
+func TestShutdownFailsNoRequest(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	var polls []<-chan reply
+	var streams []*reader
+	for range 5 {
+		polls = append(polls, p.polling(h.Agent().Token))
+		streams = append(streams, p.stream(h.Agent().Token, "", ""))
+	}
+	late := h.Agent()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		p.hub.Drain(context.Background())
+	}()
+	for _, answered := range polls {
+		require.Empty(t, await(t, answered).page(t).Events)
+	}
+	for _, stream := range streams {
+		stream.ended()
+	}
+	<-drained
+	require.Zero(t, p.hub.Stats().Open)
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+	require.Empty(t, p.poll(late.Token, "wait=50").page(t).Events)
+	ended := p.request(context.Background(), http.MethodGet, "/events/stream", late.Token, "")
+	require.NoError(t, ended.err)
+	require.Equal(t, http.StatusOK, ended.status)
+	require.Empty(t, ended.raw)
+	p.tell(late, 1)
+	require.Equal(t, []int{1}, p.poll(late.Token, "wait=50").page(t).versions())
+}
+
+// HEAD is answered as GET is, but has nothing to wait for.
+func TestHeadDoesNotWait(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	for path, contentType := range map[string]string{"/events?wait=50": "application/json", "/events/stream": "text/event-stream"} {
+		r := p.request(context.Background(), http.MethodHead, path, agent.Token, "")
+		require.NoError(t, r.err)
+		require.Equal(t, http.StatusOK, r.status)
+		require.Equal(t, contentType, r.header.Get("Content-Type"))
+		require.Empty(t, r.raw)
+	}
+	require.Zero(t, p.hub.Stats().Opened)
+}

@@ -1,0 +1,253 @@
+package socket_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+)
+
+// reply is an answer over HTTP.
+type reply struct {
+	status int
+	header http.Header
+	raw    []byte
+	err    error
+}
+
+// page is the answer to a poll.
+type page struct {
+	Events []struct {
+		EventID   string         `json:"event_id"`
+		Kind      string         `json:"kind"`
+		Payload   map[string]any `json:"payload"`
+		CreatedAt time.Time      `json:"created_at"`
+	} `json:"events"`
+	More bool `json:"more"`
+}
+
+func (g page) versions() (list []int) {
+	for _, e := range g.Events {
+		list = append(list, int(e.Payload["version"].(float64)))
+	}
+	return list
+}
+
+func (g page) ids() (list []string) {
+	for _, e := range g.Events {
+		list = append(list, e.EventID)
+	}
+	return list
+}
+
+// request makes a request under /api/v1 and reads its answer.
+func (p *process) request(ctx context.Context, method, path, token, body string) reply {
+	request, err := http.NewRequestWithContext(ctx, method, p.api+path, strings.NewReader(body))
+	if err != nil {
+		return reply{err: err}
+	}
+	request.Header = bearer(token)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		return reply{err: err}
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	return reply{response.StatusCode, response.Header, raw, err}
+}
+
+// page requires the answer to be a page of events.
+func (r reply) page(t testing.TB) (found page) {
+	t.Helper()
+	require.NoError(t, r.err)
+	require.Equal(t, http.StatusOK, r.status, "%s", r.raw)
+	require.NoError(t, json.Unmarshal(r.raw, &found))
+	return found
+}
+
+// code requires the answer to be a fault and returns its code.
+func (r reply) code(t testing.TB) string {
+	t.Helper()
+	require.NoError(t, r.err)
+	var body struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	require.NoError(t, json.Unmarshal(r.raw, &body), "%d %s", r.status, r.raw)
+	return body.Error.Code
+}
+
+// poll polls without an end to wait for beyond that of the query.
+func (p *process) poll(token, query string) reply {
+	p.t.Helper()
+	return p.request(context.Background(), http.MethodGet, "/events?"+query, token, "")
+}
+
+// polling starts a poll that waits, and returns once it holds a slot beside the ones that are held already.
+func (p *process) polling(token string) <-chan reply {
+	p.t.Helper()
+	held, answered := p.hub.Stats().Open, make(chan reply, 1)
+	go func() { answered <- p.poll(token, "wait=50") }()
+	require.Eventually(p.t, func() bool { return p.hub.Stats().Open > held }, patience, time.Millisecond)
+	return answered
+}
+
+// await waits for the answer to a poll.
+func await(t testing.TB, answered <-chan reply) reply {
+	t.Helper()
+	select {
+	case r := <-answered:
+		return r
+	case <-time.After(patience):
+		require.Fail(t, "the poll was not answered")
+		return reply{}
+	}
+}
+
+// acknowledge acknowledges events by a request.
+func (p *process) acknowledge(token string, ids ...string) (acked, unknown []string) {
+	p.t.Helper()
+	body, err := json.Marshal(map[string]any{"event_ids": ids})
+	require.NoError(p.t, err)
+	r := p.request(context.Background(), http.MethodPost, "/events/acks", token, string(body))
+	require.NoError(p.t, r.err)
+	require.Equal(p.t, http.StatusOK, r.status, "%s", r.raw)
+	var answer struct {
+		Acked   []string `json:"acked"`
+		Unknown []string `json:"unknown"`
+	}
+	require.NoError(p.t, json.Unmarshal(r.raw, &answer))
+	return answer.Acked, answer.Unknown
+}
+
+// reader is an agent's end of a stream, with a goroutine that reads it.
+type reader struct {
+	arrivals chan sent
+	// leave closes the connection.
+	leave context.CancelFunc
+	t     testing.TB
+}
+
+// sent is a server-sent event, a comment, or the end.
+type sent struct {
+	id, kind, data string
+	comment        bool
+	err            error
+}
+
+// version of an order.changed event.
+func (s sent) version(t testing.TB) int {
+	t.Helper()
+	var payload events.OrderPayload
+	require.NoError(t, json.Unmarshal([]byte(s.data), &payload), "%+v", s)
+	return payload.Version
+}
+
+// stream opens a stream, behind an event unless that is empty, and reads the comment with which it begins.
+func (p *process) stream(token, query, behind string) *reader {
+	p.t.Helper()
+	ctx, leave := context.WithCancel(context.Background())
+	p.t.Cleanup(leave)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.api+"/events/stream"+query, http.NoBody)
+	require.NoError(p.t, err)
+	request.Header = bearer(token)
+	if behind != "" {
+		request.Header.Set("Last-Event-ID", behind)
+	}
+	response, err := http.DefaultTransport.RoundTrip(request) //nolint:bodyclose // the reader closes it
+	require.NoError(p.t, err)
+	require.Equal(p.t, http.StatusOK, response.StatusCode)
+	require.Equal(p.t, "text/event-stream", response.Header.Get("Content-Type"))
+	require.Equal(p.t, "no", response.Header.Get("X-Accel-Buffering"))
+	r := &reader{make(chan sent, 4096), leave, p.t}
+	go r.read(response.Body)
+	require.True(p.t, r.next().comment)
+	return r
+}
+
+func (r *reader) read(body io.ReadCloser) {
+	defer body.Close()
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	var now sent
+	for lines.Scan() {
+		name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
+		switch string(name) {
+		case "id":
+			now.id = string(value)
+		case "event":
+			now.kind = string(value)
+		case "data":
+			now.data = string(value)
+		case ":":
+			now.comment = true
+		case "":
+			r.arrivals <- now
+			now = sent{}
+		default:
+			now.err = errors.New("a line that is no field: " + lines.Text())
+		}
+	}
+	err := lines.Err()
+	if err == nil {
+		err = io.EOF
+	}
+	r.arrivals <- sent{err: err}
+}
+
+// next waits for what comes next.
+func (r *reader) next() sent {
+	r.t.Helper()
+	select {
+	case s := <-r.arrivals:
+		return s
+	case <-time.After(patience):
+		require.Fail(r.t, "nothing came")
+		return sent{}
+	}
+}
+
+// event waits for the next event, passing over comments.
+func (r *reader) event() sent {
+	r.t.Helper()
+	for {
+		if s := r.next(); !s.comment {
+			require.NoError(r.t, s.err)
+			require.NotEmpty(r.t, s.id)
+			return s
+		}
+	}
+}
+
+// silent requires that a comment comes before any event.
+func (r *reader) silent() {
+	r.t.Helper()
+	for range 2 { // the first may have been on its way
+		require.True(r.t, r.next().comment)
+	}
+}
+
+// ended waits for the end.
+func (r *reader) ended() {
+	r.t.Helper()
+	for {
+		if s := r.next(); s.err != nil {
+			require.ErrorIs(r.t, s.err, io.EOF)
+			return
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package socket
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/websocket"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
+)
+
+const (
+	// readTimeout is how long a peer may send nothing at all, pongs included (§6).
+	readTimeout = 75 * time.Second
+	// defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
+	defaultWriteTimeout = time.Second
+	// linger is how long a client may take to close its side.
+	linger = time.Second
+	// releaseTimeout is how long a closing connection waits for its slot to be free before it sends the close frame.
+	releaseTimeout = 250 * time.Millisecond
+	// maxUnanswered is how many acks may wait for their answer: four for each event in flight.
+	maxUnanswered = 4 * events.WindowSize
+)
+
+// socket is the WebSocket of a session. The goroutine of read reads for as long as the connection is open. Only the write pump
+// writes data frames; control frames may be written by any goroutine.
+type socket struct {
+	session
+
+	conn *websocket.Conn
+	// wire is the connection beneath conn.
+	wire *meteredConn
+	pace pace
+}
+
+// incoming are buffers for one message of a client; the byte beyond maxMessage tells that it is too large.
+var incoming = sync.Pool{New: func() any { return new([maxMessage + 1]byte) }}
+
+// past is a deadline that makes a read fail at once.
+var past = time.Unix(1, 0)
+
+// attach makes an upgraded connection the session's.
+func (s *socket) attach(conn *websocket.Conn) {
+	s.conn = conn
+	s.version = events.FirstVersion
+	if named, ok := versions[conn.Subprotocol()]; ok {
+		s.version = named
+	}
+	conn.SetPingHandler(s.onPing)
+	conn.SetPongHandler(s.onPong)
+	conn.SetCloseHandler(func(int, string) error { return nil }) // finish answers, when the slot is free
+}
+
+// start begins a session that the Hub has registered.
+func (s *socket) start() {
+	s.touch()
+	go s.read()
+	s.schedule(pending{fetch: true})
+}
+
+// refuse begins a session that ends at once.
+func (s *socket) refuse(reason closeReason) {
+	s.close(reason)
+	go s.read()
+}
+
+// touch renews the read timeout, unless the session is ending.
+func (s *socket) touch() {
+	s.wire.unfinished = 0
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing == nil {
+		_ = s.conn.SetReadDeadline(time.Now().Add(readTimeout)) // fails only on a closed connection, which the next read reports
+	}
+}
+
+// end implements link.
+func (s *socket) end(reason closeReason) {
+	if reason == errBroken {
+		_ = s.conn.SetReadDeadline(past) // fails only on a closed connection, which the next read reports
+		return
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(releaseTimeout + s.hub.writeTimeout + linger)) // as above
+	go s.sendClose(reason)
+}
+
+// cut implements link.
+func (s *socket) cut() { _ = s.conn.Close() } // it may be closed already
+
+// frame implements link.
+func (*socket) frame(e *events.Queued) []byte { return e.Frame() }
+
+// write implements link. A client that does not take a frame in time is disconnected; its next connection gets what it missed.
+func (s *socket) write(frame []byte) error {
+	_ = s.conn.SetWriteDeadline(s.writeDeadline()) // it returns no error
+	return s.conn.WriteMessage(websocket.TextMessage, frame)
+}
+
+// ping implements link.
+func (s *socket) ping() error {
+	return s.conn.WriteControl(websocket.PingMessage, nil, s.writeDeadline())
+}
+
+// sendClose frees the slot before it sends the close frame, so that a client that sees the code can open another connection.
+func (s *socket) sendClose(reason closeReason) {
+	s.release()
+	message := websocket.FormatCloseMessage(reason.code, reason.text)
+	_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that cannot be told sees the end
+	_ = s.conn.SetReadDeadline(time.Now().Add(linger))                          // as above
+}
+
+func (s *socket) writeDeadline() time.Time { return time.Now().Add(s.hub.writeTimeout) }
+
+// read handles what the client sends until the connection ends. After close it waits for the peer to close too.
+func (s *socket) read() {
+	for {
+		message, err := s.receive()
+		if err != nil {
+			s.finish(err)
+			return
+		}
+		if reason := s.handle(message); reason != nil {
+			s.close(*reason)
+		}
+	}
+}
+
+// message is the result of reading one: the event that a well-formed ack names, or what is wrong with the message.
+type message struct {
+	event  uuid.UUID
+	reason *closeReason
+}
+
+// receive reads the next message. An error ends the reading for good.
+func (s *socket) receive() (message, error) {
+	kind, reader, err := s.conn.NextReader()
+	if err != nil {
+		return message{}, err
+	}
+	buffer := incoming.Get().(*[maxMessage + 1]byte) //nolint:forcetypeassert // the pool holds nothing else
+	defer incoming.Put(buffer)
+	n, err := io.ReadFull(reader, buffer[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return message{}, err
+	}
+	s.touch()
+	switch {
+	case n > maxMessage:
+		return message{reason: &errLarge}, nil
+	case kind != websocket.TextMessage:
+		return message{reason: &errProtocol}, nil
+	}
+	event, err := readAck(buffer[:n])
+	if err != nil {
+		return message{reason: &errProtocol}, nil
+	}
+	return message{event: event}, nil
+}
+
+// handle schedules an acknowledgement, or returns why the connection has to end. An ack of an event that this connection has not
+// received changes nothing. First acks do not count as frames.
+func (s *socket) handle(m message) *closeReason {
+	if m.reason != nil {
+		return m.reason
+	}
+	s.mu.Lock()
+	state, waiting := s.inflight.ack(m.event), len(s.pending.acks)
+	s.mu.Unlock()
+	if state != ackFirst && s.pace.take(time.Now()) != nil || waiting >= maxUnanswered {
+		return &errFast
+	}
+	if state != ackUnknown {
+		s.schedule(pending{acks: []uuid.UUID{m.event}})
+	}
+	return nil
+}
+
+// onPong counts a pong.
+func (s *socket) onPong(string) error {
+	s.touch()
+	if err := s.pace.take(time.Now()); err != nil {
+		s.close(errFast)
+	}
+	return nil
+}
+
+// onPing counts a ping and answers it.
+func (s *socket) onPing(payload string) error {
+	_ = s.onPong(payload) // it returns no error
+	err := s.conn.WriteControl(websocket.PongMessage, []byte(payload), s.writeDeadline())
+	if err != nil && !errors.Is(err, websocket.ErrCloseSent) {
+		return errBroken
+	}
+	return nil
+}
+
+// finish closes the connection. cause is why reading ended; it is the reason where the session was not closed before.
+func (s *socket) finish(cause error) {
+	end, byPeer := reasonOfReadError(cause)
+	last, closed := s.conclude(end)
+	s.release()
+	if !closed && last != errBroken {
+		s.sendClose(last)
+	}
+	if !byPeer && end != errBroken {
+		// Closing on unread bytes would reset the connection, and the peer might never see the close code.
+		_, _ = io.Copy(io.Discard, s.wire.Conn) // it ends with the peer or the deadline
+	}
+	_ = s.conn.Close()
+	s.hub.finished(s.slot, last)
+}
+
+// reasonOfReadError returns the reason of a session that ended while reading: the code with which the peer closed, a code for what the
+// peer sent, or none.
+func reasonOfReadError(cause error) (last closeReason, byPeer bool) {
+	var (
+		reason  closeReason
+		closed  *websocket.CloseError
+		network net.Error
+	)
+	switch {
+	case errors.As(cause, &reason):
+		return reason, false
+	case errors.Is(cause, websocket.ErrReadLimit): // a length that no message has
+		return errLarge, false
+	case errors.As(cause, &closed) && closed.Code != websocket.CloseAbnormalClosure:
+		return closeReason{code: closed.Code}, true
+	case errors.As(cause, &closed), errors.As(cause, &network), errors.Is(cause, io.EOF):
+		return errBroken, false
+	default:
+		return errFraming, false
+	}
+}
+
+// ack is the only message of a client (§6).
+type ack struct {
+	Type    *string `json:"type"`
+	EventID *string `json:"event_id"`
+}
+
+// readAck reads an ack frame and returns its event, or uuid.Nil for an event id that is no UUID. Anything else is errProtocol.
+func readAck(frame []byte) (uuid.UUID, error) {
+	var sent ack
+	if err := wire.Unmarshal(frame, &sent); err != nil {
+		return uuid.Nil, errProtocol
+	}
+	if sent.Type == nil || *sent.Type != "ack" || sent.EventID == nil || *sent.EventID == "" {
+		return uuid.Nil, errProtocol
+	}
+	event, err := text.UUID(*sent.EventID)
+	if err != nil {
+		return uuid.Nil, nil //nolint:nilerr // to a client an id is any string; no connection has received this one
+	}
+	return event, nil
+}
+
+// acked is the frame that answers an ack.
+func acked(event uuid.UUID) []byte {
+	return []byte(`{"type":"acked","event_id":"` + event.String() + `"}`)
+}

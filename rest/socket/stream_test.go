@@ -1,0 +1,280 @@
+package socket_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/httpserver"
+	"stoa/rest/socket"
+)
+
+// often makes comments come so often that a test can wait for them.
+func often(c *socket.Config) { c.PingInterval = 60 * time.Millisecond }
+
+func TestAStreamSendsWhatASocketDoes(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(), h.process()
+	h.Graph = here.Graph
+	one, agent := h.Friends()
+	h.Exec("DELETE FROM events WHERE recipient_id = $1", agent.ID)
+	here.tell(agent, 1, 2, 3)
+	h.Sent(one, agent)
+	stream, conn := there.stream(agent.Token, "", ""), there.dial(agent.Token)
+	for i := range 6 {
+		if i == 4 {
+			here.tell(agent, 5)
+			here.tell(agent, 6)
+		}
+		s, a := stream.event(), conn.arrive()
+		require.NoError(t, a.err)
+		require.JSONEq(t, fmt.Sprintf(`{"type":"event","event_id":%q,"kind":%q,"payload":%s}`, s.id, s.kind, s.data), string(a.raw))
+	}
+}
+
+func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(often), h.process(often)
+	agent, stranger := h.Agent(), h.Agent()
+	here.tell(agent, 1, 2, 3)
+	here.tell(stranger, 9)
+	first := here.stream(agent.Token, "", "")
+	one, two := first.event(), first.event()
+	require.Equal(t, 3, first.event().version(t))
+	first.leave()
+
+	resumed := there.stream(agent.Token, "", two.id)
+	require.Equal(t, 3, resumed.event().version(t))
+	here.tell(agent, 4)
+	require.Equal(t, 4, resumed.event().version(t))
+	resumed.silent()
+	require.EqualValues(t, 4, h.unacknowledged(agent), "resuming acknowledges nothing")
+	resumed.leave()
+	require.Len(t, here.poll(agent.Token, "").page(t).Events, 4)
+
+	// What was acknowledged, is another's, or is no id at all does not tell where to begin.
+	here.acknowledge(agent.Token, one.id)
+	foreign := here.poll(stranger.Token, "").page(t).ids()[0]
+	for _, behind := range []string{"", one.id, foreign, uuid.NewString(), "x"} {
+		again := here.stream(agent.Token, "", behind)
+		for version := 2; version <= 4; version++ {
+			require.Equal(t, version, again.event().version(t), "behind %q", behind)
+		}
+		again.leave()
+	}
+}
+
+// An event that becomes visible late is not lost to a stream that resumes behind a later one.
+func TestAStreamResumesAndGetsWhatCommitsLate(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process(often)
+	agent := h.Agent()
+	early := p.hold(agent, 1)
+	p.tell(agent, 2)
+	first := p.stream(agent.Token, "", "")
+	two := first.event()
+	require.Equal(t, 2, two.version(t))
+	first.leave()
+	resumed := p.stream(agent.Token, "", two.id)
+	resumed.silent()
+	early.end(t)
+	require.Equal(t, 1, resumed.event().version(t))
+	resumed.silent()
+}
+
+// What a client has received before counts, so that it never has more than a window in its hands.
+func TestAStreamKeepsAWindowInFlight(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(often), h.process(often)
+	agent := h.Agent()
+	here.tell(agent, many(events.WindowSize+20)...)
+	stream := here.stream(agent.Token, "", "")
+	var ids []string
+	for i := range events.WindowSize {
+		s := stream.event()
+		require.Equal(t, i+1, s.version(t))
+		ids = append(ids, s.id)
+	}
+	stream.silent()
+	here.acknowledge(agent.Token, ids[:5]...)
+	for i := range 5 {
+		s := stream.event()
+		require.Equal(t, events.WindowSize+1+i, s.version(t))
+		ids = append(ids, s.id)
+	}
+	stream.silent()
+	there.acknowledge(agent.Token, ids[5])
+	require.Equal(t, events.WindowSize+6, stream.event().version(t), "acknowledged on another process")
+	stream.leave()
+
+	resumed := there.stream(agent.Token, "", ids[len(ids)-1])
+	require.Equal(t, events.WindowSize+6, resumed.event().version(t))
+	resumed.silent()
+	here.acknowledge(agent.Token, ids[6])
+	require.Equal(t, events.WindowSize+7, resumed.event().version(t))
+}
+
+func TestAStreamIsSentComments(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 15*time.Second, socket.CommentInterval)
+	h := sharedCluster(t)
+	p := h.process(func(c *socket.Config) { c.PingInterval = 200 * time.Millisecond })
+	stream := p.stream(h.Agent().Token, "", "")
+	stream.silent()
+	began := time.Now()
+	const comments = 5
+	for range comments {
+		require.True(t, stream.next().comment)
+	}
+	require.Greater(t, time.Since(began), (comments-1)*50*time.Millisecond, "twice an interval, not more often")
+}
+
+func TestAStreamHasALife(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process(often)
+	p.hub.SetStreamLife(time.Millisecond)
+	p.stream(h.Agent().Token, "", "").ended()
+	require.Eventually(t, func() bool { return p.hub.Stats().Closed[1000] == 1 }, patience, time.Millisecond)
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+}
+
+func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process(quotas(1, 1))
+	agent := h.Agent()
+	p.tellMuch(agent)
+	small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+	}}
+	deaf, err := small.DialContext(t.Context(), "tcp", strings.TrimSuffix(strings.TrimPrefix(p.api, "http://"), "/api/v1"))
+	require.NoError(t, err)
+	defer deaf.Close()
+	_, err = io.WriteString(deaf, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\n")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return p.hub.Stats().Closed[0] == 1 }, patience, time.Millisecond)
+	require.Zero(t, p.hub.Stats().Open)
+	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+	require.EqualValues(t, 16, h.unacknowledged(agent))
+}
+
+// A client that says more than nothing is ignored, and cut off when it goes on.
+func TestAStreamIsNotSpokenTo(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.api, "http://"), "/api/v1"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+h.Agent().Token+"\r\n\r\nhello")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return p.hub.Stats().Open == 1 }, patience, time.Millisecond)
+	_, _ = io.WriteString(conn, strings.Repeat("x", 100<<10)) // it may be closed before the end
+	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, patience, time.Millisecond)
+}
+
+// The times that the listener gives other requests do not concern what waits.
+func TestTheListenersTimesDoNotEndWhatWaits(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process(func(c *socket.Config) { c.PingInterval = time.Second })
+	const short = 200 * time.Millisecond
+	timeouts := httpserver.DefaultTimeouts()
+	timeouts.Header, timeouts.Idle, timeouts.Body.Time, timeouts.Answer.Time = short, short, short, short
+	logger := slog.New(slog.DiscardHandler)
+	server, err := httpserver.Listen(t.Context(), "127.0.0.1:0", p.handler, httpserver.Config{Logger: logger, Timeouts: &timeouts})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = server.Shutdown(ctx)
+	})
+	p.api = "http://" + server.Address() + "/api/v1"
+	one, other := h.Agent(), h.Agent()
+	answered, stream := p.polling(one.Token), p.stream(other.Token, "", "")
+	stream.silent()
+	p.tell(other, 1)
+	require.Equal(t, 1, stream.event().version(t))
+	p.tell(one, 1)
+	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
+}
+
+// An agent polls, streams and connects on processes that are killed again and again, and acknowledges some of what it gets on some of
+// them. It gets everything, and in the end nothing is left.
+func TestNothingIsLostOverKilledProcesses(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	stays := h.process()
+	agent := h.Agent()
+	const rounds, each = 6, 5
+	got := make(map[int]string)
+	told, last := 0, ""
+	for round := range rounds {
+		p := h.process(often)
+		var tellers [each]func()
+		for i := range tellers {
+			told++
+			version := told
+			tellers[i] = func() { stays.tell(agent, version) }
+		}
+		tellers[0]()
+		switch round % 3 {
+		case 0:
+			for _, tell := range tellers[1:] {
+				tell()
+			}
+			found := p.poll(agent.Token, "wait=50&limit=3").page(t)
+			for i, version := range found.versions() {
+				got[version] = found.ids()[i]
+			}
+		case 1:
+			stream := p.stream(agent.Token, "", last)
+			for _, tell := range tellers[1:] {
+				tell()
+			}
+			for range each {
+				s := stream.event()
+				got[s.version(t)], last = s.id, s.id
+			}
+		default:
+			conn := p.dial(agent.Token)
+			for _, tell := range tellers[1:] {
+				tell()
+			}
+			for range each {
+				f := conn.event(events.OrderChanged)
+				got[f.version()] = f.EventID
+			}
+		}
+		p.kill()
+		if id, received := got[round+1]; received {
+			stays.acknowledge(agent.Token, id)
+		}
+	}
+	for h.unacknowledged(agent) > 0 {
+		found := stays.poll(agent.Token, "wait=50&limit=7").page(t)
+		for i, version := range found.versions() {
+			if id, received := got[version]; received {
+				require.Equal(t, id, found.ids()[i], "always under the same id")
+			}
+			got[version] = found.ids()[i]
+		}
+		stays.acknowledge(agent.Token, found.ids()...)
+	}
+	require.Len(t, got, told)
+}
