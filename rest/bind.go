@@ -30,13 +30,13 @@ type queryChecker interface {
 }
 
 // binder makes the function that fills an input struct: fields tagged `path:"name"` (string) from the path, `query:"name"`
-// (page.Param) from the query, the rest from the JSON body. It looks at the struct once, when the routes are built.
+// (page.Param) from the query, `header:"Name"` (string) from the header, the rest from the JSON body. It looks at the struct once, when the routes are built.
 func binder[In any]() func(*In, *http.Request, []byte) error {
 	type source struct {
 		index int
 		name  string
 	}
-	var paths, queries []source
+	var paths, queries, headers []source
 	shape := reflect.TypeFor[In]()
 	for i := range shape.NumField() {
 		field := shape.Field(i)
@@ -45,6 +45,9 @@ func binder[In any]() func(*In, *http.Request, []byte) error {
 		}
 		if name := field.Tag.Get("query"); name != "" {
 			queries = append(queries, source{i, name})
+		}
+		if name := field.Tag.Get("header"); name != "" {
+			headers = append(headers, source{i, name})
 		}
 	}
 	return func(in *In, r *http.Request, raw []byte) error {
@@ -56,6 +59,9 @@ func binder[In any]() func(*In, *http.Request, []byte) error {
 		value := reflect.ValueOf(in).Elem()
 		for _, p := range paths {
 			value.Field(p.index).SetString(chi.URLParam(r, p.name))
+		}
+		for _, h := range headers {
+			value.Field(h.index).SetString(r.Header.Get(h.name))
 		}
 		checker, strict := any(in).(queryChecker)
 		if len(queries) == 0 && !strict {

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -59,11 +60,13 @@ func (s *server) descriptions() map[string]http.Handler {
 	text := func(text string) func() ([]byte, error) {
 		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
 	}
-	return map[string]http.Handler{
+	pages := map[string]http.Handler{
 		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
 		"/skill.md":            s.page("text/markdown; charset=utf-8", text(skill)),
 		"/llms.txt":            s.page("text/plain; charset=utf-8", text(index)),
 	}
+	maps.Copy(pages, s.found())
+	return pages
 }
 
 // page serves a text that is made at the first request and does not change while the process lives.
@@ -80,6 +83,7 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 		h := w.Header()
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Set("ETag", tag)
+		h.Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
 		if etagMatches(r.Header.Values("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return

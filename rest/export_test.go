@@ -29,9 +29,12 @@ func Rows(g *graph.Graph) []Row {
 	return rows
 }
 
+// ToolsPath is toolsPath.
+const ToolsPath = toolsPath
+
 // Pages are the paths that New serves besides the table.
 func Pages() []string {
-	s := &server{}
+	s := &server{Config: Config{Graph: new(graph.Graph)}}
 	paths := []string{"/healthz", "/readyz", SocketPath}
 	for path := range s.descriptions() {
 		paths = append(paths, path)

@@ -19,6 +19,8 @@ type readiness struct {
 	Checks map[string]string `json:"checks"`
 	// Confinement is on the operator listener only; §4.9 has no such member.
 	Confinement any `json:"confinement,omitempty"`
+	// Replica is as Confinement.
+	Replica any `json:"replica,omitempty"`
 }
 
 const checkTimeout = 2 * time.Second
@@ -37,6 +39,9 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	answer, status := readiness{Status: "ok", Checks: make(map[string]string, len(s.Checks))}, http.StatusOK
 	if s.Confinement != nil {
 		answer.Confinement = s.Confinement()
+	}
+	if s.Replica != nil {
+		answer.Replica = s.Replica()
 	}
 	for name, err := range s.runChecks(ctx) {
 		answer.Checks[name] = "ok"

@@ -194,6 +194,9 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"DELETE /services/{service_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		return of(s.offered(me, "Sonnets", "Fourteen lines.")), nil
 	})},
+	"GET /events":         {pathOnly},
+	"GET /events/stream":  {{status: http.StatusServiceUnavailable, request: body(nil)}}, // this listener has no event channel
+	"POST /events/acks":   {allowed(body(map[string]any{"event_ids": []string{uuid.NewString()}}))},
 	"POST /feedback":      {allowed(body(map[string]any{"kind": "idea", "text": "More odes."}))},
 	"GET /feedback":       {pathOnly},
 	"GET /wallet":         {pathOnly},

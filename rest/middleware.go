@@ -29,7 +29,7 @@ func (s *server) instrument(next http.Handler) http.Handler {
 		began, method := time.Now(), r.Method
 		s.Metrics.HTTP.Began()
 		r, finish := tracing.Request(s.Tracer, r)
-		recorder := &statusRecorder{ResponseWriter: w}
+		recorder := &statusRecorder{ResponseWriter: w, upgrade: r.Header.Get("Upgrade") != ""}
 		defer func() {
 			route, pattern := "", unmatched
 			if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
@@ -47,6 +47,8 @@ func (s *server) instrument(next http.Handler) http.Handler {
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
+	// upgrade: the request asks for another protocol.
+	upgrade bool
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -57,9 +59,12 @@ func (w *statusRecorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Hijack implements http.Hijacker, for the event channel.
+// Hijack implements http.Hijacker, for the event channel. A stream or a poll that waits counts as answered.
 func (w *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	w.status = http.StatusSwitchingProtocols
+	w.status = http.StatusOK
+	if w.upgrade {
+		w.status = http.StatusSwitchingProtocols
+	}
 	return http.NewResponseController(w.ResponseWriter).Hijack()
 }
 
@@ -189,7 +194,7 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 		AllowedOrigins: c.AllowedOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{
-			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Range", web.RequestIDHeader,
+			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Last-Event-ID", "Range", web.RequestIDHeader,
 		},
 		ExposedHeaders: []string{
 			"Content-Disposition", "Content-Range", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", web.RequestIDHeader,

@@ -23,6 +23,8 @@ type operation struct {
 	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at; nil
 	// where nothing is needed.
 	setUp func(ctx context.Context) error
+	// uncounted: a request does not count as a change, whatever its method.
+	uncounted bool
 	// limit counts a request before its body is read; nil where the method has no limit of its own.
 	limit func(ctx context.Context) error
 	// malformed is the fault of a body that cannot be read as JSON.
@@ -106,6 +108,12 @@ func withoutQuery[Out any](method func(context.Context) (Out, error)) operation 
 // limited has limit count each request before its body is read.
 func limited(limit func(context.Context) error, o operation) operation {
 	o.limit = limit
+	return o
+}
+
+// uncounted keeps requests from counting as changes.
+func uncounted(o operation) operation {
+	o.uncounted = true
 	return o
 }
 

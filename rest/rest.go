@@ -8,8 +8,10 @@ package rest
 
 import (
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +36,8 @@ type Config struct {
 	Tracer trace.Tracer
 	// Origin is where clients reach this listener, such as https://stoa.example; the descriptions name it. Empty: the default.
 	Origin string
+	// Version is the program's, which the tools' server names.
+	Version string
 	// Starting says that the domains are not ready yet: every path but health is service_unavailable.
 	Starting bool
 	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
@@ -41,10 +45,14 @@ type Config struct {
 	// Confinement describes what confines the inspection of files, as a value to be written as JSON. It is for the operator listener;
 	// nil on the public one.
 	Confinement func() any
+	// Replica describes the replica that answers reads without a token, likewise; nil where there is none.
+	Replica func() any
 	// Draining is set while the process shuts down.
 	Draining *atomic.Bool
 	// Socket serves the event channel; nil where this process does not.
 	Socket http.Handler
+	// Events serves what of /api/v1 waits for events; nil refuses it.
+	Events EventChannel
 	// TrustedProxies may name the client's address in X-Forwarded-For.
 	TrustedProxies []netip.Prefix
 	// AllowedOrigins may call from a browser; none means no CORS headers at all.
@@ -125,5 +133,19 @@ func (s *server) handlers() map[string]map[string]http.Handler {
 		s.Metrics.HTTP.Pattern(path).Expect(row.method, row.status)
 		s.Metrics.HTTP.Pattern(path).Expect(row.method, http.StatusServiceUnavailable)
 	}
+	paths[toolsPath] = map[string]http.Handler{http.MethodPost: s.toolCalls(s.routesAlone(paths))}
 	return paths
+}
+
+// routesAlone serves /api/v1 within a request that has passed the middleware already.
+func (s *server) routesAlone(paths map[string]map[string]http.Handler) http.Handler {
+	mux := chi.NewMux()
+	mux.Use(s.recover, ignoreMethod)
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(fault.NotFound)) })
+	for path, byMethod := range paths {
+		if strings.HasPrefix(path, "/api/v1/") {
+			mux.Handle(path, s.dispatch(maps.Clone(byMethod), func(next http.Handler) http.Handler { return next }))
+		}
+	}
+	return mux
 }

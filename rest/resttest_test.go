@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -62,7 +63,9 @@ func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeo
 	t.Helper()
 	s := &site{World: world, t: t}
 	config.Graph, config.Draining = world.Graph, &s.draining
-	config.Logger = slog.New(slog.DiscardHandler)
+	errors := new(errorLog)
+	config.Logger = slog.New(slog.NewTextHandler(errors, &slog.HandlerOptions{Level: slog.LevelError}))
+	t.Cleanup(func() { errors.show(t) })
 	config.Checks = map[string]rest.Check{"database": world.DB.Ping}
 	server, err := httpserver.Listen(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), httpserver.Config{Logger: config.Logger, Timeouts: &timeouts})
 	require.NoError(t, err)
@@ -75,6 +78,29 @@ func serveWithin(t testing.TB, world *graphtest.World, config rest.Config, timeo
 	config.Origin = s.url
 	server.Handle(rest.New(config))
 	return s
+}
+
+// errorLog keeps what a server logs as an error, such as the reason of an internal_error.
+type errorLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *errorLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+// show logs what was written where the test has failed.
+func (l *errorLog) show(t testing.TB) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.Failed() && l.text.Len() > 0 {
+		t.Logf("errors of the server:\n%s", &l.text)
+	}
 }
 
 // answer is a response read to its end.

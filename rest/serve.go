@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
+	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
@@ -30,8 +31,16 @@ func (s *server) serve(row route) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		if file, ok := answer.(*attachments.File); ok {
-			s.serveFile(w, r, file)
+		switch answer := answer.(type) {
+		case *attachments.File:
+			s.serveFile(w, r, answer)
+			return
+		case *events.Page:
+			if s.servePoll(w, r, answer) {
+				return
+			}
+		case *events.Stream:
+			s.serveStream(w, r, answer)
 			return
 		}
 		status := row.status
@@ -56,7 +65,7 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 	if row.attach != nil {
 		ctx = row.attach(ctx, r)
 	}
-	v, err := s.authenticate(ctx, r.Header, row.token, row.method != http.MethodGet)
+	v, err := s.authenticate(ctx, r.Header, row.token, row.method != http.MethodGet && !row.uncounted)
 	if err != nil {
 		return nil, err
 	}

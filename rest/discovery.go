@@ -1,0 +1,187 @@
+package rest
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	_ "embed"
+)
+
+// Where the descriptions are that programs look for without having been told (§9).
+const (
+	skillIndexPath = "/.well-known/agent-skills/index.json"
+	skillFilePath  = "/.well-known/agent-skills/stoa/SKILL.md"
+	apiCatalogPath = "/.well-known/api-catalog"
+	aiCatalogPath  = "/.well-known/ai-catalog.json"
+	serverCardPath = toolsPath + "/server-card"
+	heartbeatPath  = "/heartbeat.md"
+	wholeTextPath  = "/llms-full.txt"
+	robotsPath     = "/robots.txt"
+)
+
+var (
+	//go:embed heartbeat.md
+	heartbeat string
+	//go:embed robots.txt
+	robots string
+)
+
+// summary says in a line what the service is. A server card allows 100 characters.
+const summary = "A social platform for AI agents: profiles, friends, sealed messages and orders for test credits."
+
+// found are the descriptions that lead to others. What this process does not serve is not among them.
+func (s *server) found() map[string]http.Handler {
+	text := func(text string) func() ([]byte, error) {
+		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
+	}
+	pages := map[string]http.Handler{
+		skillFilePath:  s.page("text/markdown; charset=utf-8", text(skill)),
+		heartbeatPath:  s.page("text/markdown; charset=utf-8", text(heartbeat)),
+		robotsPath:     s.page("text/plain; charset=utf-8", text(robots)),
+		wholeTextPath:  s.page("text/plain; charset=utf-8", s.wholeText),
+		skillIndexPath: s.page("application/json", func() ([]byte, error) { return json.Marshal(s.skillIndex()) }),
+		apiCatalogPath: s.page(`application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`,
+			func() ([]byte, error) { return json.Marshal(s.apiCatalog()) }),
+		aiCatalogPath: s.page("application/ai-catalog+json", func() ([]byte, error) { return json.Marshal(s.aiCatalog()) }),
+	}
+	if s.Graph != nil {
+		pages[serverCardPath] = s.page("application/mcp-server-card+json", func() ([]byte, error) { return json.Marshal(s.serverCard()) })
+	}
+	for path, page := range pages {
+		pages[path] = readableAnywhere(page)
+	}
+	return pages
+}
+
+// readableAnywhere lets pages of any origin read a description.
+func readableAnywhere(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// at is the address of a path.
+func (s *server) at(path string) string { return cmp.Or(s.Origin, localOrigin) + path }
+
+// skillIndex is the index of Agent Skills Discovery 0.2.0: one skill, with the hash of its text.
+func (s *server) skillIndex() any {
+	sum := sha256.Sum256(withOrigin(skill, s.Origin))
+	return map[string]any{
+		"$schema": "https://schemas.agentskills.io/discovery/0.2.0/schema.json",
+		"skills": []map[string]string{{
+			"name": "stoa", "type": "skill-md", "description": skillField("description"), "url": s.at(skillFilePath),
+			"digest": "sha256:" + hex.EncodeToString(sum[:]),
+		}},
+	}
+}
+
+// skillField is a field of the skill's front matter.
+func skillField(name string) string {
+	_, after, _ := strings.Cut(skill, "\n"+name+": ")
+	value, _, _ := strings.Cut(after, "\n")
+	return value
+}
+
+// link is a target of a link set.
+type link struct {
+	Href string `json:"href"`
+	Type string `json:"type,omitempty"`
+}
+
+// apiCatalog is the catalog of RFC 9727, as the link set of RFC 9264.
+func (s *server) apiCatalog() any {
+	api := map[string]any{
+		"anchor":       s.at("/api/v1"),
+		"service-desc": []link{{s.at("/api/v1/openapi.json"), "application/vnd.oai.openapi+json"}},
+		"service-doc":  []link{{s.at("/skill.md"), "text/markdown"}, {s.at(wholeTextPath), "text/plain"}},
+		"status":       []link{{s.at("/readyz"), "application/json"}},
+	}
+	sets, items := []map[string]any{api}, []link{{Href: s.at("/api/v1")}}
+	if s.Graph != nil {
+		sets = append(sets, map[string]any{
+			"anchor": s.at(toolsPath), "service-desc": []link{{s.at(serverCardPath), "application/mcp-server-card+json"}},
+		})
+		items = append(items, link{Href: s.at(toolsPath)})
+	}
+	return map[string]any{"linkset": append([]map[string]any{{"anchor": s.at(apiCatalogPath), "item": items}}, sets...)}
+}
+
+// aiCatalog lists the skill and the tools for programs of models. type and mediaType say the same: the first is the newer name.
+func (s *server) aiCatalog() any {
+	entry := func(kind, mediaType, path string) map[string]string {
+		return map[string]string{
+			"identifier": "urn:air:" + s.host() + ":" + kind + ":stoa", "displayName": "Stoa", "type": mediaType, "mediaType": mediaType,
+			"url": s.at(path),
+		}
+	}
+	entries := []map[string]string{entry("skill", "application/agentskill+md", skillFilePath)}
+	if s.Graph != nil {
+		entries = append(entries, entry("mcp", "application/mcp-server-card+json", serverCardPath))
+	}
+	return map[string]any{"specVersion": "1.0", "entries": entries}
+}
+
+func (s *server) host() string {
+	u, err := url.Parse(s.at(""))
+	if err != nil {
+		return "localhost"
+	}
+	return u.Hostname()
+}
+
+// serverCard is the card of the Model Context Protocol: where the tools are, and that a token is needed.
+func (s *server) serverCard() any {
+	labels := strings.Split(s.host(), ".")
+	slices.Reverse(labels)
+	return map[string]any{
+		"$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+		"name":    strings.Join(labels, ".") + "/stoa", "title": "Stoa", "description": summary, "version": cmp.Or(s.Version, "unknown"),
+		"websiteUrl": s.at("/skill.md"),
+		"remotes": []map[string]any{{
+			"type": "streamable-http", "url": s.at(toolsPath),
+			"headers": []map[string]any{{
+				"name": "Authorization", "description": "The token of the agent's registration.", "isRequired": true, "isSecret": true,
+				"value": "Bearer {token}",
+				"variables": map[string]any{
+					"token": map[string]any{"description": "Registering makes it; see skill.md.", "isRequired": true, "isSecret": true},
+				},
+			}},
+		}},
+	}
+}
+
+// wholeText is the index, the skill, and a line on each request of the description, for readers who fetch one page only.
+func (s *server) wholeText() ([]byte, error) {
+	description, err := OpenAPI(s.Origin)
+	if err != nil {
+		return nil, err
+	}
+	var api struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(description, &api); err != nil {
+		return nil, err
+	}
+	var lines strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
+		for _, method := range slices.Sorted(maps.Keys(api.Paths[path])) {
+			var operation struct {
+				Summary string `json:"summary"`
+			}
+			if json.Unmarshal(api.Paths[path][method], &operation) == nil && operation.Summary != "" {
+				fmt.Fprintf(&lines, "- `%s %s`: %s\n", strings.ToUpper(method), path, operation.Summary)
+			}
+		}
+	}
+	_, guide, _ := strings.Cut(skill, "\n---\n") // without its front matter
+	return withOrigin(index+"\n---\n"+guide+"\n---\n\n# Every request\n\n"+lines.String(), s.Origin), nil
+}

@@ -1,0 +1,150 @@
+package rest_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/rest"
+)
+
+// discovered are the descriptions that lead to others, and their media types.
+var discovered = map[string]string{
+	"/.well-known/agent-skills/index.json":    "application/json",
+	"/.well-known/agent-skills/stoa/SKILL.md": "text/markdown; charset=utf-8",
+	"/.well-known/api-catalog":                `application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`,
+	"/.well-known/ai-catalog.json":            "application/ai-catalog+json",
+	"/mcp/server-card":                        "application/mcp-server-card+json",
+	"/heartbeat.md":                           "text/markdown; charset=utf-8",
+	"/llms-full.txt":                          "text/plain; charset=utf-8",
+	"/robots.txt":                             "text/plain; charset=utf-8",
+}
+
+// addresses of this server in a text.
+func (s *site) addresses(text []byte) []string {
+	return regexp.MustCompile(regexp.QuoteMeta(s.url)+"[^\\s\"'`)?&<]*[a-zA-Z0-9]").FindAllString(string(text), -1)
+}
+
+// Whatever a description leads to is there.
+func TestDescriptionsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	for path, media := range discovered {
+		got := s.send("GET", path, "", nil)
+		require.Equal(t, http.StatusOK, got.status, path)
+		require.Equal(t, media, got.header.Get("Content-Type"), path)
+		require.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"), path)
+		require.Equal(t, `</.well-known/api-catalog>; rel="api-catalog"`, got.header.Get("Link"), path)
+		require.Equal(t, http.StatusNotModified, s.send("GET", path, "", nil, "If-None-Match", got.header.Get("ETag")).status)
+		require.NotContains(t, string(got.raw), "127.0.0.1:8080", "the origin is this server's")
+		for _, address := range s.addresses(got.raw) {
+			path := strings.TrimPrefix(address, s.url)
+			if path == "/api/v1" || strings.Contains(path, "<") {
+				continue
+			}
+			status := s.send("GET", path, "", nil).status
+			require.NotEqual(t, http.StatusNotFound, status, "%s names %s", path, address)
+		}
+	}
+	require.NotEmpty(t, s.addresses(s.send("GET", "/.well-known/ai-catalog.json", "", nil).raw))
+}
+
+// The skill that the index names is that of /skill.md, with its hash, and its front matter is of the form that readers expect.
+func TestSkillIsOne(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	skill := s.send("GET", "/skill.md", "", nil).raw
+	entry := s.send("GET", "/.well-known/agent-skills/index.json", "", nil).ok(http.StatusOK)["skills"].([]any)[0].(map[string]any)
+	sum := sha256.Sum256(skill)
+	require.Equal(t, "sha256:"+hex.EncodeToString(sum[:]), entry["digest"])
+	require.Equal(t, skill, s.send("GET", strings.TrimPrefix(entry["url"].(string), s.url), "", nil).raw)
+
+	_, after, _ := strings.Cut(string(skill), "---\n")
+	front, _, found := strings.Cut(after, "\n---\n")
+	require.True(t, found)
+	var matter struct {
+		Name          string `yaml:"name"`
+		Description   string `yaml:"description"`
+		License       string `yaml:"license"`
+		Compatibility string `yaml:"compatibility"`
+		Metadata      struct {
+			Version string `yaml:"version"`
+		} `yaml:"metadata"`
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(front), &matter))
+	require.Regexp(t, "^[a-z0-9]+(-[a-z0-9]+)*$", matter.Name)
+	require.Equal(t, matter.Name, entry["name"])
+	require.Equal(t, matter.Description, entry["description"])
+	require.LessOrEqual(t, len(matter.Description), 1024)
+	require.NotEmpty(t, matter.License)
+	require.LessOrEqual(t, len(matter.Compatibility), 500)
+	require.Equal(t, at(describe(t).Document, "info")["version"], matter.Metadata.Version)
+}
+
+// One page holds every request, and the page for a wake every kind of event.
+func TestTextsAreWhole(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	whole := string(s.send("GET", "/llms-full.txt", "", nil).raw)
+	for _, row := range rest.Rows(s.Graph) {
+		require.Contains(t, whole, "`"+row.Method+" "+row.Path+"`: ")
+	}
+	wake := string(s.send("GET", "/heartbeat.md", "", nil).raw)
+	for _, kind := range []events.Kind{
+		events.ContactRequested, events.ContactAccepted, events.ContactBlocked, events.MessageCreated, events.OrderChanged,
+		events.ProfileRecommendations,
+	} {
+		require.Contains(t, wake, "`"+string(kind)+"`")
+	}
+}
+
+// The card of the tools has the form that the protocol asks for, and leads to them.
+func TestServerCard(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	var card struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Version     string `json:"version"`
+		Remotes     []struct {
+			Type    string `json:"type"`
+			URL     string `json:"url"`
+			Headers []struct {
+				Value string `json:"value"`
+			} `json:"headers"`
+		} `json:"remotes"`
+	}
+	require.NoError(t, json.Unmarshal(s.send("GET", "/mcp/server-card", "", nil).raw, &card))
+	require.Regexp(t, `^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`, card.Name)
+	require.LessOrEqual(t, len(card.Description), 100)
+	require.NotEmpty(t, card.Version)
+	require.Equal(t, "streamable-http", card.Remotes[0].Type)
+	require.Equal(t, s.url+"/mcp", card.Remotes[0].URL)
+	require.Equal(t, "Bearer {token}", card.Remotes[0].Headers[0].Value)
+}
+
+// A process that serves no API names no tools.
+func TestNothingIsNamedThatIsNotServed(t *testing.T) {
+	t.Parallel()
+	handler := rest.New(rest.Config{Logger: slog.New(slog.DiscardHandler), Origin: "https://stoa.example"})
+	get := func(path string) *httptest.ResponseRecorder {
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		return recorder
+	}
+	require.Equal(t, http.StatusNotFound, get("/mcp/server-card").Code)
+	for _, path := range []string{"/.well-known/ai-catalog.json", "/.well-known/api-catalog"} {
+		require.Equal(t, http.StatusOK, get(path).Code)
+		require.NotContains(t, get(path).Body.String(), "/mcp", path)
+	}
+}

@@ -1,0 +1,164 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph"
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/rest"
+	"stoa/rest/socket"
+)
+
+const (
+	eventsPath = "/api/v1/events"
+	acksPath   = "/api/v1/events/acks"
+	streamPath = "/api/v1/events/stream"
+)
+
+// eventSite is a listener with a running event channel over a world of its own.
+func eventSite(t *testing.T, quotas limits.Quotas) *site {
+	t.Helper()
+	var hub *socket.Hub
+	w := graphtest.New(t, graphtest.WithQuotas(quotas), func(c *graph.Config) {
+		c.Wake = func(recipients []uuid.UUID) { hub.Wake(recipients) }
+		c.Acknowledged = func(recipient uuid.UUID, ids []uuid.UUID) { hub.Acknowledged(recipient, ids) }
+	})
+	hub = socket.New(socket.Config{Graph: w.Graph, URL: w.URL, Quotas: quotas, Logger: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- hub.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	return serve(t, w, rest.Config{Events: hub})
+}
+
+// tell writes an order.changed event to an agent.
+func (s *site) tell(to *graphtest.Agent, version int) {
+	s.t.Helper()
+	require.NoError(s.t, s.DB.Tx(s.t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		payload := events.OrderPayload{OrderID: to.ID, Status: "funded", Version: version}
+		return s.Events.Add(ctx, tx, events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: payload})
+	}))
+}
+
+// eventIDs are the events of a poll.
+func (s *site) eventIDs(agent *graphtest.Agent) (ids []string) {
+	s.t.Helper()
+	for _, e := range s.send(http.MethodGet, eventsPath, agent.Token, nil).ok(http.StatusOK)["events"].([]any) {
+		ids = append(ids, e.(map[string]any)["event_id"].(string))
+	}
+	return ids
+}
+
+func TestEventsWithoutASocket(t *testing.T) {
+	t.Parallel()
+	s := eventSite(t, limits.Quotas{})
+	agent := s.Agent()
+	s.tell(agent, 1)
+	request, err := http.NewRequest(http.MethodGet, s.url+streamPath+"?version=2", http.NoBody)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+agent.Token)
+	stream, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(t, err)
+	defer stream.Body.Close()
+	require.Equal(t, http.StatusOK, stream.StatusCode)
+	id := s.eventIDs(agent)[0]
+	want := ":\n\nid: " + id + "\nevent: order.changed\ndata: {\"order_id\":\"" + agent.ID.String() + "\",\"status\":\"funded\",\"version\":1}\n\n"
+	got := make([]byte, len(want))
+	_, err = io.ReadFull(stream.Body, got)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got))
+	done := s.send(http.MethodPost, acksPath, agent.Token, map[string]any{"event_ids": []string{id}}).ok(http.StatusOK)
+	require.Equal(t, map[string]any{"acked": []any{id}, "unknown": []any{}}, done)
+	require.Empty(t, s.eventIDs(agent))
+	began := time.Now()
+	require.Equal(t, map[string]any{"events": []any{}, "more": false}, s.send(http.MethodGet, eventsPath+"?wait=1", agent.Token, nil).ok(http.StatusOK))
+	require.GreaterOrEqual(t, time.Since(began), time.Second)
+}
+
+func TestParametersOfEvents(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	for parameter, values := range map[string][]string{
+		"wait": {"51", "-1", "", "1.0", "01", "x", "1&wait=1"}, "limit": {"0", "101", ""}, "version": {"0", "3", "v1"},
+	} {
+		for _, value := range values {
+			refused := s.send(http.MethodGet, eventsPath+"?"+parameter+"="+value, agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
+			require.Contains(t, refused["fields"], parameter, value)
+		}
+	}
+	for _, query := range []string{"?wait=0&limit=1&version=1", "?limit=100&version=2&cursor=5", ""} {
+		s.send(http.MethodGet, eventsPath+query, agent.Token, nil).ok(http.StatusOK)
+	}
+	s.send(http.MethodGet, streamPath+"?version=3", agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
+	s.send(http.MethodGet, eventsPath+"?wait=1", "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send(http.MethodGet, streamPath, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	s.send(http.MethodPost, acksPath, "", map[string]any{"event_ids": []string{uuid.NewString()}}).fault(http.StatusUnauthorized, fault.Unauthorized)
+	suspended := s.Agent()
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	for _, path := range []string{eventsPath, streamPath} {
+		s.send(http.MethodGet, path, suspended.Token, nil).fault(http.StatusForbidden, fault.Forbidden)
+	}
+	// This listener has no event channel, so nothing can wait.
+	for _, path := range []string{eventsPath + "?wait=1", streamPath} {
+		s.send(http.MethodGet, path, agent.Token, nil).fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
+	}
+}
+
+func TestBodiesOfAcks(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	list := func(n int) string {
+		ids := make([]string, n)
+		for i := range ids {
+			ids[i] = uuid.NewString()
+		}
+		raw, err := json.Marshal(map[string]any{"event_ids": ids})
+		require.NoError(t, err)
+		return string(raw)
+	}
+	for _, body := range []string{
+		`{}`, `[]`, `{"event_ids":null}`, `{"event_ids":[]}`, `{"event_ids":["x"]}`, `{"event_ids":[1]}`, `{"event_ids":[null]}`,
+		`{"event_ids":"` + uuid.NewString() + `"}`, `{"event_ids":["{` + uuid.NewString() + `}"]}`, list(257),
+		strings.Replace(list(1), "}", `,"x":1}`, 1), "",
+	} {
+		s.send(http.MethodPost, acksPath, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	most := s.send(http.MethodPost, acksPath, agent.Token, list(256)).ok(http.StatusOK)
+	require.Empty(t, most["acked"])
+	require.Len(t, most["unknown"], 256)
+}
+
+// Who has used up its changes can still acknowledge.
+func TestAcksAreNoChanges(t *testing.T) {
+	t.Parallel()
+	s := eventSite(t, limits.Quotas{MutationsPerMinute: 1})
+	agent := s.Agent()
+	ack := map[string]any{"event_ids": []string{uuid.NewString()}}
+	for range 3 {
+		counted := s.send(http.MethodPost, acksPath, agent.Token, ack)
+		counted.ok(http.StatusOK)
+		require.Empty(t, counted.header.Get("RateLimit"))
+	}
+	s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, `{"bio":"x"}`).ok(http.StatusOK)
+	s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, `{"bio":"y"}`).fault(http.StatusTooManyRequests, fault.WriteLimited)
+	s.send(http.MethodPost, acksPath, agent.Token, ack).ok(http.StatusOK)
+}
