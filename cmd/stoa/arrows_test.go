@@ -32,7 +32,7 @@ var levels = []level{
 	{packages: []string{"graph/exec"}},
 	{packages: []string{"graph"}},
 	{packages: []string{"graph/server/playground"}},
-	{packages: []string{"graph/server", "graph/graphtest", "rest/owner"}},
+	{packages: []string{"graph/server", "graph/graphtest", "rest/owner", "rest/mcp"}},
 	{packages: []string{"rest", "jobs/inspection"}},
 	{packages: []string{"rest/socket", "rest/resttest", "jobs"}},
 	{packages: []string{"cmd"}, together: true},

@@ -49,7 +49,7 @@ func (s *backupSettings) withStore(act func(context.Context, backup.Store) error
 	if err != nil {
 		return err
 	}
-	err = act(ctx, backup.Store{Folder: s.backupsFolder(), Database: address, Files: files, Version: versionText()})
+	err = act(ctx, backup.Store{Folder: s.backupsFolder(), Database: s.directURL(address), Files: files, Version: versionText()})
 	if private != nil {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), clusterStopTimeout)
 		defer cancel()
@@ -146,7 +146,7 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 
 // backups are those of a running server.
 func (p *process) backups() backup.Store {
-	return backup.Store{Folder: p.settings.backupsFolder(), Database: p.databaseURL, Files: p.files, Version: versionText()}
+	return backup.Store{Folder: p.settings.backupsFolder(), Database: p.directURL(), Files: p.files, Version: versionText()}
 }
 
 // makeBackup makes a backup for an operator.

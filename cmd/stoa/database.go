@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
+	"strings"
 
 	"github.com/lib/pq"
 
@@ -21,13 +23,52 @@ const minServerVersion = 15_00_00
 // cluster is nil in the first case; in the second the caller must stop it.
 func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) (string, *cluster.Cluster, error) {
 	if s.DatabaseURL != "" {
-		return s.DatabaseURL, nil, nil
+		return spreadHosts(s.DatabaseURL), nil, nil
 	}
 	private, err := cluster.Start(ctx, cluster.Config{DataDir: s.DataDir, Logger: log})
 	if err != nil {
 		return "", nil, err
 	}
 	return private.URL(), private, nil
+}
+
+// directURL returns the URL for what needs a session: listening, locks that are held, migrations, backups. main is that of the
+// database.
+func (s databaseSettings) directURL(main string) string {
+	if s.DatabaseDirectURL != "" {
+		return spreadHosts(s.DatabaseDirectURL)
+	}
+	return main
+}
+
+// spreadHosts rewrites a URL with several hosts, such as postgres://stoa@a:5432,b/stoa, to one that names them in its parameters:
+// libpq reads both, lib/pq and pgx only that one. A connection then goes to the first host that answers and is what
+// target_session_attrs asks for. Other connection strings stay as they are.
+func spreadHosts(address string) string {
+	scheme, rest, isURL := strings.Cut(address, "://")
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, rest := rest[:end], rest[end:]
+	at := strings.LastIndexByte(authority, '@') + 1
+	if !isURL || !strings.Contains(authority[at:], ",") {
+		return address
+	}
+	var hosts, ports []string
+	for one := range strings.SplitSeq(authority[at:], ",") {
+		host, port, err := net.SplitHostPort(one)
+		if err != nil {
+			host, port = strings.Trim(one, "[]"), "5432"
+		}
+		hosts, ports = append(hosts, host), append(ports, port)
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	if query != "" {
+		query = "&" + query
+	}
+	return scheme + "://" + authority[:at] + path + "?host=" + url.QueryEscape(strings.Join(hosts, ",")) +
+		"&port=" + url.QueryEscape(strings.Join(ports, ",")) + query
 }
 
 // isTransient reports whether a failure may go away by itself. A refused login (class 28), a database that does not exist (3D)
@@ -68,5 +109,9 @@ func redactURL(address string) string {
 	if err != nil || parsed.Scheme == "" {
 		return "(as set)" // the key=value form
 	}
-	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
+	host := parsed.Host
+	if several := parsed.Query().Get("host"); strings.Contains(several, ",") {
+		host = several
+	}
+	return (&url.URL{Scheme: parsed.Scheme, Host: host, Path: parsed.Path}).String()
 }

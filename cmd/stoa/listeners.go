@@ -82,10 +82,10 @@ func (p *process) startingConfig() rest.Config {
 // servingConfig is the public listener with what the roles of this process serve.
 func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 	c := p.restConfig()
-	c.Origin = p.origin()
+	c.Origin, c.Version = p.origin(), version
 	c.Checks = p.readinessChecks()
 	if p.settings.has("api") {
-		c.Graph = domains
+		c.Graph, c.Events = domains, p.sockets
 	}
 	if p.settings.has("events") {
 		c.Socket = p.sockets

@@ -8,9 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"stoa/graph/platform/db"
 	"stoa/migrate"
 	"stoa/rest"
 )
@@ -19,6 +21,8 @@ import (
 type migrateCommand struct {
 	databaseSettings
 	logSettings
+
+	Plan bool `help:"Print what would be done and which tables would be locked, and do nothing."`
 }
 
 // clusterStopTimeout bounds the stop of a private cluster that ran for one command only.
@@ -32,15 +36,50 @@ func (c *migrateCommand) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = migrateDatabase(ctx, address, log)
+	address = c.directURL(address)
+	if c.Plan {
+		err = planMigration(ctx, address, out)
+	} else if err = migrateDatabase(ctx, address, log); err == nil {
+		_, err = fmt.Fprintln(out, "The database is at the schema of this version.")
+	}
 	if private != nil {
 		deadline, cancel := context.WithTimeout(context.Background(), clusterStopTimeout)
 		defer cancel()
 		err = errors.Join(err, private.Stop(deadline))
 	}
-	if err == nil {
-		_, err = fmt.Fprintln(out, "The database is at the schema of this version.")
+	return err
+}
+
+// planMigration prints what migrateDatabase would do.
+func planMigration(ctx context.Context, address string, out io.Writer) error {
+	pool, err := db.OpenPlain(address)
+	if err != nil {
+		return err
 	}
+	defer pool.Close()
+	if err := checkServerVersion(ctx, pool); err != nil {
+		return explainDatabaseError(err)
+	}
+	steps, err := migrate.Plan(ctx, pool)
+	if err != nil {
+		return explainDatabaseError(err)
+	}
+	if len(steps) == 0 {
+		_, err = fmt.Fprintln(out, "Nothing: the database is at the schema of this version.")
+		return err
+	}
+	var text strings.Builder
+	for _, step := range steps {
+		text.WriteString(step.Name)
+		if step.Purpose != "" {
+			text.WriteString(": " + step.Purpose)
+		}
+		text.WriteString("\n")
+		for _, lock := range step.Locks {
+			text.WriteString("    locks " + lock + "\n")
+		}
+	}
+	_, err = fmt.Fprint(out, text.String())
 	return err
 }
 
@@ -50,22 +89,31 @@ const (
 )
 
 // migrateDatabase waits until the database answers, and brings its schema to this version. It returns an error only where
-// waiting does not help: a refused login, a server that is too old, a migration that fails.
+// waiting does not help: a refused login, a server that is too old, a migration that fails. address must lead to sessions.
 func migrateDatabase(ctx context.Context, address string, log *slog.Logger) error {
 	// A pool of its own: that of the server has a statement timeout, and a migration may take long.
-	pool, err := sql.Open("postgres", address)
+	return awaitDatabase(ctx, address, log, func(pool *sql.DB) error {
+		if err := checkServerVersion(ctx, pool); err != nil {
+			return err
+		}
+		if shared, err := sharesConnections(ctx, pool); err != nil {
+			return err
+		} else if shared {
+			return errTransactionPooling
+		}
+		return migrate.Up(ctx, pool)
+	})
+}
+
+// awaitDatabase calls do with a pool until the database is there, and returns its last error.
+func awaitDatabase(ctx context.Context, address string, log *slog.Logger, do func(*sql.DB) error) error {
+	pool, err := db.OpenPlain(address)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
 	for delay := minRetryDelay; ; delay = min(2*delay, maxRetryDelay) {
-		err := checkServerVersion(ctx, pool)
-		if err == nil {
-			err = checkPooler(ctx, pool)
-		}
-		if err == nil {
-			err = migrate.Up(ctx, pool)
-		}
+		err := do(pool)
 		if err == nil || ctx.Err() != nil || !isTransient(err) {
 			return explainDatabaseError(err)
 		}

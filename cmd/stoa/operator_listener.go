@@ -45,9 +45,10 @@ func (p *process) operatorPages() []server.Mount {
 			Policy: jobs.DashboardPolicy, Handler: p.dashboard,
 		},
 		{
-			Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, and what confines the inspection of files.",
+			Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, what confines the inspection of files, and how far the replica is behind.",
 			Open: true, Handler: rest.New(rest.Config{
 				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.inspection.confinement,
+				Replica: p.replicaStatus,
 			}),
 		},
 		{Path: docs.Path, Title: "Documentation", About: "Of this version, from the binary itself.", Handler: docs.New()},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
 	"io"
 	"net"
@@ -164,6 +165,27 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 	early.waitForLog("waiting for the database")
 	early.signal(syscall.SIGTERM)
 	require.Zero(t, early.waitExit())
+}
+
+// A server whose migration needs a table that somebody works with for long holds nobody up: it gives way and tries again.
+func TestTableInUseAtStart(t *testing.T) {
+	t.Parallel()
+	address := graphtest.NewDatabase(t)
+	database, err := sql.Open("postgres", address)
+	require.NoError(t, err)
+	defer database.Close()
+	_, err = database.ExecContext(t.Context(), "UPDATE function_files SET hash = ''")
+	require.NoError(t, err)
+	use, err := database.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = use.ExecContext(t.Context(), "LOCK TABLE ledger_entries IN ROW EXCLUSIVE MODE")
+	require.NoError(t, err)
+
+	s := launchServer(t, "STOA_DATABASE_URL="+address)
+	require.Contains(t, s.waitForLog("waiting for the database")["error"], "lock timeout")
+	require.Equal(t, http.StatusServiceUnavailable, s.get("/readyz").status)
+	require.NoError(t, use.Rollback())
+	s.waitForLog("serving")
 }
 
 // The private cluster is started again when it dies.

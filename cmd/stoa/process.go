@@ -40,8 +40,10 @@ type process struct {
 	private          *cluster.Cluster
 	databaseURL      string
 	files            *blob.Bucket
-	db, reads        *db.DB // reads is that of searches and anonymous reads
+	db, reads        *db.DB   // reads is that of searches and anonymous reads
+	replica          *replica // nil: there is none
 	sockets          *sockets
+	clock            *jobs.Clock
 	jobs             *jobs.Jobs
 	inspection       fileInspection
 	dashboard        *jobs.Dashboard
@@ -87,6 +89,9 @@ func (p *process) start(ctx context.Context) error {
 	if err := p.openDatabase(ctx); err != nil {
 		return err
 	}
+	if p.clock, err = jobs.NewClock(ctx, p.db.SQL); err != nil {
+		return err
+	}
 	domains, err := p.newGraph()
 	if err != nil {
 		return err
@@ -105,19 +110,29 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	if p.databaseURL, p.private, err = p.settings.locateDatabase(ctx, p.log); err != nil {
 		return err
 	}
-	if err := migrateDatabase(ctx, p.databaseURL, p.log); err != nil {
+	if err := migrateDatabase(ctx, p.directURL(), p.log); err != nil {
 		return err
 	}
 	options := db.Options{Traced: p.traces != nil}
+	if p.settings.DatabaseDirectURL != "" {
+		if options.Pooled, err = inspectPooler(ctx, p.databaseURL, p.directURL(), p.log); err != nil {
+			return err
+		}
+	}
 	if p.db, err = db.Open(p.databaseURL, options); err != nil {
 		return err
 	}
 	if err := explainPooler(p.db.Ping(ctx)); err != nil {
 		return err
 	}
-	p.reads, err = db.Open(p.databaseURL, readpool.Options(options))
-	return err
+	if p.reads, err = db.Open(p.databaseURL, readpool.Options(options)); err != nil {
+		return err
+	}
+	return p.openReplica(options)
 }
+
+// directURL is the URL for what needs a session.
+func (p *process) directURL() string { return p.settings.directURL(p.databaseURL) }
 
 // startJobs starts what the role jobs does.
 func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err error) {
@@ -126,7 +141,7 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	}
 	p.inspection.open(ctx, p.log)
 	p.jobs, err = jobs.Start(ctx, jobs.Config{
-		Graph: domains, DB: p.db, URL: p.databaseURL, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(),
+		Graph: domains, DB: p.db, URL: p.directURL(), Clock: p.clock, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(),
 		BackUp: p.makeDailyBackup, Inspector: p.inspection.inspector,
 	})
 	return err
@@ -134,19 +149,20 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 
 // newGraph makes the domains. They and the event sockets need each other: start sets p.sockets before any operation runs.
 func (p *process) newGraph() (*graph.Graph, error) {
-	enqueue, err := jobs.NewEnqueue(p.db, p.log)
+	enqueue, err := jobs.NewEnqueue(p.db, p.clock, p.log)
 	if err != nil {
 		return nil, err
 	}
 	config := graph.Config{
-		DB: p.db, Reads: p.reads, ReadMetrics: p.metrics.Reads,
+		DB: p.db, Reads: p.reads, Replica: p.readReplica(), ReadMetrics: p.metrics.Reads,
 		Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
-		Hurry:       p.hurry,
-		Wake:        func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
-		Withdrawn:   func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
-		TokensEnded: func() { p.sockets.TokensEnded() },
-		Origin:      p.origin(),
-		SecretKey:   p.secretKey, MailMetrics: p.metrics.Mails,
+		Hurry:        p.hurry,
+		Wake:         func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
+		Withdrawn:    func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
+		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { p.sockets.Acknowledged(recipient, ids) },
+		TokensEnded:  func() { p.sockets.TokensEnded() },
+		Origin:       p.origin(),
+		SecretKey:    p.secretKey, MailMetrics: p.metrics.Mails,
 	}
 	if p.mail != nil {
 		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from
@@ -166,7 +182,7 @@ type sockets struct {
 func (p *process) openSockets(domains *graph.Graph) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
-		Graph: domains, URL: p.databaseURL, Quotas: p.settings.Limit.quotas(), Origin: p.settings.BaseURL,
+		Graph: domains, URL: p.directURL(), Quotas: p.settings.Limit.quotas(), Origin: p.settings.BaseURL,
 		AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
 	})}
 	go func() { s.ended <- s.Run(ctx) }()

@@ -33,6 +33,9 @@ func TestPrivateCluster(t *testing.T) {
 	// Commands beside the server use the same database.
 	code, _, stderr = runProgram(t, []string{"migrate"}, "STOA_DATA_DIR="+s.data)
 	require.Zero(t, code, stderr)
+	code, planned, stderr := runProgram(t, []string{"migrate", "--plan"}, "STOA_DATA_DIR="+s.data)
+	require.Zero(t, code, stderr)
+	require.Equal(t, "Nothing: the database is at the schema of this version.\n", planned)
 	code, seeded, stderr := runProgram(t, []string{"seed", "--agents=10"}, "STOA_DATA_DIR="+s.data)
 	require.Zero(t, code, stderr)
 	require.Equal(t, 11, strings.Count(seeded, "\n"))

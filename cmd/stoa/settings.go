@@ -30,6 +30,7 @@ const envPrefix = "STOA"
 // settings are those of a server (§11).
 type settings struct {
 	databaseSettings
+	replicaSettings
 	fileSettings
 	operatorSettings
 	mailSettings
@@ -56,7 +57,9 @@ type dataSettings struct {
 type databaseSettings struct {
 	dataSettings
 
-	DatabaseURL string `help:"PostgreSQL 15 or newer; empty: a private cluster in the data folder."`
+	DatabaseURL string `help:"PostgreSQL 15 or newer, on one or several hosts; empty: a private cluster in the data folder."`
+
+	DatabaseDirectURL string `help:"The same database for what needs a session, where a pooler is in between; empty: --database-url."`
 }
 
 // limitSettings are limits.Quotas with their defaults (§8).
@@ -92,7 +95,7 @@ func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role)
 // Validate implements kong's validation.
 func (s *settings) Validate() error {
 	checks := []error{
-		s.databaseSettings.Validate(), s.fileSettings.Validate(), s.operatorSettings.Validate(),
+		s.databaseSettings.Validate(), s.checkReplica(s.DatabaseURL), s.fileSettings.Validate(), s.operatorSettings.Validate(),
 		s.mailSettings.Validate(),
 		checkLimits(s.Limit), checkLimits(s.Connection),
 		checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen),
@@ -112,13 +115,22 @@ func (s *settings) Validate() error {
 	return errors.Join(checks...)
 }
 
-// Validate refuses a URL that lib/pq cannot read. The error repeats neither the URL nor lib/pq's error: both may hold a password.
+// Validate refuses URLs that lib/pq cannot read, and others beside a private cluster.
 func (s *databaseSettings) Validate() error {
-	if s.DatabaseURL == "" {
+	if s.DatabaseURL == "" && s.DatabaseDirectURL != "" {
+		return errors.New("--database-direct-url needs --database-url: it is another way to the same database")
+	}
+	return errors.Join(checkDatabaseURL("database-url", s.DatabaseURL), checkDatabaseURL("database-direct-url", s.DatabaseDirectURL))
+}
+
+// checkDatabaseURL refuses a URL that lib/pq cannot read. The error repeats neither the URL nor lib/pq's error: both may hold a
+// password.
+func checkDatabaseURL(flag, address string) error {
+	if address == "" {
 		return nil
 	}
-	if _, err := pq.NewConnector(s.DatabaseURL); err != nil {
-		return errors.New("--database-url is not a connection URL such as postgres://user:password@host:5432/database?sslmode=disable;" +
+	if _, err := pq.NewConnector(spreadHosts(address)); err != nil {
+		return errors.New("--" + flag + " is not a connection URL such as postgres://user:password@host:5432/database?sslmode=disable;" +
 			" special characters of user and password are written as %XX")
 	}
 	return nil

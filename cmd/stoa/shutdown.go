@@ -58,6 +58,9 @@ func (p *process) stop(ctx context.Context) error {
 	if p.sockets != nil {
 		errs = append(errs, p.sockets.stop())
 	}
+	if p.replica != nil {
+		errs = append(errs, p.replica.stop())
+	}
 	for _, pool := range []*db.DB{p.reads, p.db} {
 		if pool != nil {
 			errs = append(errs, pool.Close())

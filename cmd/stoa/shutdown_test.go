@@ -19,7 +19,8 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// During a shutdown the server is not ready but answers for 2 s, closes sockets with 1013 and finishes requests in hand (§11).
+// During a shutdown the server is not ready but answers for 2 s, closes sockets with 1013, answers polls, ends streams and finishes
+// requests in hand (§11).
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
@@ -32,6 +33,13 @@ func TestShutdown(t *testing.T) {
 	_, err := io.WriteString(inHand, request[:len(request)-10])
 	require.NoError(t, err)
 
+	poll, stream := dialOrigin(t, s.url), dialOrigin(t, s.url)
+	for path, conn := range map[string]net.Conn{"?wait=50": poll, "/stream": stream} {
+		_, err := fmt.Fprintf(conn, "GET /api/v1/events%s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\n\r\n", path, ben.Token)
+		require.NoError(t, err)
+	}
+	eventually(t, func() bool { return s.hasMetric("stoa_sockets_open 3") }, "a socket, a poll and a stream")
+
 	began := time.Now()
 	s.signal(syscall.SIGTERM)
 	s.waitForLog("shutting down")
@@ -42,6 +50,9 @@ func TestShutdown(t *testing.T) {
 
 	require.NoError(t, ada.Events.ClosedWith(1013))
 	require.GreaterOrEqual(t, time.Since(began), drainDelay)
+	polled, streamed := exchangeRaw(t, poll, ""), exchangeRaw(t, stream, "")
+	require.JSONEq(t, `{"events":[],"more":false}`, string(polled.raw))
+	require.Equal(t, ":\n\n", string(streamed.raw))
 	answer := exchangeRaw(t, inHand, request[len(request)-10:])
 	require.NotNil(t, answer, "a request in hand")
 	require.Equal(t, http.StatusCreated, answer.status)
@@ -102,6 +113,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 				l.start((*loadGenerator).upload)
 			}
 			l.start((*loadGenerator).read)
+			l.start((*loadGenerator).poll)
 			l.start((*loadGenerator).change)
 			stalled := dialOrigin(t, s.url)
 			_, err := fmt.Fprintf(stalled, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
@@ -172,6 +184,10 @@ func (l *loadGenerator) request(method, path, contentType string, body []byte) *
 
 func (l *loadGenerator) read() *http.Request {
 	return l.request(http.MethodGet, "/api/v1/bots/me", "", nil)
+}
+
+func (l *loadGenerator) poll() *http.Request {
+	return l.request(http.MethodGet, "/api/v1/events?wait=50", "", nil)
 }
 
 func (l *loadGenerator) change() *http.Request {

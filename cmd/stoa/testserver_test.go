@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
+	"stoa/graph/graphtest"
 	"stoa/rest/resttest"
 )
 
@@ -187,6 +188,17 @@ func (s *testServer) waitExit() int {
 		s.t.Error("the server had to be killed")
 	}
 	return s.cmd.ProcessState.ExitCode()
+}
+
+// kill ends the server as a crash would, and makes its database as it is two minutes later: leases of mails and of the leader of
+// the jobs have run out, and jobs in hand count as lost.
+func (s *testServer) kill(w *graphtest.World) {
+	s.t.Helper()
+	require.NoError(s.t, s.cmd.Process.Kill())
+	s.waitExit()
+	w.Exec("UPDATE mails SET claimed_until = now() WHERE claimed_until IS NOT NULL")
+	w.Exec("UPDATE river_job SET attempted_at = attempted_at - interval '2 minutes' WHERE state = 'running'")
+	w.Exec("DELETE FROM river_leader")
 }
 
 func (s *testServer) signal(signal syscall.Signal) {

@@ -191,14 +191,16 @@ func TestInspectionKilled(t *testing.T) {
 		status, code := upload.send(s, ada)
 		answered <- result{status, code}
 	}()
-	eventually(t, func() bool {
-		if view.count(fmt.Sprintf(underInspection, 1)) == 1 {
-			for _, pid := range inspectionChildren(t, s.cmd.Process.Pid) {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
-			}
+	signal := func(signal syscall.Signal) {
+		for _, pid := range inspectionChildren(t, s.cmd.Process.Pid) {
+			_ = syscall.Kill(pid, signal) // it may have ended
 		}
-		return view.count("SELECT count(*) FROM attachments WHERE attempts > 1 OR status = 'ready'") == 1
-	}, "no second inspection")
+	}
+	eventually(t, func() bool {
+		signal(syscall.SIGSTOP) // else the inspection may end before it is seen
+		return view.count(fmt.Sprintf(underInspection, 1)) == 1
+	}, "no inspection")
+	signal(syscall.SIGKILL)
 	require.Equal(t, result{http.StatusCreated, ""}, <-answered)
 	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
 }

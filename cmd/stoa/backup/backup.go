@@ -93,7 +93,10 @@ func (s Store) lock() (func(), error) {
 		}
 		return nil, fmt.Errorf("%s: %w", s.Folder, err)
 	}
-	return func() { _ = f.Close() }, nil
+	return func() {
+		_ = unix.Flock(int(f.Fd()), unix.LOCK_UN) // closing is not enough: a process that is being started may have inherited f
+		_ = f.Close()
+	}, nil
 }
 
 // Daily makes a backup when the last one is a day old, or when there is none and the database is a day old; else it returns

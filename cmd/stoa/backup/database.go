@@ -2,7 +2,6 @@ package backup
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/cmd/stoa/cluster"
+	"stoa/graph/platform/db"
 )
 
 // firstMigration returns when the database got its first table.
@@ -31,7 +31,7 @@ func (s Store) serverVersion(ctx context.Context) (int, error) {
 
 // query reads one value.
 func (s Store) query(ctx context.Context, query string, into any) error {
-	pool, err := sql.Open("postgres", s.Database)
+	pool, err := db.OpenPlain(s.Database)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s Store) query(ctx context.Context, query string, into any) error {
 
 // execute runs statements that take no parameters.
 func (s Store) execute(ctx context.Context, statements string) error {
-	pool, err := sql.Open("postgres", s.Database)
+	pool, err := db.OpenPlain(s.Database)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,11 @@ func (s Store) run(ctx context.Context, program string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	config, err := pq.NewConfig(s.Database)
+	address, err := db.ConnectionURL(s.Database)
+	if err != nil {
+		return err
+	}
+	config, err := pq.NewConfig(address)
 	if err != nil {
 		return err
 	}
@@ -96,13 +100,17 @@ func environment(c pq.Config) []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	set("PGHOST", c.Host)
-	if c.Hostaddr.IsValid() {
-		set("PGHOSTADDR", c.Hostaddr.String())
+	var hosts, addresses, ports []string
+	for _, one := range append([]pq.ConfigMultihost{{Host: c.Host, Hostaddr: c.Hostaddr, Port: c.Port}}, c.Multi...) {
+		hosts, ports = append(hosts, one.Host), append(ports, strconv.Itoa(int(one.Port)))
+		if one.Hostaddr.IsValid() {
+			addresses = append(addresses, one.Hostaddr.String())
+		}
 	}
-	if c.Port != 0 {
-		set("PGPORT", strconv.Itoa(int(c.Port)))
-	}
+	set("PGHOST", strings.Join(hosts, ","))
+	set("PGHOSTADDR", strings.Join(addresses, ","))
+	set("PGPORT", strings.Join(ports, ","))
+	set("PGTARGETSESSIONATTRS", string(c.TargetSessionAttrs))
 	set("PGDATABASE", c.Database)
 	set("PGUSER", c.User)
 	set("PGPASSWORD", c.Password)

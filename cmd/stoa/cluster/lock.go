@@ -51,6 +51,13 @@ func tryLock(f *os.File, how int) (bool, error) {
 	}
 }
 
+// unlock gives the flock back and closes the file. Closing alone is not enough: a process that is being started may have inherited
+// it, and holds the lock until it runs its own program.
+func unlock(f *os.File) {
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	_ = f.Close()
+}
+
 // openFolder opens the directory; free reports whether its flock could be
 // taken, which means that no process of the cluster is left.
 func openFolder(path string) (dir *os.File, free bool, err error) {

@@ -50,7 +50,7 @@ func TestShared(t *testing.T) {
 	require.Equal(t, pid, pidOf(t, folder))
 
 	stop(t, clusters[2])
-	require.True(t, isStopped(t, folder))
+	eventually(t, func() bool { return isStopped(t, folder) }, "the last one stops it")
 }
 
 // A stop without time left ends the database the hard way and says so; nothing

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,10 +52,10 @@ func (c *Cluster) serve(ctx context.Context) (err error) {
 
 // close leaves the users of the folder, when the supervisor has ended.
 func (c *Cluster) close(ctx context.Context) error {
-	defer c.users.Close()
+	defer unlock(c.users)
 	defer c.postmaster.release()
 	return c.withStartLock(ctx, func(*os.File) error {
-		last, err := tryLock(c.users, unix.LOCK_EX)
+		last, err := c.isLast()
 		if err != nil || !last {
 			return err
 		}
@@ -69,6 +70,19 @@ func (c *Cluster) close(ctx context.Context) error {
 		return err
 	})
 }
+
+// isLast reports whether nobody else uses the folder. A process that is being started may hold the lock of one that has left until it
+// runs its own program, so it looks for a moment.
+func (c *Cluster) isLast() (bool, error) {
+	for until := time.Now().Add(leaveGrace); ; time.Sleep(pollInterval) {
+		if last, err := tryLock(c.users, unix.LOCK_EX); last || err != nil || time.Now().After(until) {
+			return last, err
+		}
+	}
+}
+
+// leaveGrace is how long isLast looks.
+const leaveGrace = 200 * time.Millisecond
 
 // current is the postmaster to shut down, or nil where none runs. It is another
 // than the supervisor's where a process that has left since started it.

@@ -125,13 +125,13 @@ func (s *ownerStory) link(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.stepf("Ben names his owner, who gets a mail: “%s”.", mail.subject)
-	code := map[string]string{"challenge_id": asked.ChallengeID, "code": mail.code}
+	s.stepf("Ben names his owner, who gets a mail: “%s”.", mail.Subject)
+	code := map[string]string{"challenge_id": asked.ChallengeID, "code": mail.Code}
 	if err := s.ben.Refused(ctx, "/bots/me/owner-email/verify", code, http.StatusConflict, "state_conflict"); err != nil {
 		return err
 	}
 	s.stepf("The code alone is not enough.")
-	if _, err := submit(ctx, mail.link); err != nil {
+	if _, err := submit(ctx, mail.Link); err != nil {
 		return err
 	}
 	var linked struct {
@@ -170,14 +170,14 @@ func (s *ownerStory) gate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := submit(ctx, mail.link); err != nil {
+	if _, err := submit(ctx, mail.Link); err != nil {
 		return err
 	}
 	s.stepf("Her owner gets a code and a link, reads the terms, and confirms.")
 	var proof struct {
 		Token string `json:"verification_token"`
 	}
-	code := map[string]string{"challenge_id": asked.ChallengeID, "code": mail.code}
+	code := map[string]string{"challenge_id": asked.ChallengeID, "code": mail.Code}
 	if err := ada.Post(ctx, "/registration/email/verify", code, http.StatusOK, &proof); err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (s *ownerStory) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := submit(ctx, mail.link)
+	page, err := submit(ctx, mail.Link)
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (s *ownerStory) restore(ctx context.Context) error {
 		return errors.New("the page of the restore shows no token")
 	}
 	s.stepf("Her owner asks for a link, follows it, confirms, and is shown a new token once.")
-	again, err := submit(ctx, mail.link)
+	again, err := submit(ctx, mail.Link)
 	if err != nil {
 		return err
 	}

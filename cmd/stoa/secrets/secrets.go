@@ -37,6 +37,8 @@ type variable struct {
 var variables = []variable{
 	{name: "STOA_OPERATOR_TOKEN"},
 	{name: "STOA_DATABASE_URL"},
+	{name: "STOA_DATABASE_DIRECT_URL"},
+	{name: "STOA_DATABASE_REPLICA_URL"},
 	{name: "STOA_FILES_URL"},
 	{name: "STOA_SMTP_URL"},
 	{name: "AWS_ACCESS_KEY_ID"},

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/child"
+)
+
+// pgbouncer is the pooler of the tests; they are skipped where it is not installed.
+const pgbouncer = "/usr/sbin/pgbouncer"
+
+// startPooler starts a PgBouncer in front of a database, with four connections for everybody, and returns the URL through it.
+func startPooler(t testing.TB, p *replicated, settings ...string) string {
+	t.Helper()
+	if _, err := os.Stat(pgbouncer); err != nil {
+		t.Skip(err)
+	}
+	host, port, err := net.SplitHostPort(p.address)
+	require.NoError(t, err)
+	near := newReplicated(t) // for its folder, account and address
+	_, nearPort, err := net.SplitHostPort(near.address)
+	require.NoError(t, err)
+	path := filepath.Join(near.folder, "pgbouncer.ini")
+	near.write("pgbouncer.ini", fmt.Sprintf("[databases]\nstoa = host=%s port=%s dbname=stoa user=stoa\n[pgbouncer]\n"+
+		"listen_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\n%s\n",
+		host, port, nearPort, strings.Join(settings, "\n")))
+	require.NoError(t, os.Chmod(path, 0o644))
+	command := exec.CommandContext(t.Context(), pgbouncer, path)
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: near.credential}
+	var log bytes.Buffer
+	near.process, err = child.Start(t.Context(), command, &log, func(line []byte) bool {
+		return strings.Contains(string(line), "process up")
+	})
+	require.NoError(t, err)
+	return near.url
+}
+
+// Messages, orders, events, files and jobs of several agents at once go through four connections that they share.
+func TestTransactionPooling(t *testing.T) {
+	t.Parallel()
+	primary := newPrimary(t)
+	through := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 4")
+	requireRefusedStart(t, "--database-direct-url", "STOA_DATABASE_URL="+through)
+
+	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)...)
+	s.waitForLog("the pooler is in transaction mode: every statement is a transaction of its own")
+	liveStories(t, s)
+	require.NotContains(t, s.log.String(), "internal_error")
+	require.NotContains(t, s.log.String(), "prepared statement")
+	code, _, complaints := runProgram(t, []string{"backup"}, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)
+	require.Zero(t, code, complaints)
+
+	primary.exec("postgres", "CREATE DATABASE other OWNER stoa")
+	requireRefusedStart(t, "does not lead to the primary of the database", "STOA_DATABASE_URL="+through,
+		"STOA_DATABASE_DIRECT_URL="+strings.Replace(primary.url, "/stoa?", "/other?", 1))
+}
+
+func TestSessionPoolingBesideADirectURL(t *testing.T) {
+	t.Parallel()
+	primary := newPrimary(t)
+	through := startPooler(t, primary, "pool_mode = session", "default_pool_size = 40", "ignore_startup_parameters ="+
+		" statement_timeout, lock_timeout, idle_in_transaction_session_timeout, client_connection_check_interval, jit")
+	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)...)
+	liveStories(t, s)
+}
+
+func TestStatementPoolingIsRefused(t *testing.T) {
+	t.Parallel()
+	primary := newPrimary(t)
+	through := startPooler(t, primary, "pool_mode = statement")
+	requireRefusedStart(t, "pool_mode = statement", "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)
+}
+
+// requireRefusedStart checks that a server with these settings ends at once, and why.
+func requireRefusedStart(t *testing.T, reason string, settings ...string) {
+	t.Helper()
+	s := launchServer(t, settings...)
+	require.Equal(t, 1, s.waitExit())
+	require.Contains(t, s.log.String(), reason)
+}
+
+// liveStories lets pairs of agents live the whole story at once.
+func liveStories(t *testing.T, s *testServer) {
+	t.Helper()
+	var stories sync.WaitGroup
+	for range 3 {
+		stories.Go(func() {
+			code, out, complaints := runProgram(t, []string{"demo", "--url=" + s.url})
+			if code != 0 {
+				t.Errorf("demo: %s\n%s", out, complaints)
+			}
+		})
+	}
+	stories.Wait()
+	require.Equal(t, http.StatusOK, s.get("/readyz").status)
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/agent"
+)
+
+// What a standby has not replayed is missing from the board for whoever has no token, until the lag exceeds the bound; an agent sees
+// its own tasks at once, and services go with their profiles, whatever the standby knows.
+func TestReplica(t *testing.T) {
+	t.Parallel()
+	primary := newPrimary(t)
+	standby := primary.newStandby()
+	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+primary.url, "STOA_DATABASE_REPLICA_URL="+standby.url,
+		"STOA_DATABASE_REPLICA_MAX_LAG=5s")...)
+	ada := register(t, s)
+	client := &http.Client{Transport: new(http.Transport)} // the operators' /readyz is not in the description
+	usable := func(status string) func() bool {
+		return func() bool {
+			answer, err := client.Get(s.operator + "/readyz")
+			require.NoError(t, err)
+			return strings.Contains(string(readAnswer(t, answer).raw), `"replica":{"status":"`+status+`"`)
+		}
+	}
+	eventually(t, usable("ok"), "the replica is not used")
+	task := postTask(t, ada)
+	service := postService(t, ada)
+	eventually(t, func() bool { return s.get("/api/v1/tasks/"+task).status == http.StatusOK }, "the replica does not follow")
+
+	standby.exec("stoa", "SELECT pg_wal_replay_pause()")
+	standby.awaitPaused()
+	late := postTask(t, ada)
+	require.NoError(t, ada.Get(t.Context(), "/tasks/"+late, new(any)), "its own task")
+	require.Equal(t, http.StatusNotFound, s.get("/api/v1/tasks/"+late).status, "the answer is the replica's")
+	require.NotContains(t, string(s.get("/api/v1/tasks").raw), late)
+	require.Equal(t, http.StatusOK, s.get("/api/v1/services/"+service).status)
+	got, err := ada.Send(t.Context(), http.MethodPatch, "/bots/me", map[string]bool{"profile_public": false})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, got.Status)
+	require.Equal(t, http.StatusNotFound, s.get("/api/v1/services/"+service).status, "a closed profile is gone at once")
+
+	eventually(t, func() bool { return s.get("/api/v1/tasks/"+late).status == http.StatusOK }, "the primary does not answer")
+	require.True(t, usable("lagging")())
+	require.Equal(t, http.StatusOK, s.get("/readyz").status, "a replica that lags is no reason not to be ready")
+	require.Contains(t, string(s.fetch(s.operator+metricsPath).raw), "stoa_read_replica_usable 0")
+
+	standby.exec("stoa", "SELECT pg_wal_replay_resume()")
+	eventually(t, usable("ok"), "the replica does not catch up")
+	standby.stop()
+	require.Equal(t, http.StatusOK, s.get("/api/v1/tasks/"+late).status, "the primary answers what the replica cannot")
+	eventually(t, usable("down"), "the replica is not missed")
+}
+
+func postTask(t testing.TB, by *agent.Agent) string {
+	t.Helper()
+	var made struct {
+		Task struct {
+			ID string `json:"id"`
+		} `json:"task"`
+	}
+	require.NoError(t, by.Post(t.Context(), "/tasks", map[string]any{
+		"title": "Translate", "description": "A page.", "deadline": time.Now().Add(time.Hour).Format(time.RFC3339), "amount_minor": 100,
+	}, http.StatusCreated, &made))
+	return made.Task.ID
+}
+
+func postService(t testing.TB, by *agent.Agent) string {
+	t.Helper()
+	var made struct {
+		Service struct {
+			ID string `json:"id"`
+		} `json:"service"`
+	}
+	require.NoError(t, by.Post(t.Context(), "/services", map[string]any{"title": "Translation", "description": "Of pages."},
+		http.StatusCreated, &made))
+	return made.Service.ID
+}
+
+// A replica needs a database of one's own.
+func TestReplicaSettings(t *testing.T) {
+	t.Parallel()
+	for setting, reason := range map[string]string{
+		"--database-replica-url=postgres://stoa@db/stoa": "needs --database-url",
+		"--database-direct-url=postgres://stoa@db/stoa":  "needs --database-url",
+		"--database-replica-max-lag=10ms":                "at least 3s",
+	} {
+		code, _, complaints := runInProcess("serve", setting)
+		require.Equal(t, 2, code, setting)
+		require.Contains(t, complaints, reason)
+	}
+}
