@@ -5,12 +5,13 @@ BIN     := bin/stoa
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 BENCH   ?=
+PROVEFLAGS ?=
 CLUSTER := $(BIN) test-cluster --
 
 export PATH := $(PATH):/usr/local/go/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run demo seed test bench lint fmt generate migration verify
+.PHONY: help setup build run demo seed test bench prove lint fmt generate migration verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,14 +34,26 @@ seed: build ## Fill the database with agents, friendships, messages and orders
 
 # Inspecting a file starts a process, which the race detector makes many times slower. The half that starts it is what runs
 # concurrently, and the tests of graph/attachments and rest exercise that with the detector.
-test: build ## Run every test, with the race detector, on a throw-away PostgreSQL
+test: build ## Run every test, with the race detector, on a throw-away PostgreSQL, and a minute of make prove
 	@$(CLUSTER) $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)
 	@$(GO) test ./jobs/inspection
+	@.ci/setup prove
+	@$(GO) build -o bin/prove ./cmd/prove
+	@bin/prove --minutes 0.4 --processes 2 --agents 16 --faults server-killed,network-torn,rolling-restart
+	@bin/prove curve --processes 1,2 --connections 2,4 --length 1s --warm-up 300ms --agents 20 >/dev/null
+	@bin/prove soak --minutes 0.2 --rate 50 --agents 20 >/dev/null
 
 bench: build ## Measure the server into docs/benchmarks.md, 22 minutes; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages
 	@$(GO) build -o bin/bench ./cmd/bench
 	@[ '$(BENCH)' = go ] || bin/bench $(if $(filter quick,$(BENCH)),--quick,$(if $(BENCH),--only '$(BENCH)')) $(BENCHFLAGS)
 	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
+
+prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or curve, or soak
+	@.ci/setup prove $(findstring failover,$(PROVEFLAGS))
+	@$(GO) build -o bin/prove ./cmd/prove
+	@[ -z '$(OLDER)' ] || .ci/older '$(OLDER)' bin/stoa-older
+	@[ -z '$(findstring --clocks,$(PROVEFLAGS))' ] || GO='$(GO)' .ci/clocks bin/stoa-clocks
+	@bin/prove $(PROVEFLAGS) $(if $(OLDER),--older bin/stoa-older) $(if $(findstring --clocks,$(PROVEFLAGS)),--server bin/stoa-clocks)
 
 lint: ## Run the linters
 	@$(GO) run $(LINTER) run

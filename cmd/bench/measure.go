@@ -87,6 +87,21 @@ func (r *run) measureIdleServer(ctx context.Context) error {
 	return nil
 }
 
+// measurePolls measures polls that wait, on a server of their own: memory that sockets have given back would not grow again.
+func (r *run) measurePolls(ctx context.Context) error {
+	if !r.wants(memoryPart) {
+		return nil
+	}
+	server, err := r.world.Serve(ctx, r.Server)
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	r.logf("polls that wait")
+	r.data.Polls, err = ws.MeasurePolls(ctx, server, r.world.Agents[socketAgents:], r.Polls)
+	return r.attempt(ctx, err)
+}
+
 func (r *run) measureRest(ctx context.Context, server *world.Process) error {
 	wait := restTime
 	for range restReadings {

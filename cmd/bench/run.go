@@ -49,6 +49,9 @@ func (c *runCommand) Run(ctx context.Context) (err error) {
 			if err := r.measureIdleServer(ctx); err != nil {
 				return err
 			}
+			if err := r.measurePolls(ctx); err != nil {
+				return err
+			}
 		}
 		if err := r.measureScenarios(ctx, last); err != nil {
 			return err

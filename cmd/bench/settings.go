@@ -34,6 +34,7 @@ type runCommand struct {
 	Rates       []int         `default:"50,500" help:"Messages a second of delivery."`
 	Delivery    time.Duration `default:"18s" help:"Length of delivery at each rate."`
 	Sockets     int           `default:"5000" help:"Number of idle sockets, as far as the limit on open files allows."`
+	Polls       int           `default:"2000" help:"Number of polls that wait, likewise."`
 	Silent      int           `default:"1000" help:"Number of sockets that acknowledge nothing."`
 	SilentRound time.Duration `default:"1500ms" help:"Length of a round of sockets that acknowledge nothing."`
 	Entries     int           `default:"5000000" help:"Number of ledger entries to reconcile."`
@@ -61,13 +62,13 @@ func (c *runCommand) Validate() error {
 	}
 	if c.Quick {
 		c.Rounds, c.Length, c.Connections, c.Agents = 2, 100*time.Millisecond, []int{1, 16}, []int{minAgents, 2 * minAgents}
-		c.Delivery, c.Sockets, c.Silent, c.SilentRound = 3*time.Second, 240, 20, 100*time.Millisecond
+		c.Delivery, c.Sockets, c.Polls, c.Silent, c.SilentRound = 3*time.Second, 240, 240, 20, 100*time.Millisecond
 		c.Entries, c.Tasks, c.Searches = 50_000, 500, 2
 	}
 	if len(c.Agents) == 0 || !slices.IsSorted(c.Agents) || c.Agents[0] < minAgents {
 		return fmt.Errorf("--agents: from %d, ascending", minAgents)
 	}
-	if min(c.Rounds, c.Sockets, c.Silent, c.Tasks, c.Searches, slices.Min(c.Connections), slices.Min(c.Rates)) < 1 ||
+	if min(c.Rounds, c.Sockets, c.Polls, c.Silent, c.Tasks, c.Searches, slices.Min(c.Connections), slices.Min(c.Rates)) < 1 ||
 		min(c.Length, c.Delivery, c.SilentRound) <= 0 {
 		return errors.New("all numbers and lengths must be positive")
 	}

@@ -24,6 +24,9 @@ var errNoLength = errors.New("load: a response without Content-Length")
 
 // Client is one keep-alive connection to an HTTP server.
 type Client struct {
+	// Took, where it is set, is told how long each request took that was answered.
+	Took func(time.Duration)
+
 	conn net.Conn
 	in   *bufio.Reader
 	body []byte
@@ -46,6 +49,7 @@ func (c *Client) Last() []byte { return c.body }
 
 // Do sends a request made by AppendRequest and reads the whole response. The next call overwrites the body.
 func (c *Client) Do(request []byte) (status int, body []byte, err error) {
+	begun := time.Now()
 	if err := c.conn.SetDeadline(time.Now().Add(requestTimeout)); err != nil {
 		return 0, nil, err
 	}
@@ -67,7 +71,9 @@ func (c *Client) Do(request []byte) (status int, body []byte, err error) {
 		c.body = make([]byte, length)
 	}
 	c.body = c.body[:length]
-	_, err = io.ReadFull(c.in, c.body)
+	if _, err = io.ReadFull(c.in, c.body); err == nil && c.Took != nil {
+		c.Took(time.Since(begun))
+	}
 	return status, c.body, err
 }
 

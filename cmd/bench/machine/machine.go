@@ -2,11 +2,13 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Description describes the machine.
@@ -78,4 +80,26 @@ func MemoryOf(pid int) (Memory, error) {
 		*target = kib << 10
 	}
 	return m, nil
+}
+
+// Busy returns the processor time that all cores together have spent since the machine started on anything but idling, whatever the
+// host of a virtual machine took away included.
+func Busy() (time.Duration, error) {
+	line, _, _ := strings.Cut(content("/proc/stat"), "\n")
+	fields := strings.Fields(line)
+	const user, idle, ioWait, steal = 1, 4, 5, 8
+	if len(fields) <= steal {
+		return 0, errors.New("machine: /proc/stat is too short")
+	}
+	var busy time.Duration
+	for i := user; i <= steal; i++ {
+		ticks, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		if i != idle && i != ioWait {
+			busy += time.Duration(ticks) * tick
+		}
+	}
+	return busy, nil
 }

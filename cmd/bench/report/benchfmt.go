@@ -83,8 +83,11 @@ func (d *Data) Parts(to io.Writer) error {
 		w.line("atRest", 1, benchfmt.Value{Value: float64(m.Resident), Unit: "resident-B"},
 			benchfmt.Value{Value: float64(m.Anonymous), Unit: "anonymous-B"})
 	}
-	for _, bytes := range d.Idle.PerSocket {
-		w.line("idleSocket", d.Idle.Sockets, benchfmt.Value{Value: bytes, Unit: "resident-B/op"})
+	for _, bytes := range d.Idle.Each {
+		w.line("idleSocket", d.Idle.Connections, benchfmt.Value{Value: bytes, Unit: "resident-B/op"})
+	}
+	for _, bytes := range d.Polls.Each {
+		w.line("waitingPoll", d.Polls.Connections, benchfmt.Value{Value: bytes, Unit: "resident-B/op"})
 	}
 	for i, full := range d.Silent.Full {
 		cores := (full - d.Silent.None[i]).Seconds() / d.Silent.Length.Seconds()

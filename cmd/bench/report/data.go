@@ -27,9 +27,10 @@ type Data struct {
 	Results   []compare.Result
 	Growth    []Size
 	// AtRest are readings of the memory of a server that has done nothing yet.
-	AtRest            []machine.Memory
-	AfterLoad         machine.Memory
-	Idle              ws.Idle
+	AtRest    []machine.Memory
+	AfterLoad machine.Memory
+	// Idle are idle sockets, Polls polls that wait.
+	Idle, Polls       ws.Idle
 	Silent            ws.Silent
 	Deliveries        []ws.Delivery
 	Tasks             int

@@ -174,7 +174,8 @@ func (d *Data) Memory() string {
 		what string
 		machine.Memory
 	}{
-		{fmt.Sprintf("with %s idle sockets more than 500", count(d.Idle.Sockets)), d.Idle.After},
+		{fmt.Sprintf("with %s idle sockets more than 500", count(d.Idle.Connections)), d.Idle.After},
+		{fmt.Sprintf("with %s waiting polls more than 500", count(d.Polls.Connections)), d.Polls.After},
 		{"after all comparisons of this run", d.AfterLoad},
 	} {
 		if m.Resident > 0 {
@@ -184,8 +185,11 @@ func (d *Data) Memory() string {
 	return table([]string{"", "anonymous", "resident"}, rows)
 }
 
-// PerSocket is the memory of an idle socket in KB.
-func (d *Data) PerSocket() string { return number(NewSpread(d.Idle.PerSocket).scaled(1000)) }
+// PerSocket is the memory of an idle socket in KB, PerPoll that of a poll that waits.
+func (d *Data) PerSocket() string { return number(NewSpread(d.Idle.Each).scaled(1000)) }
+
+// PerPoll is described at PerSocket.
+func (d *Data) PerPoll() string { return number(NewSpread(d.Polls.Each).scaled(1000)) }
 
 // silentShare is what silent sockets take, in percent of a core.
 func (d *Data) silentShare() Spread { return d.share(d.Silent.Full, d.Silent.None) }

@@ -43,6 +43,7 @@ var targets = []target{
 	{"response → event, median at 50 a second: under 1 ms", delivered(50, 1000)},
 	{"response → event, median at 500 a second: under 3 ms", delivered(500, 3000)},
 	{"an idle socket: at most 12 KB", idleSocket},
+	{"a poll that waits: at most the memory of an idle socket", waitingPoll},
 	{"1,000 sockets that acknowledge nothing: under 2 % of a core", silentSockets},
 	{"the server at rest: at most 48 MB of anonymous memory", atRest},
 	{"reconciling 5 million ledger entries: within 30 s, no slice over 1 s", reconciled},
@@ -126,11 +127,19 @@ func delivered(rate int, below float64) func(*Data) []value {
 }
 
 func idleSocket(d *Data) []value {
-	if d.Idle.Sockets == 0 {
+	if d.Idle.Connections == 0 {
 		return nil
 	}
-	s := NewSpread(d.Idle.PerSocket)
+	s := NewSpread(d.Idle.Each)
 	return []value{{0, number(s.scaled(1000)) + " KB", s.Median <= 12_000}}
+}
+
+func waitingPoll(d *Data) []value {
+	if d.Idle.Connections == 0 || d.Polls.Connections == 0 {
+		return nil
+	}
+	poll, socket := NewSpread(d.Polls.Each), NewSpread(d.Idle.Each)
+	return []value{{0, number(poll.scaled(1000)) + " KB, a socket " + number(socket.scaled(1000)) + " KB", poll.Median <= socket.Median}}
 }
 
 func silentSockets(d *Data) []value {

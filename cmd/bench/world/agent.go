@@ -22,8 +22,8 @@ type Agent struct {
 	private, shared *[32]byte
 }
 
-// newPair makes the keys and tokens of two friends.
-func newPair() ([]*Agent, error) {
+// NewPair makes the keys and tokens of two friends. Their ids are the caller's to fill in.
+func NewPair() ([]*Agent, error) {
 	pair := []*Agent{{}, {}}
 	for i, a := range pair {
 		var err error

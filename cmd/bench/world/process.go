@@ -1,98 +1,34 @@
 package world
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"stoa/cmd/child"
 )
 
-const (
-	// startTimeout is the time until a process serves.
-	startTimeout = time.Minute
-	// stopTimeout is the time from SIGTERM to the end.
-	stopTimeout = 25 * time.Second
-	// gcTimeout is the time of a garbage collection.
-	gcTimeout = 10 * time.Second
-)
+// gcTimeout is the time of a garbage collection.
+const gcTimeout = 10 * time.Second
 
 // Process is a child process that serves HTTP on Address.
 type Process struct {
+	*child.Process
+
 	Address string
 	// Operator is the address of its metrics and profiles.
 	Operator string
-	PID      int
-
-	command *exec.Cmd
-	ended   chan struct{}
 }
 
-// spawn starts a process and waits until serving reports that a line of its output says that it serves; serving sets its
-// addresses. The output goes to log. The process gets a SIGTERM when the command's context is done.
-func spawn(ctx context.Context, command *exec.Cmd, log io.Writer, serving func(line []byte, p *Process) bool) (*Process, error) {
-	out, in, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	// A signal of the terminal reaches this program only, which stops its children in order. They do not outlive it.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	command.Stdout, command.Stderr = in, in
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	command.WaitDelay = stopTimeout
-	if err := errors.Join(command.Start(), in.Close()); err != nil {
-		return nil, errors.Join(err, out.Close())
-	}
-	p := &Process{PID: command.Process.Pid, command: command, ended: make(chan struct{})}
-	ready := make(chan struct{})
-	var last string // line of output
-	go func() {
-		defer close(p.ended)
-		defer out.Close()
-		isReady := false
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			last = lines.Text()
-			fmt.Fprintln(log, last)
-			if !isReady && serving(lines.Bytes(), p) {
-				isReady = true
-				close(ready)
-			}
-		}
-		_ = command.Wait() // its log has the reason
-	}()
-	select {
-	case <-ready:
-		return p, nil
-	case <-p.ended:
-		err = fmt.Errorf("it exited: %s", last)
-	case <-time.After(startTimeout):
-		err = errors.New("it does not serve in time")
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	p.Stop()
-	return nil, fmt.Errorf("starting %s: %w", command.Path, err)
-}
-
-// Stop sends a SIGTERM, kills the process where that does not end it, and waits. A nil Process is allowed.
+// Stop stops the process. A nil Process is allowed.
 func (p *Process) Stop() {
-	if p == nil {
-		return
-	}
-	_ = p.command.Process.Signal(syscall.SIGTERM) // fails when it has ended
-	select {
-	case <-p.ended:
-	case <-time.After(stopTimeout):
-		_ = p.command.Process.Kill()
-		<-p.ended
+	if p != nil {
+		p.Process.Stop()
 	}
 }
 

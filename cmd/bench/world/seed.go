@@ -103,7 +103,7 @@ func (w *World) setCredentials(ctx context.Context, tx *sql.Tx, agents int) erro
 		if hidden(n) || hidden(n+1) {
 			continue
 		}
-		pair, err := newPair()
+		pair, err := NewPair()
 		if err != nil {
 			return err
 		}

@@ -3,12 +3,13 @@ package world
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"stoa/cmd/child"
 )
 
 // MinimalCommand is the hidden subcommand of this program that runs the minimal server.
@@ -26,6 +27,15 @@ var limits = []string{
 	"CONNECTIONS", "CONNECTIONS_PER_ADDRESS",
 }
 
+// NoLimits are the settings of a server without the limits that a load would meet.
+func NoLimits() []string {
+	var settings []string
+	for _, name := range limits {
+		settings = append(settings, "STOA_LIMIT_"+name+"=0")
+	}
+	return settings
+}
+
 // Serve starts the server, the program at path, without limits, and waits until the hourly jobs that follow a start have ended.
 // The caller must stop it.
 func (w *World) Serve(ctx context.Context, path string) (*Process, error) {
@@ -37,24 +47,15 @@ func (w *World) Serve(ctx context.Context, path string) (*Process, error) {
 	command.Env = append(os.Environ(), "STOA_DATABASE_URL="+w.URL, "STOA_DATA_DIR="+filepath.Join(w.folder, "server"),
 		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_OPERATOR_TOKEN="+operatorToken,
 		"STOA_LOG_FORMAT=json", "STOA_LOG_LEVEL=info")
-	for _, name := range limits {
-		command.Env = append(command.Env, "STOA_LIMIT_"+name+"=0")
-	}
+	command.Env = append(command.Env, NoLimits()...)
 	var started time.Time
 	if err := w.DB.QueryRowContext(ctx, "SELECT now()").Scan(&started); err != nil {
 		return nil, err
 	}
-	server, err := spawn(ctx, command, w.log, func(line []byte, p *Process) bool {
-		var entry struct {
-			Message  string `json:"msg"`
-			Address  string `json:"address"`
-			Operator string `json:"operator_address"`
-		}
-		if json.Unmarshal(line, &entry) != nil || entry.Message != "serving" {
-			return false
-		}
-		p.Address, p.Operator = entry.Address, entry.Operator
-		return true
+	server := new(Process)
+	server.Process, err = child.Start(ctx, command, w.log, func(line []byte) (ok bool) {
+		server.Address, server.Operator, ok = child.Serving(line)
+		return ok
 	})
 	if err != nil {
 		return nil, err
@@ -101,9 +102,14 @@ func (w *World) Minimal(ctx context.Context, gcPercent int) (*Process, error) {
 	}
 	command := exec.CommandContext(ctx, self, MinimalCommand, w.URL)
 	command.Env = append(os.Environ(), "GOGC="+strconv.Itoa(gcPercent))
-	return spawn(ctx, command, w.log, func(line []byte, p *Process) bool {
+	server := new(Process)
+	server.Process, err = child.Start(ctx, command, w.log, func(line []byte) bool {
 		address, ok := bytes.CutPrefix(line, []byte(Announcement))
-		p.Address, p.Operator = string(address), string(address)
+		server.Address, server.Operator = string(address), string(address)
 		return ok
 	})
+	if err != nil {
+		return nil, err
+	}
+	return server, nil
 }

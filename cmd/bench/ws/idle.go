@@ -13,47 +13,70 @@ import (
 )
 
 const (
-	// firstSockets make the server open its database connections and grow its pools, which further sockets share.
-	firstSockets = 500
-	// spareFiles are the open files that are left for everything but sockets.
+	// firstConnections make the server open its database connections and grow its pools, which further ones share.
+	firstConnections = 500
+	// spareFiles are the open files that are left for everything but these connections.
 	spareFiles = 500
 	// settleTime is how long the server is left alone before its memory or processor time is read.
 	settleTime = 2 * time.Second
 )
 
-// Idle is what idle sockets cost the server.
+// Idle is what connections cost the server on which nothing happens.
 type Idle struct {
-	// Sockets is the number of sockets opened after the first 500.
-	Sockets int
-	// PerSocket is the growth of resident memory in each round, in bytes for one socket.
-	PerSocket []float64
-	// After is the memory with all sockets open.
+	// Connections is the number of those opened after the first 500.
+	Connections int
+	// Each is the growth of resident memory in each round, in bytes for one connection.
+	Each []float64
+	// After is the memory with all connections open.
 	After machine.Memory
 }
 
 // MeasureIdle opens the first sockets and then up to count more in rounds, as many as the limit on open files allows, and reads
 // the server's memory after each round.
 func MeasureIdle(ctx context.Context, server *world.Process, agents []*world.Agent, count int) (Idle, error) {
+	var all []*websocket.Conn
+	defer func() { closeAll(all) }()
+	return measureGrowth(ctx, server, count, func(n int) error {
+		conns, err := openMany(ctx, server.Address, agents, n, smallBuffer)
+		all = append(all, conns...)
+		return err
+	})
+}
+
+// MeasurePolls is MeasureIdle for polls that wait.
+func MeasurePolls(ctx context.Context, server *world.Process, agents []*world.Agent, count int) (Idle, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var p pollers
+	defer p.all.Wait()
+	defer cancel()
+	waiting := 0
+	return measureGrowth(ctx, server, count, func(n int) error {
+		for range n {
+			p.start(ctx, server.Address, agents[waiting%len(agents)])
+			waiting++
+		}
+		return p.await(ctx, server, waiting)
+	})
+}
+
+// measureGrowth calls open for the first connections and then up to count more in rounds.
+func measureGrowth(ctx context.Context, server *world.Process, count int, open func(n int) error) (Idle, error) {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		return Idle{}, err
 	}
-	each := min(count, int(min(files.Cur, 1<<20))-firstSockets-spareFiles) / Rounds
+	each := min(count, int(min(files.Cur, 1<<20))-firstConnections-spareFiles) / Rounds
 	if each < 1 {
 		return Idle{}, fmt.Errorf("ws: the limit of %d open files is too low", files.Cur)
 	}
-	result := Idle{Sockets: each * Rounds}
-	var all []*websocket.Conn
-	defer func() { closeAll(all) }()
+	result := Idle{Connections: each * Rounds}
 	for round := range Rounds + 1 {
-		sockets := each
+		n := each
 		if round == 0 {
-			sockets = firstSockets
+			n = firstConnections
 		}
-		conns, err := openMany(ctx, server.Address, agents, sockets, smallBuffer)
-		all = append(all, conns...)
-		if err != nil {
-			return Idle{}, fmt.Errorf("ws: socket %d: %w", len(all)+1, err)
+		if err := open(n); err != nil {
+			return Idle{}, fmt.Errorf("ws: connections of round %d: %w", round, err)
 		}
 		// What a handshake leaves behind is garbage.
 		if err := server.CollectGarbage(ctx); err != nil {
@@ -62,12 +85,13 @@ func MeasureIdle(ctx context.Context, server *world.Process, agents []*world.Age
 		if err := waitUntil(ctx, time.Now().Add(settleTime)); err != nil {
 			return Idle{}, err
 		}
+		var err error
 		before := result.After
 		if result.After, err = machine.MemoryOf(server.PID); err != nil {
 			return Idle{}, err
 		}
 		if round > 0 {
-			result.PerSocket = append(result.PerSocket, float64(result.After.Resident-before.Resident)/float64(each))
+			result.Each = append(result.Each, float64(result.After.Resident-before.Resident)/float64(each))
 		}
 	}
 	return result, nil

@@ -1,5 +1,5 @@
-// Package ws measures the event socket: how soon after its response a message arrives at the recipient, the memory of idle
-// sockets, and the processor time of sockets that acknowledge nothing.
+// Package ws measures the event channel: how soon after its response a message arrives at the recipient, the memory of idle
+// sockets and of polls that wait, and the processor time of sockets that acknowledge nothing.
 package ws
 
 import (
@@ -21,8 +21,8 @@ const (
 	handshakes = 32
 )
 
-// open opens an agent's event socket.
-func open(ctx context.Context, address string, a *world.Agent, buffer int) (*websocket.Conn, error) {
+// Open opens an agent's event socket, with a read buffer of so many bytes.
+func Open(ctx context.Context, address string, a *world.Agent, buffer int) (*websocket.Conn, error) {
 	dialer := websocket.Dialer{HandshakeTimeout: handshakeTimeout, ReadBufferSize: buffer, WriteBufferSize: smallBuffer}
 	header := http.Header{"Authorization": {"Bearer " + a.Token}}
 	conn, response, err := dialer.DialContext(ctx, "ws://"+address+"/ws/v1/events/", header)
@@ -44,7 +44,7 @@ func openMany(ctx context.Context, address string, agents []*world.Agent, count,
 	for range handshakes {
 		group.Go(func() {
 			for a := range next {
-				conn, err := open(ctx, address, a, buffer)
+				conn, err := Open(ctx, address, a, buffer)
 				mu.Lock()
 				if err != nil {
 					errs = append(errs, err)

@@ -1,0 +1,112 @@
+// Package child runs programs as children of this one: the servers and databases of benchmarks and proofs. They do not outlive
+// this process, and a signal of the terminal does not reach them, so that it can stop them in order.
+package child
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+const (
+	// startTimeout is the time until a process is ready.
+	startTimeout = time.Minute
+	// stopTimeout is the time from SIGTERM to the end.
+	stopTimeout = 25 * time.Second
+)
+
+// Process is a running child. Its methods may be called from any goroutine.
+type Process struct {
+	PID int
+
+	command *exec.Cmd
+	ended   chan struct{}
+}
+
+// Start starts a command and waits until ready reports that a line of its output says that it serves. The output goes to log. The
+// process gets a SIGTERM when the command's context is done. The command's SysProcAttr is completed, not replaced.
+func Start(ctx context.Context, command *exec.Cmd, log io.Writer, ready func(line []byte) bool) (*Process, error) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	if command.SysProcAttr == nil {
+		command.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	command.SysProcAttr.Setpgid, command.SysProcAttr.Pdeathsig = true, syscall.SIGTERM
+	command.Stdout, command.Stderr = in, in
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	command.WaitDelay = stopTimeout
+	p := &Process{command: command, ended: make(chan struct{})}
+	started, isReady := make(chan error), make(chan struct{})
+	var last string // line of output
+	go func() {
+		defer close(p.ended)
+		defer out.Close()
+		// The kernel sends Pdeathsig when the thread that has started the process ends, so this one lives as long.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := errors.Join(command.Start(), in.Close())
+		if started <- err; err != nil {
+			return
+		}
+		seen := false
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			last = lines.Text()
+			fmt.Fprintln(log, last)
+			if !seen && ready(lines.Bytes()) {
+				seen = true
+				close(isReady)
+			}
+		}
+		_ = command.Wait() // its log has the reason
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	p.PID = command.Process.Pid
+	select {
+	case <-isReady:
+		return p, nil
+	case <-p.ended:
+		err = fmt.Errorf("it exited: %s", last)
+	case <-time.After(startTimeout):
+		err = errors.New("it does not serve in time")
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	p.Stop()
+	return nil, fmt.Errorf("starting %s: %w", command.Path, err)
+}
+
+// Stop sends a SIGTERM, kills the process where that does not end it in 25 s, and waits. A nil Process is allowed.
+func (p *Process) Stop() {
+	if p == nil {
+		return
+	}
+	p.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(stopTimeout):
+		p.Kill()
+	}
+}
+
+// Kill ends the process with SIGKILL and waits.
+func (p *Process) Kill() {
+	p.Signal(syscall.SIGKILL)
+	<-p.ended
+}
+
+// Signal sends a signal to the process alone. One that has ended gets none.
+func (p *Process) Signal(signal syscall.Signal) { _ = p.command.Process.Signal(signal) }
+
+// Ended is closed once the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }

@@ -1,0 +1,68 @@
+// Package letter reads the mails that Stoa sends to owners as a person does, and fills in the forms of the pages that they lead to.
+package letter
+
+import (
+	"html"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Letter is what an owner reads in a mail.
+type Letter struct {
+	// MessageID tells a repeat from another mail.
+	MessageID, Subject string
+	// Code is six digits and Link an owner's page; either is empty where the mail has none.
+	Code, Link string
+}
+
+var (
+	codeForm  = regexp.MustCompile(`\b\d{6}\b`)
+	linkForm  = regexp.MustCompile(`(?m)^https?://\S+/owner/\S+$`)
+	fieldForm = regexp.MustCompile(`<input[^>]*type="hidden"[^>]*>`)
+	nameForm  = regexp.MustCompile(`name="([^"]*)"`)
+	valueForm = regexp.MustCompile(`value="([^"]*)"`)
+)
+
+// Read reads the text part of a mail.
+func Read(from io.Reader) (*Letter, error) {
+	message, err := mail.ReadMessage(from)
+	if err != nil {
+		return nil, err
+	}
+	_, parameters, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	part, err := multipart.NewReader(message.Body, parameters["boundary"]).NextRawPart()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(quotedprintable.NewReader(part))
+	if err != nil {
+		return nil, err
+	}
+	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
+	l := &Letter{
+		MessageID: message.Header.Get("Message-ID"), Subject: message.Header.Get("Subject"), Link: linkForm.FindString(text),
+	}
+	l.Code = codeForm.FindString(strings.ReplaceAll(text, l.Link, ""))
+	return l, nil
+}
+
+// Form returns what a browser sends when the button of a page is pressed.
+func Form(page string) url.Values {
+	form := url.Values{}
+	for _, input := range fieldForm.FindAllString(page, -1) {
+		name, value := nameForm.FindStringSubmatch(input), valueForm.FindStringSubmatch(input)
+		if name != nil && value != nil {
+			form.Add(html.UnescapeString(name[1]), html.UnescapeString(value[1]))
+		}
+	}
+	return form
+}

@@ -1,0 +1,83 @@
+// Package audit looks into the database and the processes of a proof for what no agent sees: whether the ledger balances, and what
+// the service still holds on to. It knows tables by their names, but none of the service's code.
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// invariants are statements that return a line for each violation (§2.5).
+var invariants = []struct{ promise, statement string }{
+	{"the entries of a transaction sum to zero", `
+		SELECT format('transaction %s sums to %s', transaction_id, sum(delta_minor))
+		FROM ledger_entries GROUP BY transaction_id HAVING sum(delta_minor) <> 0`},
+	{"balances are the sums of their entries and never negative", `
+		SELECT format('agent %s has %s and %s, its entries say %s and %s', a.bot_id, a.available_minor, a.reserved_minor, e.available, e.reserved)
+		FROM accounts a CROSS JOIN LATERAL (
+		  SELECT coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0) AS available,
+		    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0) AS reserved
+		  FROM ledger_entries WHERE bot_id = a.bot_id) e
+		WHERE (a.available_minor, a.reserved_minor) IS DISTINCT FROM (e.available, e.reserved)
+		  OR least(a.available_minor, a.reserved_minor) < 0`},
+	{"entries are numbered without a gap", `
+		SELECT format('agent %s has %s entries numbered up to %s', bot_id, count(*), max(number))
+		FROM ledger_entries WHERE bot_id IS NOT NULL GROUP BY bot_id HAVING count(*) <> max(number) OR min(number) <> 1`},
+	{"every agent has its grant once", `
+		SELECT format('agent %s has %s grants', b.handle, count(e.id))
+		FROM bots b LEFT JOIN ledger_entries e ON e.bot_id = b.id AND e.kind = 'grant' GROUP BY b.handle HAVING count(e.id) <> 1`},
+	{"money is reserved for an order while it is under way, and then paid or returned once", `
+		SELECT format('order %s is %s, and its entries are %s', o.id, o.state, e.kinds)
+		FROM orders o CROSS JOIN LATERAL (
+		  SELECT coalesce(string_agg(kind, ',' ORDER BY kind), '') AS kinds
+		  FROM (SELECT DISTINCT transaction_id, kind FROM ledger_entries WHERE order_id = o.id) t) e
+		WHERE e.kinds <> CASE
+		  WHEN o.state IN ('funded', 'in_progress', 'delivered', 'disputed') THEN 'reserve'
+		  WHEN o.state = 'closed' AND o.outcome = 'accepted' THEN 'payment,reserve'
+		  WHEN o.state = 'closed' THEN 'refund,reserve'
+		  ELSE '' END`},
+	{"what a customer has reserved is the total of its orders under way", `
+		SELECT format('agent %s has %s reserved for orders of %s', a.bot_id, a.reserved_minor, o.total)
+		FROM accounts a CROSS JOIN LATERAL (
+		  SELECT coalesce(sum(total_minor), 0) AS total FROM orders
+		  WHERE customer_id = a.bot_id AND state IN ('funded', 'in_progress', 'delivered', 'disputed')) o
+		WHERE a.reserved_minor <> o.total`},
+	{"credits come from grants alone", `
+		SELECT format('issuance is %s, agents and fees hold %s', issued, held)
+		FROM (SELECT coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'issuance'), 0) AS issued,
+		    coalesce(sum(delta_minor) FILTER (WHERE account_kind <> 'issuance'), 0) AS held FROM ledger_entries) s
+		WHERE issued + held <> 0`},
+}
+
+// Ledger returns the violations of the ledger's invariants: none.
+func Ledger(ctx context.Context, db *sql.DB) ([]string, error) {
+	found := []string{}
+	for _, i := range invariants {
+		lines, err := query(ctx, db, i.statement)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", i.promise, err)
+		}
+		for _, line := range lines {
+			found = append(found, i.promise+": "+line)
+		}
+	}
+	return found, nil
+}
+
+// query returns the one column of a statement.
+func query(ctx context.Context, db *sql.DB, statement string) (lines []string, err error) {
+	rows, err := db.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, rows.Err()
+}

@@ -1,0 +1,229 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"stoa/cmd/prove/testbed"
+)
+
+// table is every fault.
+var table = []Fault{
+	{Name: "server-killed", Meaning: "a server gets SIGKILL and is started again", Length: 2 * time.Second,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			victim := s.victim
+			victim.Kill()
+			return victim.Name, func(ctx context.Context) error { return victim.Start(ctx) }, nil
+		}},
+	{Name: "server-killed-often", Meaning: "every three seconds a server gets SIGKILL and is started again", Length: 20 * time.Second,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			victim := s.victim
+			var failed error
+			stop := repeatedly(ctx, 3*time.Second, func() {
+				victim.Kill()
+				failed = errors.Join(failed, victim.Start(ctx))
+			})
+			return victim.Name, func(ctx context.Context) error { return errors.Join(stop(ctx), failed) }, nil
+		}},
+	{Name: "server-paused", Meaning: "a server gets SIGSTOP, and SIGCONT later", Length: 6 * time.Second,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			victim := s.victim
+			victim.Signal(syscall.SIGSTOP)
+			return victim.Name, func(context.Context) error { victim.Signal(syscall.SIGCONT); return nil }, nil
+		}},
+	{Name: "inspectors-killed", Meaning: "the processes that inspect files get SIGKILL, again and again", Length: 3 * time.Second,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			return "all servers", repeatedly(ctx, 100*time.Millisecond, func() {
+				for _, server := range s.Bed.Servers {
+					for _, pid := range server.Inspectors() {
+						_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+					}
+				}
+			}), nil
+		}},
+	{Name: "rolling-restart", Meaning: "every server in turn gets SIGTERM and is started again", Length: time.Second, Graceful: true,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			for _, server := range s.Bed.Servers {
+				server.Stop()
+				if err := server.Start(ctx); err != nil {
+					return "", nil, err
+				}
+				if err := awaitReady(ctx, s.Bed); err != nil {
+					return "", nil, err
+				}
+				if err := wait(ctx, time.Second); err != nil { // the load balancer finds it
+					return "", nil, err
+				}
+			}
+			return "all servers", nothing, nil
+		}},
+	{Name: "version-changed", Versions: true, Meaning: "a server gets SIGTERM and is started in its other version", Graceful: true,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			version, err := s.victim.ChangeVersion(ctx)
+			return s.victim.Name + " to the " + version + " version", nothing, err
+		}},
+	{Name: "clock-ahead", Clock: true, Meaning: "the clock of a server's host is set an hour ahead; the database's stays", Length: 8 * time.Second,
+		Graceful: true, Strike: setClock(time.Hour)},
+	{Name: "clock-behind", Clock: true, Meaning: "the clock of a server's host is set an hour back; the database's stays", Length: 8 * time.Second,
+		Graceful: true, Strike: setClock(-time.Hour)},
+	{Name: "backend-killed", Database: Alone, Meaning: "a process of the database gets SIGKILL: the database starts again", Length: time.Second, Failover: true,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			pids, err := s.Bed.Backends(ctx)
+			if err != nil || len(pids) == 0 {
+				return "", nil, errors.Join(err, errors.New("there is no backend"))
+			}
+			return "the database", nothing, syscall.Kill(pids[s.Random.IntN(len(pids))], syscall.SIGKILL)
+		}},
+	{Name: "backends-paused", Database: Alone, Meaning: "half of the processes of the database get SIGSTOP, and SIGCONT later", Length: 6 * time.Second,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			pids, err := s.Bed.Backends(ctx)
+			if err != nil {
+				return "", nil, err
+			}
+			pids = pids[len(pids)/2:]
+			signal := func(signal syscall.Signal) {
+				for _, pid := range pids {
+					_ = syscall.Kill(pid, signal) // it may have ended
+				}
+			}
+			signal(syscall.SIGSTOP)
+			return fmt.Sprintf("%d connections", len(pids)), func(context.Context) error { signal(syscall.SIGCONT); return nil }, nil
+		}},
+	{Name: "database-stopped", Database: Alone, Meaning: "pg_ctl stop -m immediate, and a start", Length: 3 * time.Second, Failover: true,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			s.Bed.Database.StopImmediately()
+			return "the database", s.Bed.Database.Start, nil
+		}},
+	{Name: "primary-lost", Database: Replicated, Meaning: "the machine of the primary is lost; it comes back as the standby", Failover: true,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			cluster := s.Bed.Cluster
+			primary := cluster.Primary(ctx)
+			if primary == nil {
+				return "", nil, errors.New("there is no primary")
+			}
+			if err := primary.Kill(); err != nil {
+				return "", nil, err
+			}
+			// Service must return without that machine, which is started when it has.
+			err := errors.Join(cluster.AwaitPrimary(ctx), awaitReady(ctx, s.Bed))
+			return primary.Name, func(ctx context.Context) error { return errors.Join(primary.Start(ctx), cluster.AwaitStandby(ctx)) }, err
+		}},
+	{Name: "switchover", Database: Replicated, Meaning: "primary and standby change places, in order", Failover: true,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			cluster := s.Bed.Cluster
+			if err := cluster.SwitchOver(ctx); err != nil {
+				return "", nil, err
+			}
+			return "both databases", func(ctx context.Context) error {
+				return errors.Join(cluster.AwaitPrimary(ctx), cluster.AwaitStandby(ctx))
+			}, nil
+		}},
+	{Name: "table-locked", Meaning: "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE", Length: 30 * time.Second,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			tx, err := s.Bed.DB.BeginTx(context.WithoutCancel(ctx), nil)
+			if err != nil {
+				return "", nil, err
+			}
+			if _, err := tx.ExecContext(ctx, "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE"); err != nil {
+				return "", nil, errors.Join(err, tx.Rollback())
+			}
+			return "orders", func(context.Context) error { return tx.Rollback() }, nil
+		}},
+	{Name: "network-slow", Meaning: "every packet between a server and the database takes 200 to 400 ms", Length: 8 * time.Second,
+		Strike: toxic("latency", map[string]int{"latency": 300, "jitter": 100})},
+	{Name: "network-throttled", Meaning: "a server and the database exchange 16 KB a second", Length: 8 * time.Second,
+		Strike: toxic("bandwidth", map[string]int{"rate": 16})},
+	{Name: "network-torn", Meaning: "connections between a server and the database end after 3,000 bytes, in the middle of a frame",
+		Length: 5 * time.Second, Strike: toxic("limit_data", map[string]int{"bytes": 3000})},
+	{Name: "network-silent", Meaning: "what a server and the database send each other disappears", Length: 12 * time.Second,
+		Strike: toxic("timeout", map[string]int{"timeout": 0})},
+	{Name: "network-reset", Meaning: "connections between a server and the database are reset", Length: 3 * time.Second,
+		Strike: toxic("reset_peer", map[string]int{"timeout": 50})},
+	{Name: "network-refused", Meaning: "the database refuses the connections of a server", Length: 4 * time.Second,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			victim := s.victim
+			victim.Network.Cut()
+			return victim.Name, func(context.Context) error { return victim.Network.Mend() }, nil
+		}},
+	{Name: "clients-slow", Meaning: "200 clients send a byte a second, never read, or leave in the middle of a body", Length: 8 * time.Second,
+		Graceful: true, Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			stop := slowClients(ctx, s.Bed)
+			return "all servers", func(context.Context) error { stop(); return nil }, nil
+		}},
+	{Name: "mail-dead", Mail: true, Meaning: "the mail server refuses connections", Length: 6 * time.Second, Graceful: true,
+		Strike: breakMail(testbed.MailDead)},
+	{Name: "mail-slow", Mail: true, Meaning: "each answer of the mail server takes one to six seconds", Length: 8 * time.Second,
+		Graceful: true, Strike: breakMail(testbed.MailSlow)},
+	{Name: "mail-lies", Mail: true, Meaning: "the mail server ends connections in the middle of a mail, answers 451, or takes a mail and does not say so",
+		Length: 8 * time.Second, Graceful: true, Strike: breakMail(testbed.MailLying)},
+	{Name: "files-full", Meaning: "the file store has no space left", Length: 6 * time.Second, AsRoot: true,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			return "the files", func(context.Context) error { return s.Bed.Files.Empty() }, s.Bed.Files.Fill()
+		}},
+	{Name: "files-read-only", Meaning: "the file store cannot be written", Length: 6 * time.Second, AsRoot: true,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			return "the files", func(context.Context) error { return s.Bed.Files.ReadOnly(false) }, s.Bed.Files.ReadOnly(true)
+		}},
+	{Name: "database-full", Database: Alone, Meaning: "the database has no space left", Length: 6 * time.Second, AsRoot: true, Failover: true,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			return "the database", func(ctx context.Context) error {
+				if err := s.Bed.Database.Disk.Empty(); err != nil {
+					return err
+				}
+				return s.Bed.Database.Revive(ctx)
+			}, s.Bed.Database.Disk.Fill()
+		}},
+}
+
+// nothing lifts a fault that is over by itself.
+func nothing(context.Context) error { return nil }
+
+// setClock strikes the clock of a server's host.
+func setClock(offset time.Duration) func(context.Context, *Scene) (string, Lift, error) {
+	return func(ctx context.Context, s *Scene) (string, Lift, error) {
+		victim := s.victim
+		return victim.Name, func(ctx context.Context) error { return victim.SetClock(ctx, 0) }, victim.SetClock(ctx, offset)
+	}
+}
+
+// breakMail gives the mail server a defect.
+func breakMail(defect testbed.Defect) func(context.Context, *Scene) (string, Lift, error) {
+	return func(_ context.Context, s *Scene) (string, Lift, error) {
+		s.Bed.Mail.Break(defect)
+		return "the mail server", func(context.Context) error { return s.Bed.Mail.Mend(defect) }, nil
+	}
+}
+
+// toxic strikes both directions of a server's network.
+func toxic(kind string, attributes map[string]int) func(context.Context, *Scene) (string, Lift, error) {
+	return func(ctx context.Context, s *Scene) (string, Lift, error) {
+		network := s.victim.Network
+		for _, stream := range []string{"upstream", "downstream"} {
+			if err := network.Add(testbed.Toxic{Type: kind, Stream: stream, Attributes: attributes}); err != nil {
+				network.Heal(ctx)
+				return "", nil, err
+			}
+		}
+		return s.victim.Name, func(ctx context.Context) error { network.Heal(ctx); return nil }, nil
+	}
+}
+
+// repeatedly calls do at an interval until the fault is lifted.
+func repeatedly(ctx context.Context, interval time.Duration, do func()) Lift {
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for wait(ctx, interval) == nil {
+			do()
+		}
+	}()
+	return func(context.Context) error {
+		stop()
+		<-done
+		return nil
+	}
+}

@@ -1,0 +1,228 @@
+// Package history is what a run of the proof has seen from outside: every request with its answer, every event that came over a
+// socket, every ack, and when each fault was in force. The workload records, the judge reads.
+//
+// Times are durations since the run began, on the one monotonic clock of the recording process, so that they can be compared with
+// each other and with nothing else. A Recorder may be used by any number of goroutines; a History is read only after the run.
+package history
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Unanswered is the status of a request whose answer never came: the connection was refused, broke, or was given up. It may have
+// had its effect or not, or may have it later.
+const Unanswered = 0
+
+// Attempt is one request as it went over the wire. A request that is repeated is several attempts with the same ID.
+type Attempt struct {
+	// Agent is the handle of the caller, empty for an anonymous one.
+	Agent string `json:"agent,omitempty"`
+	// Operation names what was asked, such as "order.accept" or "message.send".
+	Operation string `json:"operation"`
+	// ID is the idempotency key of the request, where it has one, else empty.
+	ID string `json:"id,omitempty"`
+	// Subject is what the request is about: the order's id, the recipient's handle, the path that was read.
+	Subject string `json:"subject,omitempty"`
+	// Version is the expected_version of an operation on an order.
+	Version int64 `json:"version,omitempty"`
+	// Process is the server process that answered, as the load balancer names it; empty where none did.
+	Process string `json:"process,omitempty"`
+
+	Start time.Duration `json:"start"`
+	End   time.Duration `json:"end"`
+	// Status is the HTTP status, or Unanswered.
+	Status int `json:"status"`
+	// Code is the fault's code (§7) of an answer that is none of 2xx.
+	Code string `json:"code,omitempty"`
+	// RetryAfter says that the answer had a Retry-After header.
+	RetryAfter bool `json:"retry_after,omitempty"`
+	// Failure is why there was no answer.
+	Failure string `json:"failure,omitempty"`
+	// Body is the answer of operations whose answers are judged, else nil.
+	Body json.RawMessage `json:"body,omitempty"`
+}
+
+// Succeeded reports a 2xx.
+func (a Attempt) Succeeded() bool { return a.Status >= 200 && a.Status < 300 }
+
+// Delivery is one event that a socket received.
+type Delivery struct {
+	Agent string `json:"agent"`
+	// Connection counts the sockets of the run; ConnectedAt is when the handshake was answered.
+	Connection  int           `json:"connection"`
+	ConnectedAt time.Duration `json:"connected_at"`
+	At          time.Duration `json:"at"`
+
+	EventID string          `json:"event_id"`
+	Kind    string          `json:"kind"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// Ack is an acknowledgement that the server has answered.
+type Ack struct {
+	Agent      string        `json:"agent"`
+	Connection int           `json:"connection"`
+	EventID    string        `json:"event_id"`
+	Answered   time.Duration `json:"answered"`
+}
+
+// Fault is a fault that was in force from Start until service had returned at End.
+type Fault struct {
+	Name string `json:"name"`
+	// Target says what it struck, such as "server 2".
+	Target string        `json:"target"`
+	Start  time.Duration `json:"start"`
+	// Lifted is when the cause was taken away, or was over by itself.
+	Lifted time.Duration `json:"lifted"`
+	// End is when every process was ready again.
+	End time.Duration `json:"end"`
+	// Failover says that another database took over or that the database crashed: tables without a log are empty afterwards, and
+	// limits count anew.
+	Failover bool `json:"failover,omitempty"`
+	// Graceful says that no request may fail and no answer be a 503 on its account.
+	Graceful bool `json:"graceful,omitempty"`
+	// Mail says that it struck the mail server alone, so that nothing but mails may come late.
+	Mail bool `json:"mail,omitempty"`
+}
+
+// Mail is a mail about a challenge (§4.1) that the mail server has taken.
+type Mail struct {
+	At        time.Duration `json:"at"`
+	To        string        `json:"to"`
+	MessageID string        `json:"message_id"`
+	// Challenge is the id in the link of the mail.
+	Challenge string `json:"challenge"`
+	// Answered says that the mail server has told its sender that the mail was taken.
+	Answered bool `json:"answered"`
+}
+
+// Sent is a message that an agent set out to send, whatever came of it.
+type Sent struct {
+	ClientMessageID string `json:"client_message_id"`
+	Sender          string `json:"sender"`
+	Recipient       string `json:"recipient"`
+	// Ciphertext is what was sealed, in base64.
+	Ciphertext string `json:"ciphertext"`
+	// Text is what the recipient must read.
+	Text string `json:"text"`
+}
+
+// Member is an agent of the run.
+type Member struct {
+	Handle string `json:"handle"`
+	ID     string `json:"id"`
+}
+
+// Burst is a series of requests that together exceed one limit.
+type Burst struct {
+	// Limit names the limit, such as "messages a minute".
+	Limit string `json:"limit"`
+	// Allowed is the figure of §8 less what the same caller had used before.
+	Allowed int `json:"allowed"`
+	// Operation and Agent select the attempts of the burst between Start and End; Agent is empty for those of several callers.
+	Operation string        `json:"operation"`
+	Agent     string        `json:"agent,omitempty"`
+	Start     time.Duration `json:"start"`
+	End       time.Duration `json:"end"`
+	// Code is the fault of what is over the limit.
+	Code string `json:"code"`
+}
+
+// History is everything that was recorded, and the final state that was read from the servers once the faults were over.
+type History struct {
+	Seed       uint64        `json:"seed"`
+	Length     time.Duration `json:"length"`
+	Members    []Member      `json:"members"`
+	Attempts   []Attempt     `json:"attempts"`
+	Deliveries []Delivery    `json:"deliveries"`
+	Acks       []Ack         `json:"acks"`
+	Faults     []Fault       `json:"faults"`
+	Sent       []Sent        `json:"sent"`
+	Bursts     []Burst       `json:"bursts"`
+	Mails      []Mail        `json:"mails"`
+	Final      Final         `json:"final"`
+}
+
+// Final is what the servers say after everything has settled.
+type Final struct {
+	// Orders are the answers of GET /orders/{id} by id.
+	Orders map[string]json.RawMessage `json:"orders"`
+	// Entries are the ledger entries of each agent, by handle, oldest first.
+	Entries map[string][]Entry `json:"entries"`
+	// Wallets are the balances of each agent, by handle.
+	Wallets map[string]Wallet `json:"wallets"`
+	// Messages are all messages that the two sides of a friendship list, by "reader/peer" handles, oldest first.
+	Messages map[string][]Message `json:"messages"`
+	// Posts are the ids of each agent's posts, by handle, with their titles.
+	Posts map[string]map[string]string `json:"posts"`
+	// Files are the hashes of each agent's ready files, by id.
+	Files map[string]string `json:"files"`
+	// Onboarding are the answers of GET /bots/me/onboarding of each agent, by handle.
+	Onboarding map[string]json.RawMessage `json:"onboarding"`
+	// Ledger is what the invariants in SQL found: nothing.
+	Ledger []string `json:"ledger"`
+	// Before and After are what a quiet server holds on to, before the load and after it.
+	Before map[string]float64 `json:"before"`
+	After  map[string]float64 `json:"after"`
+}
+
+// Entry is a ledger entry (§2.5).
+type Entry struct {
+	ID            int64  `json:"id"`
+	TransactionID string `json:"transaction_id"`
+	OperationID   string `json:"operation_id"`
+	Kind          string `json:"kind"`
+	AccountKind   string `json:"account_kind"`
+	OrderID       string `json:"order_id"`
+	DeltaMinor    int64  `json:"delta_minor"`
+}
+
+// Wallet is an agent's balances (§2.5).
+type Wallet struct {
+	AvailableMinor int64 `json:"available_minor"`
+	ReservedMinor  int64 `json:"reserved_minor"`
+	TotalMinor     int64 `json:"total_minor"`
+}
+
+// Message is a message as the server lists it (§2.4), and what it decrypts to.
+type Message struct {
+	ID              string `json:"id"`
+	ClientMessageID string `json:"client_message_id"`
+	SenderID        string `json:"sender_id"`
+	Ciphertext      string `json:"ciphertext"`
+	// Text is empty where the message could not be opened.
+	Text string `json:"text"`
+}
+
+// Recorder collects a History.
+type Recorder struct {
+	begin time.Time
+
+	mu      sync.Mutex
+	history History
+}
+
+// NewRecorder begins a history: its times count from now.
+func NewRecorder(seed uint64) *Recorder {
+	return &Recorder{begin: time.Now(), history: History{Seed: seed}}
+}
+
+// Now is the time since the run began.
+func (r *Recorder) Now() time.Duration { return time.Since(r.begin) }
+
+// Record calls add with the history, while nobody else writes to it. add must not block.
+func (r *Recorder) Record(add func(h *History)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	add(&r.history)
+}
+
+// Finish returns the history. Nothing may be recorded afterwards.
+func (r *Recorder) Finish() *History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Length = r.Now()
+	return &r.history
+}

@@ -1,0 +1,43 @@
+package judge
+
+func checkLedger(r *run, f *Finding) {
+	f.Looked = 1
+	for _, text := range r.Final.Ledger {
+		f.violatedf("%s", text)
+	}
+}
+
+// holding is how much more of something quiet servers may hold on to after the load: a multiple of what they held before, and a
+// number for each process.
+type holding struct{ tolerance, slack float64 }
+
+// idle is how many connections a process keeps for a while with nothing to do: those of its pool to the database (24) and as many
+// of the load balancer.
+const idle = 48
+
+// holdings are what may grow, what is not here may not: socket slots, upload reservations, attachment leases, advisory locks,
+// temporary files.
+var holdings = map[string]holding{
+	"goroutines":           {1.1, idle},
+	"open_files":           {1.1, idle},
+	"database_connections": {1, idle / 2},
+}
+
+func checkLeaks(r *run, f *Finding) {
+	for _, key := range sorted(r.Final.Before) {
+		if _, measured := r.Final.After[key]; !measured {
+			f.violatedf("%s was not read after the load", key)
+		}
+	}
+	for _, key := range sorted(r.Final.After) {
+		f.Looked++
+		before, after := r.Final.Before[key], r.Final.After[key]
+		allowed := before
+		if h, known := holdings[key]; known {
+			allowed = before*h.tolerance + h.slack*float64(r.processes())
+		}
+		if after > allowed {
+			f.violatedf("%s: %g before, %g after, %g are allowed", key, before, after, allowed)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package judge
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// linearizeTimeout bounds the search for one order or wallet.
+const linearizeTimeout = 20 * time.Second
+
+// call is a request to one object, as porcupine searches a sequence for it: it took effect at one moment from start to end.
+type call struct {
+	start, end time.Duration
+	// pending: it may take effect at any time after start, or never, and nobody knows its answer.
+	pending bool
+	// reads: it changes nothing, so that without an answer it can be left out.
+	reads bool
+	// text describes it in a violation.
+	text string
+	// step is what the sequential specification says of it: whether it fits a state, and the state that follows. A pending call
+	// fits every state in which the answer does not tell.
+	step func(state any, pending bool) (bool, any)
+}
+
+// linearize looks for a sequence of calls that fits the specification, each within its time. It reports an object for which there
+// is none, with the first answer that cannot be explained by what had happened by then.
+func linearize(f *Finding, object string, initial any, equal func(a, b any) bool, calls []call) {
+	model := porcupine.Model{
+		Init:  func() any { return initial },
+		Equal: equal,
+		Step: func(state, input, output any) (bool, any) {
+			return input.(*call).step(state, output.(bool)) //nolint:forcetypeassert // as until builds them
+		},
+	}
+	// until is what was known at a moment: what was not over by then is pending.
+	until := func(t time.Duration) porcupine.CheckResult {
+		operations := make([]porcupine.Operation, 0, len(calls))
+		for i := range calls {
+			c := &calls[i]
+			pending := c.pending || c.end > t
+			if c.start > t || pending && c.reads {
+				continue
+			}
+			operation := porcupine.Operation{Input: c, Output: pending, Call: int64(c.start), Return: int64(c.end)}
+			if pending {
+				operation.Return = math.MaxInt64
+			}
+			operations = append(operations, operation)
+		}
+		return porcupine.CheckOperationsTimeout(model, operations, linearizeTimeout)
+	}
+	switch until(math.MaxInt64) {
+	case porcupine.Ok:
+		return
+	case porcupine.Unknown:
+		f.violatedf("%s: undecided: no sequence was found within %s", object, linearizeTimeout)
+		return
+	}
+	ended := slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.pending })
+	slices.SortFunc(ended, func(a, b call) int { return cmp.Compare(a.end, b.end) })
+	first := sort.Search(len(ended)-1, func(i int) bool { return until(ended[i].end) != porcupine.Ok })
+	f.violatedf("%s: no sequence of its changes explains %s", object, ended[first].text)
+}

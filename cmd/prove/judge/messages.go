@@ -1,0 +1,116 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"stoa/cmd/prove/history"
+)
+
+// sending is a message with when it was sent.
+type sending struct {
+	*history.Sent
+	// start is when the first attempt began that may have had an effect.
+	start time.Duration
+	// success says that an attempt succeeded: answered is when the first success was, id what it calls the message.
+	success  bool
+	answered time.Duration
+	id       string
+}
+
+// newSendings are all messages that were set out to be sent, by sender and client_message_id.
+func newSendings(r *run) map[[2]string]*sending {
+	sent := make(map[[2]string]*sending)
+	for i := range r.Sent {
+		s := &r.Sent[i]
+		sent[[2]string{s.Sender, s.ClientMessageID}] = &sending{Sent: s}
+	}
+	for _, q := range r.requests {
+		s := sent[[2]string{q.agent, q.id}]
+		if q.operation() != history.MessageSend || s == nil {
+			continue
+		}
+		s.start = q.begun()
+		if a := q.succeeded(); a != nil {
+			s.success, s.answered, s.id = true, a.End, effectOf(a).Message.ID
+		}
+	}
+	return sent
+}
+
+func checkMessages(r *run, f *Finding) {
+	for _, q := range r.requests {
+		if q.operation() == history.MessageSend && r.sendings[[2]string{q.agent, q.id}] == nil {
+			f.violatedf("%s has no record of what was sent", q)
+		}
+	}
+	for i := range r.Sent {
+		s := r.sendings[[2]string{r.Sent[i].Sender, r.Sent[i].ClientMessageID}]
+		if !s.success {
+			continue
+		}
+		f.Looked++
+		for _, list := range []string{s.Sender + "/" + s.Recipient, s.Recipient + "/" + s.Sender} {
+			listed := 0
+			for i := range r.Final.Messages[list] {
+				m := &r.Final.Messages[list][i]
+				if m.ID == s.id && m.ClientMessageID == s.ClientMessageID {
+					listed++
+				}
+			}
+			if listed != 1 {
+				f.violatedf("message %s of %s was answered as %s, but is %d times in the list of %s",
+					s.ClientMessageID, s.Sender, s.id, listed, list)
+			}
+		}
+	}
+	for _, list := range sorted(r.Final.Messages) {
+		reader, peer, _ := strings.Cut(list, "/")
+		checkList(r, f, reader, peer)
+		same := slices.EqualFunc(r.Final.Messages[list], r.Final.Messages[peer+"/"+reader], func(a, b history.Message) bool {
+			return a.ID == b.ID && a.Ciphertext == b.Ciphertext && a.SenderID == b.SenderID && a.ClientMessageID == b.ClientMessageID
+		})
+		if !same && reader < peer {
+			f.violatedf("%s and %s list different messages, or in different order", reader, peer)
+		}
+	}
+}
+
+// checkList checks the messages that reader lists of its friendship with peer, oldest first.
+func checkList(r *run, f *Finding, reader, peer string) {
+	seen := make(map[[2]string]string)
+	latest := make(map[string]*sending) // of each sender, the message listed so far that was begun last
+	for i := range r.Final.Messages[reader+"/"+peer] {
+		m := &r.Final.Messages[reader+"/"+peer][i]
+		f.Looked++
+		sender := r.handles[m.SenderID]
+		key := [2]string{sender, m.ClientMessageID}
+		s := r.sendings[key]
+		recipient := reader
+		if sender == reader {
+			recipient = peer
+		}
+		if s == nil || s.Recipient != recipient {
+			f.violatedf("%s/%s lists message %s of %q, which was never sent", reader, peer, m.ClientMessageID, sender)
+			continue
+		}
+		if other, twice := seen[key]; twice {
+			f.violatedf("%s/%s lists message %s of %s twice, as %s and %s", reader, peer, m.ClientMessageID, sender, other, m.ID)
+		}
+		seen[key] = m.ID
+		if m.Ciphertext != s.Ciphertext {
+			f.violatedf("%s/%s lists message %s of %s with another ciphertext", reader, peer, m.ClientMessageID, sender)
+		}
+		if m.Text != s.Text && (m.Text != "" || reader != sender) {
+			f.violatedf("%s/%s: message %s of %s opens to %q instead of %q", reader, peer, m.ClientMessageID, sender, m.Text, s.Text)
+		}
+		if before := latest[sender]; before != nil && s.success && s.answered < before.start {
+			f.violatedf("%s/%s lists message %s of %s after %s, which was sent later",
+				reader, peer, m.ClientMessageID, sender, before.ClientMessageID)
+		}
+		if before := latest[sender]; before == nil || s.start > before.start {
+			latest[sender] = s
+		}
+	}
+}

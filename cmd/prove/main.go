@@ -1,0 +1,84 @@
+// Command prove finds out from outside what a small production of Stoa keeps and bears: whether promises are kept while faults strike,
+// how far one database goes, and whether hours of load leave something behind (README.md).
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"stoa/cmd/prove/faults"
+)
+
+// commands are what can be found out.
+type commands struct {
+	Faults faultsCommand `cmd:"" default:"withargs" help:"Torture servers with faults and judge what they did."`
+	Judge  judgeCommand  `cmd:"" help:"Judge the history that an earlier run with faults has kept."`
+	Curve  curveCommand  `cmd:"" help:"Measure how many requests a second several numbers of servers answer on one database, and what limits them."`
+	Soak   soakCommand   `cmd:"" help:"Load servers for a long time and judge whether they hold on to anything."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	parsed := kong.Parse(new(commands), append(options(), kong.BindTo(ctx, (*context.Context)(nil)))...)
+	err := parsed.Run()
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "prove: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func options() []kong.Option {
+	return []kong.Option{
+		kong.Name("prove"), kong.Description("Find out from outside what servers keep and bear."),
+		kong.Vars{"faults": strings.Join(faults.Names(), ", ")},
+	}
+}
+
+// faultsCommand is the flags of a run with faults.
+type faultsCommand struct {
+	Seed      uint64        `help:"Plan of the run; 0 draws one, which is printed."`
+	Minutes   float64       `help:"Length of the load." default:"3"`
+	Processes int           `help:"Number of servers." default:"3"`
+	Agents    int           `help:"Number of agents, 8 to 28." default:"24"`
+	Faults    string        `help:"Faults by name, separated by commas; all, or none: ${faults}." default:"all"`
+	TLS       bool          `help:"Let servers and database talk through TLS."`
+	Failover  bool          `help:"Use a primary and a synchronous standby, led by Patroni."`
+	Older     string        `help:"Another version of the server's program: all servers begin with it, and faults change versions." type:"existingfile" xor:"program"`
+	Clocks    bool          `help:"The server's program was built by .ci/clocks: faults set its clock." xor:"program"`
+	Server    string        `help:"The server's program." default:"bin/stoa" type:"existingfile"`
+	Dir       string        `help:"Folder for the run's own folder, which is removed unless the run fails." type:"existingdir"`
+	Out       string        `help:"Folder of proof.md, whose chapter is written, and of the chart; nothing is written without it." type:"existingdir"`
+	History   string        `help:"File to write the whole history into, as JSON." type:"path"`
+	Deadline  time.Duration `help:"When the run is given up, whatever it is doing; 0: ten minutes more than the load."`
+}
+
+// Run makes a run and judges it.
+func (c *faultsCommand) Run(ctx context.Context) error {
+	deadline := c.Deadline
+	if deadline == 0 {
+		deadline = c.load() + 10*time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	r, err := c.newRun()
+	if err != nil {
+		return err
+	}
+	return r.prove(ctx)
+}
+
+// load is how long the agents work.
+func (c *faultsCommand) load() time.Duration { return time.Duration(c.Minutes * float64(time.Minute)) }
+
+// judgeCommand judges a history again.
+type judgeCommand struct {
+	File string `arg:"" help:"File of the history, from --history." type:"existingfile"`
+}

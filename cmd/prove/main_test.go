@@ -1,0 +1,68 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+)
+
+// parse reads a command line that names an existing program.
+func parse(t *testing.T, line ...string) (chosen string, c *commands, err error) {
+	t.Helper()
+	c = new(commands)
+	parser, err := kong.New(c, options()...)
+	require.NoError(t, err)
+	parsed, err := parser.Parse(line)
+	if err != nil {
+		return "", c, err
+	}
+	return parsed.Command(), c, nil
+}
+
+// The flags of a run with faults need no command, and each other command has its own.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	const program = "--server=/bin/true"
+	for command, line := range map[string][]string{
+		"faults":       {"--minutes", "3", "--failover", program},
+		"judge <file>": {"judge", "main.go"},
+		"curve":        {"curve", "--processes", "1,4", "--connections=2", program},
+		"soak":         {"soak", "--minutes", "5", program},
+	} {
+		chosen, _, err := parse(t, line...)
+		require.NoError(t, err, command)
+		require.Equal(t, command, chosen)
+	}
+	for _, refused := range [][]string{
+		{"judge"}, {"judge", "none.json"}, {"curve", "--processes", "4,1", program}, {"curve", "--connections", "0", program},
+		{"curve", "--server-cores", "0.01", program}, {"curve", "--agents", "7", program}, {"soak", "--processes", "0", program},
+		{"soak", "--rate", "-1", program},
+	} {
+		_, _, err := parse(t, refused...)
+		require.Error(t, err, refused)
+	}
+}
+
+// A chapter names the command that makes it again, and the chapter is that of what was run.
+func TestChaptersOfFaults(t *testing.T) {
+	t.Parallel()
+	for chapter, line := range map[string][]string{
+		"faults":   {"--tls"},
+		"failover": {"--failover"},
+		"upgrade":  {"--older=/bin/echo"},
+	} {
+		_, c, err := parse(t, append(line, "--minutes=3", "--seed=7", "--server=/bin/true")...)
+		require.NoError(t, err)
+		require.Equal(t, chapter, c.Faults.chapter())
+		if chapter == "upgrade" {
+			continue // its command has the older program's version
+		}
+		text, err := c.Faults.text(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "make prove PROVEFLAGS='--minutes 3 --processes 3 --agents 24 --faults all --seed 7 "+line[0]+"'", text)
+	}
+	_, c, err := parse(t, "curve", "--connections=2,8", "--server=/bin/true")
+	require.NoError(t, err)
+	require.Equal(t, "curve --processes 1,2,4 --connections 2,8 --length 8s", c.Curve.text())
+}

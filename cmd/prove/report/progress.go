@@ -1,0 +1,66 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"stoa/cmd/prove/history"
+)
+
+// Interval is the time between two lines of progress.
+const Interval = 5 * time.Second
+
+// Progress tells how a run goes on, a line every Interval.
+type Progress struct {
+	recorder *history.Recorder
+	// fault names the fault in force, empty while there is none.
+	fault func() string
+
+	// before is what the last line told.
+	before struct {
+		at                                time.Duration
+		attempts, unavailable, deliveries int
+	}
+}
+
+// NewProgress makes the progress of what a recorder collects. fault may be called at any time while it runs.
+func NewProgress(recorder *history.Recorder, fault func() string) *Progress {
+	return &Progress{recorder: recorder, fault: fault}
+}
+
+// Run writes lines until the context ends.
+func (p *Progress) Run(ctx context.Context, to io.Writer) {
+	ticker := time.NewTicker(Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			fmt.Fprintln(to, p.Line())
+		}
+	}
+}
+
+// Line tells what happened since the line before, and what altogether. It must not be called by two goroutines at once.
+func (p *Progress) Line() string {
+	now, before := p.recorder.Now(), p.before
+	p.before.at = now
+	p.recorder.Record(func(h *history.History) {
+		for i := before.attempts; i < len(h.Attempts); i++ {
+			if unavailable(&h.Attempts[i]) {
+				p.before.unavailable++
+			}
+		}
+		p.before.attempts, p.before.deliveries = len(h.Attempts), len(h.Deliveries)
+	})
+	rate := float64(p.before.attempts-before.attempts) / max(now-before.at, time.Millisecond).Seconds()
+	text := fmt.Sprintf("%6s  %5.0f requests/s  %s came to nothing  %s events",
+		clock(now), rate, count(p.before.unavailable), count(p.before.deliveries))
+	if fault := p.fault(); fault != "" {
+		text += "  fault: " + fault
+	}
+	return text
+}

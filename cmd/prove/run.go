@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"stoa/cmd/prove/audit"
+	"stoa/cmd/prove/faults"
+	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/report"
+	"stoa/cmd/prove/testbed"
+	"stoa/cmd/prove/workload"
+)
+
+// run is one proof.
+type run struct {
+	*faultsCommand
+
+	config   testbed.Config
+	chosen   []faults.Fault
+	recorder *history.Recorder
+	bed      *testbed.Bed
+	load     *workload.Workload
+	// failed is what went wrong beside what the judge finds, such as a service that did not return.
+	failed error
+}
+
+func (c *faultsCommand) newRun() (*run, error) {
+	config := testbed.Config{
+		Program: c.Server, Older: c.Older, Clocks: c.Clocks, Processes: c.Processes, TLS: c.TLS, Failover: c.Failover,
+		// All agents come from one machine, and ask for more codes than people do.
+		Environment: []string{"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0"},
+	}
+	chosen, err := faults.Select(c.Faults, config)
+	if err != nil {
+		return nil, err
+	}
+	if c.Agents < 8 || c.Agents > 28 {
+		return nil, errors.New("--agents must be 8 to 28: the service allows 32 sockets")
+	}
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64()>>33 + 1
+	}
+	return &run{faultsCommand: c, config: config, chosen: chosen}, nil
+}
+
+// phases are the parts of a proof, in their order.
+var phases = []struct {
+	name string
+	do   func(r *run, ctx context.Context) error
+}{
+	{"starting PostgreSQL, the servers and the load balancer", (*run).start},
+	{"registering agents", (*run).register},
+	{"exceeding the limits", (*run).exceedLimits},
+	{"working, with faults", (*run).work},
+	{"settling", (*run).settle},
+	{"reading everything", (*run).read},
+}
+
+// prove runs all phases and judges. The folder of a run that fails is kept.
+func (r *run) prove(ctx context.Context) error {
+	r.recorder = history.NewRecorder(r.Seed)
+	r.logf("seed %d: repeat the plan with --seed %d", r.Seed, r.Seed)
+	err := r.phases(ctx)
+	if r.bed != nil {
+		err = errors.Join(err, r.bed.Close())
+	}
+	if err == nil {
+		err = errors.Join(r.failed, r.conclude(ctx, r.recorder.Finish()))
+	}
+	switch {
+	case r.bed == nil:
+	case err == nil:
+		err = r.bed.Remove()
+	default:
+		r.logf("the logs are in %s", r.bed.Folder)
+	}
+	return err
+}
+
+func (r *run) phases(ctx context.Context) error {
+	for _, phase := range phases {
+		r.logf("%s", phase.name)
+		if err := phase.do(r, ctx); err != nil {
+			return fmt.Errorf("%s: %w", phase.name, err)
+		}
+	}
+	return nil
+}
+
+func (r *run) logf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%6s  %s\n", r.recorder.Now().Round(time.Second), fmt.Sprintf(format, args...))
+}
+
+func (r *run) start(ctx context.Context) (err error) {
+	r.bed, err = testbed.New(ctx, r.Dir, r.config)
+	return err
+}
+
+func (r *run) register(ctx context.Context) (err error) {
+	r.load, err = workload.New(ctx, r.recorder, r.bed, r.Seed, r.Agents)
+	return err
+}
+
+// exceedLimits exceeds the limits of a service without faults, and then measures what it holds once it is quiet.
+func (r *run) exceedLimits(ctx context.Context) error {
+	agents, err := r.load.BurstAgents(ctx, "before")
+	if err != nil {
+		return err
+	}
+	r.load.Burst(ctx, agents)
+	r.load.BurstSockets(ctx)
+	r.load.BurstRegistrations(ctx)
+	held, err := r.quiet(ctx)
+	r.recorder.Record(func(h *history.History) { h.Final.Before = held })
+	return err
+}
+
+// work lets the agents work while faults strike.
+func (r *run) work(ctx context.Context) error {
+	end := time.Now().Add(r.faultsCommand.load())
+	working, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.load.Run(working)
+	}()
+	scene := &faults.Scene{Bed: r.bed, Random: rand.New(rand.NewPCG(r.Seed, 1<<32))}
+	go report.NewProgress(r.recorder, scene.InForce).Run(working, os.Stderr)
+	r.failed = faults.Schedule(ctx, scene, r.recorder, r.chosen, end)
+	stop()
+	<-done
+	return ctx.Err()
+}
+
+func (r *run) settle(ctx context.Context) error { return r.load.Settle(ctx) }
+
+// quietTimeout is how long the service has to give back what it held for the agents.
+const quietTimeout = 30 * time.Second
+
+func (r *run) read(ctx context.Context) error {
+	if err := r.load.Read(ctx); err != nil {
+		return err
+	}
+	r.load.Close()
+	ledger, err := audit.Ledger(ctx, r.bed.DB)
+	if err != nil {
+		return err
+	}
+	held, err := r.quiet(ctx)
+	if err != nil {
+		return err
+	}
+	r.recorder.Record(func(h *history.History) { h.Final.Ledger, h.Final.After = ledger, held })
+	return nil
+}
+
+// quiet returns what the service holds once it has given back what clients had, or after 30 s.
+func (r *run) quiet(ctx context.Context) (held map[string]float64, err error) {
+	for until := time.Now().Add(quietTimeout); time.Now().Before(until); time.Sleep(time.Second) {
+		held, err = audit.Holdings(ctx, r.bed)
+		if err != nil || held["socket_slots"]+held["upload_reservations"]+held["attachment_leases"] == 0 {
+			break
+		}
+	}
+	return held, err
+}

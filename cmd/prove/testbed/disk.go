@@ -1,0 +1,86 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Disk is a file system of its own, in memory, so that it can be full or read-only. Only root can make one; for others it is the
+// folder as it is, and has no faults.
+type Disk struct {
+	folder  string
+	mounted bool
+}
+
+// newDisk makes the folder and, where this process is root, mounts a file system of that many bytes there, or none for 0.
+func newDisk(folder string, size int64) (*Disk, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	d := &Disk{folder: folder}
+	if size == 0 || os.Geteuid() != 0 {
+		return d, nil
+	}
+	err := unix.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size))
+	if errors.Is(err, unix.EPERM) { // in a container
+		return d, nil
+	}
+	d.mounted = err == nil
+	return d, err
+}
+
+var errNoDisk = errors.New("this fault needs the right to mount file systems")
+
+func (d *Disk) ballast() string { return filepath.Join(d.folder, "ballast") }
+
+// Fill leaves no space on the disk.
+func (d *Disk) Fill() error {
+	if !d.mounted {
+		return errNoDisk
+	}
+	file, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, zeros{})
+	if errors.Is(err, unix.ENOSPC) {
+		err = nil
+	}
+	return errors.Join(err, file.Close())
+}
+
+// Empty undoes Fill.
+func (d *Disk) Empty() error { return os.Remove(d.ballast()) }
+
+// ReadOnly makes the disk refuse writes, or accept them again.
+func (d *Disk) ReadOnly(on bool) error {
+	if !d.mounted {
+		return errNoDisk
+	}
+	flags := uintptr(unix.MS_REMOUNT)
+	if on {
+		flags |= unix.MS_RDONLY
+	}
+	return unix.Mount("", d.folder, "", flags, "")
+}
+
+func (d *Disk) close() error {
+	if !d.mounted {
+		return nil
+	}
+	return unix.Unmount(d.folder, unix.MNT_DETACH)
+}
+
+// zeros is an endless file.
+type zeros struct{}
+
+// Read implements io.Reader.
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}

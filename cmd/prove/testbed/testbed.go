@@ -1,0 +1,229 @@
+// Package testbed runs a small production: PostgreSQL, several servers behind a load balancer, a mail server, and the network
+// between servers and database, all on the loopback and in one folder, with the handles by which faults reach them.
+//
+// The servers share a database and a data folder, and reach the database each through a proxy of its own. Agents reach the servers
+// through HAProxy alone, which looks at /readyz. Nothing of the servers is known here but their flags and their listeners.
+//
+// Concurrency: a fault may use any method while the workload runs. Failure: what cannot be started is an error that names its log;
+// Close ends everything and says what did not end.
+package testbed
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Config says what to run.
+type Config struct {
+	// Program is the server, such as bin/stoa.
+	Program string
+	// Older is another version of the server, or empty. All servers begin with it.
+	Older string
+	// Clocks says that the clocks of the servers can be set (.ci/clocks).
+	Clocks bool
+	// Processes is the number of servers.
+	Processes int
+	// TLS is whether servers and database talk through it.
+	TLS bool
+	// Failover is whether a primary and a standby take each other's place. Then Bed.Cluster is set, else Bed.Database.
+	Failover bool
+	// Measured is whether speed is measured: nothing lies between servers and database, files are on the folder's own disk, and there
+	// can be no faults.
+	Measured bool
+	// Environment are settings of the servers, such as STOA_LIMIT_REGISTRATIONS_PER_HOUR=0.
+	Environment []string
+}
+
+// Bed is a running production.
+type Bed struct {
+	Config
+
+	Folder   string
+	Database *Postgres
+	Cluster  *Patroni
+	// DB is the superuser's connection to the database stoa, for judging. It reaches the database directly.
+	DB      *sql.DB
+	Servers []*Server
+	// Files is where the servers keep uploads.
+	Files *Disk
+	// Mail takes the mails of all servers.
+	Mail *MailServer
+	// URL is where agents reach the service.
+	URL string
+
+	balancer *balancer
+}
+
+// New starts everything in a new folder below parent (empty: the system's temporary folder). The caller must call Close.
+func New(ctx context.Context, parent string, config Config) (*Bed, error) {
+	folder, err := os.MkdirTemp(parent, "stoa-prove-")
+	if err != nil {
+		return nil, err
+	}
+	b := &Bed{Config: config, Folder: folder}
+	if err := b.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("testbed: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+func (b *Bed) start(ctx context.Context) (err error) {
+	// The database runs as another account, which must be able to reach its own folder.
+	if err := os.Chmod(b.Folder, 0o711); err != nil { //nolint:gosec // what is in it is closed to others
+		return err
+	}
+	if err := b.startDatabase(ctx); err != nil {
+		return fmt.Errorf("the database: %w", err)
+	}
+	if b.Files, err = newDisk(b.Data(), b.diskSize(filesSize)); err != nil {
+		return fmt.Errorf("the file store: %w", err)
+	}
+	if b.Mail, err = newMailServer(); err != nil {
+		return err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	b.URL = "http://" + address
+	b.Environment = append(slices.Clip(b.Environment), "STOA_BASE_URL="+b.URL,
+		"STOA_SMTP_URL=smtp://"+b.Mail.Address, "STOA_MAIL_FROM=Stoa <stoa@stoa.example>")
+	for i := range b.Processes {
+		s, err := b.newServer(i + 1)
+		if err != nil {
+			return err
+		}
+		b.Servers = append(b.Servers, s)
+		if err := s.Start(ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	if b.balancer, err = newBalancer(ctx, b.Folder, address, b.Servers); err != nil {
+		return fmt.Errorf("the load balancer: %w", err)
+	}
+	return b.setUpOwners(ctx)
+}
+
+func (b *Bed) startDatabase(ctx context.Context) (err error) {
+	if b.Failover {
+		return b.startCluster(ctx)
+	}
+	if b.Database, err = newPostgres(filepath.Join(b.Folder, "database"), b.diskSize(databaseSize)); err != nil {
+		return err
+	}
+	if err := b.Database.create(ctx, b.TLS); err != nil {
+		return err
+	}
+	b.DB, err = sql.Open("postgres", b.Database.url("stoa"))
+	return err
+}
+
+func (b *Bed) startCluster(ctx context.Context) (err error) {
+	if b.Cluster, err = newPatroni(filepath.Join(b.Folder, "cluster")); err != nil {
+		return err
+	}
+	if err := b.Cluster.create(ctx); err != nil {
+		return err
+	}
+	b.DB, err = sql.Open("postgres", b.Cluster.URL("postgres", "stoa"))
+	return err
+}
+
+// databases are the addresses of all databases.
+func (b *Bed) databases() []string {
+	if !b.Failover {
+		return []string{b.Database.Address}
+	}
+	var addresses []string
+	for _, n := range b.Cluster.Nodes {
+		addresses = append(addresses, n.Address)
+	}
+	return addresses
+}
+
+// Backends returns the process ids of the servers' connections.
+func (b *Bed) Backends(ctx context.Context) ([]int, error) {
+	rows, err := b.DB.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE usename = 'stoa' ORDER BY pid")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []int
+	for rows.Next() {
+		var pid int
+		if err := rows.Scan(&pid); err != nil {
+			return nil, err
+		}
+		found = append(found, pid)
+	}
+	return found, rows.Err()
+}
+
+// The sizes of the disks, in bytes.
+const (
+	filesSize    = 128 << 20
+	databaseSize = 512 << 20
+)
+
+// diskSize is the size of a disk of its own, 0 for none.
+func (b *Bed) diskSize(size int64) int64 {
+	if b.Measured {
+		return 0
+	}
+	return size
+}
+
+// Data is the folder that the servers share.
+func (b *Bed) Data() string { return filepath.Join(b.Folder, "data") }
+
+// Close stops everything. The folder stays: its logs may tell why a proof failed.
+func (b *Bed) Close() error {
+	if b.balancer != nil {
+		b.balancer.process.Stop()
+	}
+	var errs []error
+	for _, s := range b.Servers {
+		s.Stop()
+		s.Network.Cut()
+		errs = append(errs, s.removeGroup())
+	}
+	if b.Mail != nil {
+		b.Mail.close()
+	}
+	if b.Files != nil {
+		errs = append(errs, b.Files.close())
+	}
+	if b.DB != nil {
+		errs = append(errs, b.DB.Close())
+	}
+	if b.Cluster != nil {
+		errs = append(errs, b.Cluster.close())
+	}
+	if b.Database != nil {
+		errs = append(errs, b.Database.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Remove removes the folder of a closed bed.
+func (b *Bed) Remove() error { return os.RemoveAll(b.Folder) }
+
+// freeAddress returns an address of the loopback that nobody listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// newLog opens the log of a child in the folder.
+func newLog(folder, name string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}

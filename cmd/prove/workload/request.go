@@ -1,0 +1,178 @@
+package workload
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
+)
+
+const (
+	// requestTimeout is when an agent gives a request up. The server gives the database 4 s.
+	requestTimeout = 12 * time.Second
+	// settleTimeout is how long a request is repeated after the faults are over.
+	settleTimeout = 90 * time.Second
+)
+
+// request is what is asked, as the history names it.
+type request struct {
+	operation, id, subject string
+	version                int64
+
+	method, path string
+	// page says that path is that of an owner's page, which is asked for without a token.
+	page bool
+	// body is sent as JSON; raw with its content type where it is set.
+	body        any
+	raw         []byte
+	contentType string
+	// keep keeps the answer in the history.
+	keep bool
+}
+
+// answer is what came back. status is history.Unanswered where nothing did.
+type answer struct {
+	status     int
+	code       string
+	retryAfter time.Duration
+	body       []byte
+}
+
+func (a answer) succeeded() bool { return a.status >= 200 && a.status < 300 }
+
+// final reports an answer that a repeat would not change.
+func (a answer) final() bool {
+	switch a.status {
+	case history.Unanswered, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInternalServerError:
+		return false
+	}
+	return a.code != "upload_unavailable"
+}
+
+// into decodes the body of an answer that succeeded.
+func (a answer) into(body any) error { return json.Unmarshal(a.body, body) }
+
+// once makes a request and records it.
+func (a *Agent) once(ctx context.Context, r request) answer {
+	recorded := history.Attempt{
+		Agent: a.Handle, Operation: r.operation, ID: r.id, Subject: r.subject, Version: r.version, Start: a.w.Recorder.Now(),
+	}
+	got := a.exchange(ctx, r, &recorded)
+	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
+	if r.keep && got.succeeded() {
+		recorded.Body = got.body
+	}
+	a.w.Recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, recorded) })
+	return got
+}
+
+// exchange sends a request and reads its answer.
+func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attempt) answer {
+	unanswered := func(why string) answer {
+		recorded.Failure = why
+		return answer{status: history.Unanswered}
+	}
+	body, contentType := io.Reader(nil), ""
+	switch {
+	case r.raw != nil:
+		body, contentType = bytes.NewReader(r.raw), r.contentType
+	case r.body != nil:
+		raw, err := json.Marshal(r.body)
+		if err != nil {
+			return unanswered(err.Error())
+		}
+		body, contentType = bytes.NewReader(raw), "application/json"
+	}
+	// A request that was begun is ended: what the run's end cuts off would be one more that nobody can judge.
+	url := a.w.url + "/api/v1" + r.path
+	if r.page {
+		url = a.w.url + r.path
+	}
+	sent, err := http.NewRequestWithContext(context.WithoutCancel(ctx), r.method, url, body)
+	if err != nil {
+		return unanswered(err.Error())
+	}
+	if contentType != "" {
+		sent.Header.Set("Content-Type", contentType)
+	}
+	if a.token != "" && !r.page {
+		sent.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	response, err := a.client.Do(sent)
+	if err != nil {
+		return unanswered(err.Error())
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		return unanswered(err.Error())
+	}
+	if by := response.Header.Get(testbed.BalancerHeader); by != "" {
+		return unanswered("the load balancer: " + by)
+	}
+	recorded.Process = response.Header.Get(testbed.ServerHeader)
+	got := answer{status: response.StatusCode, body: raw}
+	if wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s"); err == nil {
+		got.retryAfter, recorded.RetryAfter = wait, true
+	}
+	if !got.succeeded() {
+		var fault struct {
+			Error struct {
+				Code string `json:"code"`
+			} `json:"error"`
+		}
+		_ = json.Unmarshal(raw, &fault) // an answer without a code is judged by its status
+		got.code = fault.Error.Code
+	}
+	return got
+}
+
+// repeat makes a request that has an idempotency key until it has a final answer. Where ctx ends first it is left to settle.
+func (a *Agent) repeat(ctx context.Context, r request) (answer, bool) {
+	wait := 100 * time.Millisecond
+	for {
+		got := a.once(ctx, r)
+		if got.final() {
+			return got, true
+		}
+		if !a.pause(ctx, max(wait, got.retryAfter)) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.unsettled = append(a.unsettled, r)
+			return got, false
+		}
+		wait = min(2*wait, 2*time.Second)
+	}
+}
+
+// settle repeats what had no final answer when the run ended.
+func (a *Agent) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	left := a.unsettled
+	a.unsettled = nil
+	for _, r := range left {
+		got, _ := a.repeat(ctx, r)
+		if r.operation == "order.create" && got.succeeded() {
+			a.noteOrder(got)
+		}
+	}
+	return nil // what is left is the judge's to find
+}
+
+// pause waits; it returns false where ctx ended.
+func (a *Agent) pause(ctx context.Context, length time.Duration) bool {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,127 @@
+// Package workload is the agents of a proof: programs that befriend each other, send sealed messages, trade, publish, upload, listen
+// and are linked to their owners, through whatever faults there are, and record all they see.
+//
+// What an agent does is drawn from the run's seed. When answers come is not: two runs with the same seed plan the same, and differ
+// where the machine and the faults do.
+//
+// A request with an idempotency key is repeated until it has a final answer, as a careful client does (§1.7). A request without one
+// is made once.
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
+)
+
+// Workload is the agents of one run.
+type Workload struct {
+	Recorder *history.Recorder
+	Agents   []*Agent
+
+	url    string
+	seed   uint64
+	orders board
+	// registered are all agents, those of the bursts included.
+	registered []*Agent
+	mails      *mailbox
+	// connections counts the sockets of the run.
+	connections counter
+}
+
+// New registers agents and makes each the friend of the next ones, before there are faults. The owners' mails come to bed.Mail.
+func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed uint64, agents int) (*Workload, error) {
+	w := &Workload{Recorder: recorder, url: bed.URL, seed: seed, orders: board{index: make(map[string]int)}, mails: newMailbox()}
+	bed.Mail.Notify(w.receive)
+	for i := range agents {
+		a, err := w.newAgent(ctx, fmt.Sprintf("agent_%02d", i))
+		if err != nil {
+			return nil, err
+		}
+		w.Agents = append(w.Agents, a)
+		if i%2 == 0 {
+			if err := a.completeProfile(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, a := range w.Agents {
+		for _, distance := range []int{1, 2, 5} {
+			if other := w.Agents[(i+distance)%agents]; other != a && !a.isFriend(other) {
+				if err := a.befriend(ctx, other); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return w, nil
+}
+
+// Run lets all agents act, listen and seek their owners until ctx is done, and returns when every request in hand has an answer or has been given up.
+func (w *Workload) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	for _, a := range w.Agents {
+		running.Go(func() { a.act(ctx) })
+		running.Go(func() { a.listen(ctx) })
+		running.Go(func() { a.seekOwner(ctx) })
+	}
+	running.Wait()
+}
+
+// Settle repeats everything that has no final answer yet, waits for mails, and receives and acknowledges all events that wait. The
+// faults must be over.
+func (w *Workload) Settle(ctx context.Context) error {
+	settling, ctx := errgroup.WithContext(ctx)
+	for _, a := range w.Agents {
+		settling.Go(func() error {
+			if err := a.settle(ctx); err != nil {
+				return fmt.Errorf("%s: %w", a.Handle, err)
+			}
+			a.settleOwner(ctx)
+			return a.drain(ctx)
+		})
+	}
+	return settling.Wait()
+}
+
+// Close closes the connections that the agents keep.
+func (w *Workload) Close() {
+	for _, a := range w.Agents {
+		a.client.CloseIdleConnections()
+	}
+}
+
+// random returns the source of one agent.
+func (w *Workload) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, stream)) }
+
+// newHTTPClient returns a client with an address of its own on the loopback, since limits count addresses.
+func newHTTPClient(number int) (*http.Client, string) {
+	address := fmt.Sprintf("127.1.%d.%d", number/250, number%250+1)
+	dialer := &net.Dialer{Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+	return &http.Client{
+		Timeout:   requestTimeout,
+		Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 4},
+	}, address
+}
+
+// counter counts from 1.
+type counter struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (c *counter) next() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	return c.n
+}
