@@ -18,11 +18,15 @@ import (
 // Path of the list of pages; each page lies below it, under the name of its file.
 const Path = "/docs"
 
-//go:embed *.md alerts.yml dashboards/stoa.json decisions/*.md runbook/*.md
+//go:embed *.md *.svg alerts.yml dashboards/stoa.json decisions/*.md runbook/*.md
 var files embed.FS
 
 // markdown makes HTML of a page. HTML within a page is left out, so nothing of it can be active.
-var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+var markdown = goldmark.New(goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithExtensions(
+	// A policy forbids the style attribute, which tables would get otherwise.
+	extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+	extension.Linkify, extension.Strikethrough, extension.TaskList,
+))
 
 var layout = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en">
@@ -92,7 +96,11 @@ func serve(w http.ResponseWriter, r *http.Request, pages map[string][]byte) {
 		_, _ = w.Write(made) // a client that has gone away needs no answer
 		return
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")             // a browser shows it instead of saving it
+	// A browser shows texts instead of saving them.
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if path.Ext(r.URL.Path) == ".svg" {
+		w.Header().Set("Content-Type", "image/svg+xml")
+	}
 	http.ServeFileFS(w, r, files, strings.TrimPrefix(r.URL.Path, Path+"/")) //nolint:gosec // there is no way out of embedded files
 }
 
