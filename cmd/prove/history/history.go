@@ -47,10 +47,10 @@ type Attempt struct {
 // Succeeded reports a 2xx.
 func (a Attempt) Succeeded() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Delivery is one event that a socket received.
+// Delivery is one event that a socket or a poll received.
 type Delivery struct {
 	Agent string `json:"agent"`
-	// Connection counts the sockets of the run; ConnectedAt is when the handshake was answered.
+	// Connection counts the sockets and polls of the run; ConnectedAt is when the handshake was answered or the poll was asked for.
 	Connection  int           `json:"connection"`
 	ConnectedAt time.Duration `json:"connected_at"`
 	At          time.Duration `json:"at"`
@@ -62,7 +62,8 @@ type Delivery struct {
 
 // Ack is an acknowledgement that the server has answered.
 type Ack struct {
-	Agent      string        `json:"agent"`
+	Agent string `json:"agent"`
+	// Connection is the socket's, or 0 for an ack by a request.
 	Connection int           `json:"connection"`
 	EventID    string        `json:"event_id"`
 	Answered   time.Duration `json:"answered"`

@@ -13,6 +13,10 @@ const (
 	// FileUpload has the SHA-256 of the file in hex as Subject and {attachment} as Body.
 	FileUpload = "file.upload"
 
+	// EventPoll waits for events without a socket, EventAck acknowledges some; what came of them are deliveries and acks.
+	EventPoll = "event.poll"
+	EventAck  = "event.ack"
+
 	// OwnerRequest asks for a code: it has the address as Subject and {challenge_id} as Body.
 	OwnerRequest = "owner.request"
 	// OwnerOpen and OwnerConfirm are the owner's page of a mail and its form; the Agent is the owner's, the Subject the challenge's id.

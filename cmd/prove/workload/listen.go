@@ -79,9 +79,13 @@ func (c *connection) ack(event string) error {
 	return c.WriteJSON(map[string]string{"type": "ack", "event_id": event})
 }
 
-// listen keeps a socket open until ctx ends, leaves it now and then, and acknowledges what comes at once, late, twice or never.
+// listen keeps a socket open until ctx ends, leaves it now and then, one time in three to poll for a while, and acknowledges what
+// comes at once, late, twice or never.
 func (a *Agent) listen(ctx context.Context) {
 	for wait := 100 * time.Millisecond; ; {
+		if a.chance.IntN(3) == 0 {
+			a.poll(ctx)
+		}
 		c, err := a.connect(ctx)
 		if err == nil {
 			wait = 100 * time.Millisecond
