@@ -31,7 +31,7 @@ var attacks = map[string]func(){
 			held = append(held, bytes.Repeat([]byte{1}, mebibyte)) //nolint:staticcheck // it is held, not used
 		}
 	},
-	"crash": func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSEGV) },
+	"crash": func() { strike(syscall.SIGSEGV) },
 	"fill": func() {
 		_ = os.WriteFile(previewName, make([]byte, maxWritten+1), 0o600)
 		fmt.Print(`{"accepted":true,"media_type":"image/png","width":1,"height":1}`)
@@ -66,7 +66,7 @@ var attacks = map[string]func(){
 			_ = os.MkdirAll(fmt.Sprintf("a/b/c/%d", i), 0o700)
 		}
 	},
-	"abort": func() { _ = syscall.Kill(os.Getpid(), syscall.SIGABRT) },
+	"abort": func() { strike(syscall.SIGABRT) },
 	"fail":  func() { os.Exit(exitUnable) },
 	"confess": func() {
 		var held []string
@@ -82,6 +82,12 @@ var attacks = map[string]func(){
 			!strings.Contains(strings.Join(held, " "), "false"), os.Getuid() == 0 || os.Getgid() == 0,
 			session == os.Getpid(), len(os.Environ()), secret == nil, above == nil)
 	},
+}
+
+// strike sends a signal to this process, which ends by it; another thread may be the one that gets it, a moment later.
+func strike(with syscall.Signal) {
+	_ = syscall.Kill(os.Getpid(), with)
+	time.Sleep(wallTime)
 }
 
 // attackOrInspect replaces inspectFile: a purpose that names an attack runs it.
