@@ -1,0 +1,148 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"stoa/rest"
+	"stoa/rest/mcp"
+)
+
+// recordedDoor sends what a tool means to /api/v1 itself, and keeps the answer.
+type recordedDoor struct {
+	site  *site
+	token string
+	last  *answer
+}
+
+// Do implements mcp.API.
+func (r *recordedDoor) Do(_ context.Context, method, target string, body []byte) (mcp.Answer, error) {
+	var sent any
+	if body != nil {
+		sent = string(body)
+	}
+	r.last = r.site.send(method, target, r.token, sent)
+	return mcp.Answer{Status: r.last.status, Header: r.last.header, Body: r.last.raw}, nil
+}
+
+// odd are values that are wrong for most arguments.
+var odd = []any{"", "x", -1, 1.5, true, nil, []any{"x"}, map[string]any{"x": 1}, "01a20005-3279-7101-88e5-f352f236b427", "\u0000"}
+
+// plausible is an argument of a schema that nothing is wrong with, but that an id is an agent's whatever it ought to be.
+func plausible(schema map[string]any, agent uuid.UUID) any {
+	if among, ok := schema["enum"].([]any); ok {
+		return among[0]
+	}
+	switch schema["type"] {
+	case "integer":
+		return 1
+	case "boolean":
+		return true
+	case "array":
+		return []any{}
+	}
+	if schema["format"] == "uuid" {
+		return agent.String()
+	}
+	return "2999-01-01T00:00:00Z"
+}
+
+// calls are the arguments with which a tool is tried: none, plausible ones, and those with one that is odd.
+func calls(tool *sdk.Tool, other uuid.UUID) []map[string]any {
+	properties, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+	whole := make(map[string]any)
+	for name, schema := range properties {
+		whole[name] = plausible(schema.(map[string]any), other)
+	}
+	tried := []map[string]any{{}, whole}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		for _, value := range odd {
+			tried = append(tried, changed(whole, map[string]any{name: value}), map[string]any{name: value})
+		}
+	}
+	return tried
+}
+
+// Every operation refuses the same request with the same status, code, message and fields, whichever door it comes through and
+// whoever asks.
+func TestDoorsRefuseAlike(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	description, err := rest.OpenAPI(s.url)
+	require.NoError(t, err)
+	codes, other := make(map[string]bool), s.Agent().ID
+	var tools []*sdk.Tool
+	for tool, err := range s.model(s.Agent()).session.Tools(t.Context(), nil) {
+		require.NoError(t, err)
+		tools = append(tools, tool)
+	}
+	for _, tool := range tools {
+		agent := s.Agent() // one for each tool, below the limits of a minute
+		direct := &recordedDoor{site: s, token: agent.Token}
+		local, remote := directModel(t, description, direct), s.model(agent)
+		for _, arguments := range calls(tool, other) {
+			direct.last = nil
+			local.try(tool.Name, arguments)
+			if direct.last == nil || direct.last.status < http.StatusBadRequest {
+				continue // nothing was sent, or it succeeded
+			}
+			told := remote.try(tool.Name, arguments)
+			require.True(t, told.IsError, "%s %v", tool.Name, arguments)
+			var refused map[string]any
+			require.NoError(t, json.Unmarshal([]byte(told.Content[0].(*sdk.TextContent).Text), &refused))
+			require.EqualValues(t, direct.last.status, refused["status"], "%s %v", tool.Name, arguments)
+			require.Equal(t, direct.last.body["error"], refused["error"], "%s %v", tool.Name, arguments)
+			codes[refused["error"].(map[string]any)["code"].(string)] = true
+		}
+	}
+	for _, code := range []string{
+		"invalid_input", "invalid_id", "invalid_pagination", "invalid_search", "not_found", "invalid_kind", "invalid_text",
+	} {
+		require.True(t, codes[code], "%s was never met", code)
+	}
+}
+
+// directModel calls tools that send their requests through api.
+func directModel(t *testing.T, description []byte, api mcp.API) *model {
+	t.Helper()
+	server, err := mcp.NewServer(description, "1", api)
+	require.NoError(t, err)
+	here, there := sdk.NewInMemoryTransports()
+	_, err = server.Connect(t.Context(), there, nil)
+	require.NoError(t, err)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return &model{t, session}
+}
+
+// try calls a tool, whatever it answers.
+func (m *model) try(name string, arguments map[string]any) *sdk.CallToolResult {
+	m.t.Helper()
+	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
+	require.NoError(m.t, err)
+	return result
+}
+
+// Without a token, with one that is no token, and with one of a suspended agent, the door of tools refuses as every other path does.
+func TestDoorsAreShutAlike(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	suspended := s.Agent()
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	call := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "me"}}
+	for _, token := range []string{"", "stoa_nobody", suspended.Token} {
+		direct := s.send("GET", "/api/v1/bots/me", token, nil)
+		tool := s.send("POST", "/mcp", token, call, "Accept", "application/json, text/event-stream")
+		require.Equal(t, direct.status, tool.status)
+		require.Equal(t, direct.body, tool.body)
+	}
+}
