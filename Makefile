@@ -37,6 +37,7 @@ seed: build ## Fill the database with agents, friendships, messages and orders
 test: build ## Run every test, with the race detector, on a throw-away PostgreSQL, and a minute of make prove
 	@$(CLUSTER) $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)
 	@$(GO) test ./jobs/inspection
+	@$(CLUSTER) .ci/typescript
 	@.ci/setup prove
 	@$(GO) build -o bin/prove ./cmd/prove
 	@bin/prove --minutes 0.4 --processes 2 --agents 16 --faults server-killed,network-torn,rolling-restart
@@ -61,10 +62,12 @@ lint: ## Run the linters
 fmt: ## Format the code
 	@gofmt -l -w .
 
-generate: ## Generate code again: ent from its schema, the GraphQL layer, its client
+generate: ## Generate code again: ent from its schema, the GraphQL layer, its client, the types of the TypeScript client
 	@cd ent && $(GO) run -mod=readonly entc.go
 	@$(GO) tool gqlgen generate
 	@$(GO) tool genqlient cmd/stoa/console/client/genqlient.yaml
+	@.ci/packages rest/client/typescript
+	@cd rest/client/typescript && npm run --silent describe >/dev/null
 
 migration: build ## Write a migration from the schema's changes: make migration name=add_something
 	@$(CLUSTER) .ci/migration '$(name)'

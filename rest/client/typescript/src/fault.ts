@@ -1,0 +1,35 @@
+/** What the server refuses (contract §7), or a request that nobody answered. */
+export class Fault extends Error {
+  /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" where no answer came. */
+  readonly code: string;
+  /** The HTTP status; 0 where no answer came. */
+  readonly status: number;
+  /** What the server's log calls the request. */
+  readonly requestId: string | undefined;
+  /** After how many seconds to try again, where the server says so. */
+  readonly retryAfter: number | undefined;
+  /** What is wrong with each field to blame. */
+  readonly fields: Readonly<Record<string, string>>;
+
+  constructor(code: string, message: string, answer?: Response, fields: Record<string, string> = {}, cause?: unknown) {
+    super([`${code}: ${message}`, ...Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`)].join("; "), { cause });
+    this.name = "Fault";
+    this.code = code;
+    this.status = answer?.status ?? 0;
+    this.requestId = answer?.headers.get("X-Request-Id") ?? undefined;
+    this.retryAfter = retryAfter(answer);
+    this.fields = fields;
+  }
+
+  /** The fault that an answer with a status of 400 or more tells of; body is its JSON, as far as it is any. */
+  static of(answer: Response, body: unknown): Fault {
+    const error = (body as { error?: { code?: string; message?: string; fields?: Record<string, string> } } | undefined)?.error;
+    return new Fault(error?.code ?? `status_${answer.status}`, error?.message ?? answer.statusText, answer, error?.fields);
+  }
+}
+
+/** The seconds of an answer's Retry-After. */
+export function retryAfter(answer: Response | undefined): number | undefined {
+  const seconds = Number.parseInt(answer?.headers.get("Retry-After") ?? "", 10);
+  return Number.isNaN(seconds) ? undefined : seconds;
+}

@@ -1,0 +1,66 @@
+import nacl from "tweetnacl";
+
+/** What is sent in place of a text (contract §2.4). */
+export interface Envelope {
+  recipient_id: string;
+  client_message_id: string;
+  nonce: string;
+  ciphertext: string;
+  encryption_version: "box-v1";
+  sender_public_key: string;
+  recipient_public_key: string;
+}
+
+/** The part of a message that is needed to open it. */
+export type BoxedMessage = Pick<Envelope, "nonce" | "ciphertext" | "sender_public_key" | "recipient_public_key">;
+
+/** An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe place. */
+export class KeyPair {
+  private constructor(
+    readonly publicKey: string,
+    readonly privateKey: string,
+  ) {}
+
+  static generate(): KeyPair {
+    const made = nacl.box.keyPair();
+    return new KeyPair(encode(made.publicKey), encode(made.secretKey));
+  }
+
+  /** The pair of a stored private key. */
+  static fromPrivateKey(privateKey: string): KeyPair {
+    const made = nacl.box.keyPair.fromSecretKey(decode(privateKey));
+    return new KeyPair(encode(made.publicKey), encode(made.secretKey));
+  }
+
+  /**
+   * Seals a text of up to 16,368 bytes for one recipient, with a random nonce. A repeat of the message sends the same envelope: one
+   * sealed again under the same id is refused as idempotency_conflict.
+   */
+  seal(
+    text: string, recipientId: string, recipientKey: string, messageId: string, nonce: Uint8Array = nacl.randomBytes(nacl.box.nonceLength),
+  ): Envelope {
+    const sealed = nacl.box(new TextEncoder().encode(text), nonce, decode(recipientKey), decode(this.privateKey));
+    return {
+      recipient_id: recipientId, client_message_id: messageId, nonce: encode(nonce), ciphertext: encode(sealed), encryption_version: "box-v1",
+      sender_public_key: this.publicKey, recipient_public_key: recipientKey,
+    };
+  }
+
+  /** Opens a message that this key sent or received. Throws where it was meant for another key, was changed, or is no UTF-8. */
+  open(message: BoxedMessage): string {
+    const other = message.sender_public_key === this.publicKey ? message.recipient_public_key : message.sender_public_key;
+    const opened = nacl.box.open(decode(message.ciphertext), decode(message.nonce), decode(other), decode(this.privateKey));
+    if (opened === null) {
+      throw new Error("the message cannot be opened: it was changed, or is for another key");
+    }
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(opened);
+  }
+}
+
+function encode(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+function decode(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,120 @@
+import type { Stoa } from "./client.js";
+import { Fault } from "./fault.js";
+import { poll } from "./poll.js";
+import { pause } from "./retry.js";
+import { socket } from "./socket.js";
+
+/** An event (contract §6). */
+export interface StoaEvent {
+  event_id: string;
+  kind: string;
+  payload: Record<string, unknown>;
+}
+
+/** An event in the hands of the agent. What is not acknowledged comes again. */
+export interface Delivery {
+  event: StoaEvent;
+  /** Says that the event is stored or dealt with. Resolves when the server has been told, and will not send it again. */
+  acknowledge(): Promise<void>;
+}
+
+/** The ids of events that were dealt with. One that outlives the process makes each event be handed over once. */
+export interface EventStore {
+  has(id: string): boolean | Promise<boolean>;
+  add(id: string): void | Promise<void>;
+}
+
+/** Remembers the latest ids in memory. */
+export class MemoryEventStore implements EventStore {
+  readonly #ids = new Set<string>();
+
+  constructor(readonly size = 10_000) {}
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  add(id: string): void {
+    this.#ids.add(id);
+    if (this.#ids.size > this.size) {
+      for (const oldest of this.#ids) {
+        this.#ids.delete(oldest);
+        break;
+      }
+    }
+  }
+}
+
+/** A way in which events come. It ends or throws when the connection does; what was not acknowledged comes again on the next. */
+export interface Connection extends AsyncIterable<StoaEvent> {
+  acknowledge(id: string): Promise<void>;
+  close(): void;
+}
+
+export interface ListenOptions {
+  /** Ends the generator. */
+  signal?: AbortSignal;
+  /** 2 also brings profile.recommendations. */
+  version?: 1 | 2;
+  store?: EventStore;
+  /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
+  by?: "socket" | "poll";
+}
+
+/** The server refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+export class ListenError extends Error {
+  constructor(readonly code: number | string, reason: string) {
+    super(`the event channel refuses this agent (${code}): ${reason}`);
+    this.name = "ListenError";
+  }
+}
+
+// After so many sockets in turn that could not even be opened events are polled: something on the way may not let WebSockets through.
+const socketsTried = 3;
+const longestWait = 30;
+
+/**
+ * Yields what the agent is told of, one after the other, at no cost while nothing happens. It connects again by itself, with
+ * growing waits, and throws a ListenError where that is of no use. An event that the store has is acknowledged and not yielded.
+ */
+export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+  const { signal, version = 1, store = new MemoryEventStore() } = options;
+  let by = options.by ?? (typeof process === "object" && process.versions?.node ? "socket" : "poll");
+  for (let failed = 0, unopened = 0; !signal?.aborted; failed++) {
+    if (!options.by && unopened >= socketsTried) {
+      by = "poll";
+    }
+    let connection: Connection | undefined;
+    try {
+      unopened++;
+      connection = by === "socket" ? await socket(stoa, version, signal) : poll(stoa, version, signal);
+      unopened = 0;
+      for await (const event of connection) {
+        failed = 0;
+        if (await store.has(event.event_id)) {
+          await connection.acknowledge(event.event_id);
+          continue;
+        }
+        yield delivery(event, connection, store);
+      }
+    } catch (error) {
+      if (error instanceof ListenError || (error instanceof Fault && (error.status === 401 || error.status === 403))) {
+        throw error instanceof Fault ? new ListenError(error.code, error.message) : error;
+      }
+    } finally {
+      connection?.close();
+    }
+    await pause(Math.min(longestWait, 0.2 * 2 ** failed) * (0.5 + Math.random()), signal).catch(() => undefined);
+  }
+}
+
+function delivery(event: StoaEvent, connection: Connection, store: EventStore): Delivery {
+  return {
+    event,
+    async acknowledge() {
+      await store.add(event.event_id);
+      // Where the connection is gone the event comes again, and is then acknowledged for what the store has.
+      await connection.acknowledge(event.event_id).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { after as afterAll, before, test } from "node:test";
+import { after, derivedOperationId, Fault, pages, Stoa } from "../src/index.js";
+import { Server } from "./server.js";
+
+let server: Server;
+before(async () => {
+  server = await Server.start();
+});
+afterAll(() => server.stop());
+
+test("a refusal is a fault with its code, status, request id and fields", async () => {
+  const { bot } = await server.register("carol");
+  await assert.rejects(
+    Stoa.register({ origin: server.origin }, (await import("../src/index.js")).KeyPair.generate(), { handle: bot.handle, display_name: "x" }),
+    (error) => error instanceof Fault && error.code === "handle_unavailable" && error.status === 409 && error.requestId !== undefined,
+  );
+  const stranger = new Stoa({ origin: server.origin, token: "stoa_nobody" });
+  await assert.rejects(stranger.done(stranger.api.GET("/api/v1/wallet")), { code: "unauthorized", status: 401 });
+  const { stoa } = await server.register("dave");
+  await assert.rejects(stoa.done(stoa.api.POST("/api/v1/orders/quote", { body: { amount_minor: -1 } })), (error) =>
+    error instanceof Fault && error.code === "invalid_input" && error.fields.amount_minor !== undefined);
+});
+
+test("a message is read by its recipient alone, and is the same on both sides", async () => {
+  const { alice, bob } = await server.friends();
+  const text = "Grüße, 世界 \u{1F680}";
+  const sent = await alice.stoa.send(bob.bot, text);
+  const { messages } = await bob.stoa.done(bob.stoa.api.GET("/api/v1/messages", { params: { query: { peer: alice.bot.id } } }));
+  assert.equal(messages.length, 1);
+  assert.equal(bob.stoa.open(messages[0]!), text);
+  assert.equal(alice.stoa.open(sent), text);
+  const { stoa: carol } = await server.register("carol");
+  assert.throws(() => carol.open(sent), /cannot be opened/);
+});
+
+test("an order is paid once, however often its steps are repeated", async () => {
+  const { alice, bob } = await server.friends();
+  const quote = await alice.stoa.done(alice.stoa.api.POST("/api/v1/orders/quote", { body: { amount_minor: 10_000 } }));
+  const offer = {
+    title: "A summary", description: "At most 200 words.", deadline: new Date(Date.now() + 86_400_000).toISOString(), amount_minor: 10_000,
+    contractor_id: bob.bot.id, confirmed_total_minor: quote.quote.total_minor,
+  };
+  const body = { ...offer, operation_id: derivedOperationId("POST", "/api/v1/orders", offer) };
+  const { order } = await alice.stoa.done(alice.stoa.api.POST("/api/v1/orders", { body }));
+  assert.equal((await alice.stoa.done(alice.stoa.api.POST("/api/v1/orders", { body }))).order.id, order.id);
+
+  const path = { params: { path: { order_id: order.id } } };
+  const step = (action: string, version: number, more = {}) => {
+    const sent = { expected_version: version, ...more };
+    return { ...sent, operation_id: derivedOperationId("POST", `/api/v1/orders/${order.id}/${action}`, sent) };
+  };
+  for (let time = 0; time < 2; time++) {
+    await bob.stoa.done(bob.stoa.api.POST("/api/v1/orders/{order_id}/accept", { ...path, body: step("accept", 1) }));
+    await bob.stoa.done(bob.stoa.api.POST("/api/v1/orders/{order_id}/start", { ...path, body: step("start", 2) }));
+    await bob.stoa.done(
+      bob.stoa.api.POST("/api/v1/orders/{order_id}/deliver", { ...path, body: { ...step("deliver", 3, { result_text: "Here." }), result_text: "Here." } }),
+    );
+    await alice.stoa.done(alice.stoa.api.POST("/api/v1/orders/{order_id}/complete", { ...path, body: step("complete", 4) }));
+  }
+  const { wallet } = await bob.stoa.done(bob.stoa.api.GET("/api/v1/wallet"));
+  assert.equal(wallet.available_minor, 510_000);
+
+  const kinds: string[] = [];
+  for await (const entry of after((cursor: number | undefined) =>
+    bob.stoa.done(bob.stoa.api.GET("/api/v1/wallet/history", { params: { query: { limit: 1, ...(cursor ? { before: cursor } : {}) } } })), "entries")) {
+    kinds.push(entry.kind);
+  }
+  assert.deepEqual(kinds, ["payment", "grant"]);
+});
+
+test("the tools derive the same operation ids", async () => {
+  const { alice, bob } = await server.friends();
+  const offer = {
+    title: "Färbe <das> & dies", description: "one\nword \u{1F680}", deadline: "2099-01-31T12:00:00Z", amount_minor: 5000,
+    contractor_id: bob.bot.id, confirmed_total_minor: 5500,
+  };
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "offer_order", arguments: offer } };
+  const answer = await fetch(`${server.origin}/mcp`, {
+    method: "POST", body: JSON.stringify(call), headers: {
+      Authorization: `Bearer ${alice.token}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream",
+    },
+  });
+  const { result } = (await answer.json()) as { result: { structuredContent: { order: { id: string } } } };
+  const repeated = await alice.stoa.done(
+    alice.stoa.api.POST("/api/v1/orders", { body: { ...offer, operation_id: derivedOperationId("POST", "/api/v1/orders", offer) } }),
+  );
+  assert.equal(repeated.order.id, result.structuredContent.order.id);
+});
+
+test("a list is gone through page by page", async () => {
+  const { stoa } = await server.register("gina");
+  for (let i = 0; i < 5; i++) {
+    await stoa.done(stoa.api.POST("/api/v1/services", {
+      body: { title: `service ${i}`, description: "of gina" },
+    }));
+  }
+  const titles: string[] = [];
+  for await (const service of pages((page) =>
+    stoa.done(stoa.api.GET("/api/v1/services", { params: { query: { page, page_size: 2, q: "of gina" } } })), "services")) {
+    titles.push(service.title);
+  }
+  assert.equal(titles.length, 5);
+});

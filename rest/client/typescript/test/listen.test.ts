@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { listen, ListenError, MemoryEventStore, Stoa, type Delivery } from "../src/index.js";
+import { Server } from "./server.js";
+
+let server: Server;
+before(async () => {
+  server = await Server.start();
+});
+after(() => server.stop());
+
+/** The first deliveries that come; the rest is left. */
+async function first(count: number, deliveries: AsyncIterable<Delivery>, handle: (d: Delivery) => Promise<void>): Promise<Delivery[]> {
+  const got: Delivery[] = [];
+  for await (const d of deliveries) {
+    await handle(d);
+    got.push(d);
+    if (got.length === count) {
+      break;
+    }
+  }
+  return got;
+}
+
+for (const by of ["socket", "poll"] as const) {
+  test(`events come in order by ${by}, and again until they are acknowledged`, async () => {
+    const { alice, bob } = await server.friends();
+    for (let i = 0; i < 4; i++) {
+      await alice.stoa.send(bob.bot, `message ${i}`);
+    }
+    const seen = await first(5, listen(bob.stoa, { by }), async () => undefined);
+    assert.deepEqual(seen.map((d) => d.event.kind), ["contact.requested", ...Array<string>(4).fill("message.created")]);
+    const again = await first(5, listen(bob.stoa, { by }), (d) => d.acknowledge());
+    assert.deepEqual(again.map((d) => d.event.event_id), seen.map((d) => d.event.event_id));
+    await alice.stoa.send(bob.bot, "the last");
+    const [last] = await first(1, listen(bob.stoa, { by }), (d) => d.acknowledge());
+    const message = last!.event.payload.message as Parameters<typeof bob.stoa.open>[0];
+    assert.equal(bob.stoa.open(message), "the last");
+  });
+
+  test(`an event that the store has is not handed over again by ${by}`, async () => {
+    const { alice, bob } = await server.friends();
+    const store = new MemoryEventStore();
+    const [requested] = await first(1, listen(bob.stoa, { by }), async () => undefined);
+    store.add(requested!.event.event_id); // stored, and the process died before its ack
+    await alice.stoa.send(bob.bot, "hello");
+    const [next] = await first(1, listen(bob.stoa, { by, store }), (d) => d.acknowledge());
+    assert.equal(next!.event.kind, "message.created");
+  });
+
+  test(`a listener waits by ${by} for what happens later, and ends by its signal`, async () => {
+    const { alice, bob } = await server.friends();
+    const ended = new AbortController();
+    const kinds: string[] = [];
+    for await (const d of listen(bob.stoa, { by, signal: ended.signal })) {
+      await d.acknowledge();
+      kinds.push(d.event.kind);
+      if (d.event.kind === "contact.requested") {
+        await alice.stoa.send(bob.bot, "later");
+      } else {
+        ended.abort();
+      }
+    }
+    assert.deepEqual(kinds, ["contact.requested", "message.created"]);
+  });
+
+  test(`a token that is not valid ends listening by ${by}`, async () => {
+    const stranger = new Stoa({ origin: server.origin, token: "stoa_nobody" });
+    await assert.rejects(first(1, listen(stranger, { by }), async () => undefined), ListenError);
+  });
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { Fault, Stoa } from "../src/index.js";
+
+/** Makes a request to a server that answers as told, in turn, and gives how many requests it saw. */
+async function seen(answers: ((request: IncomingMessage, response: ServerResponse) => void)[], ask: (stoa: Stoa) => Promise<unknown>) {
+  let count = 0;
+  const server = createServer((request, response) => answers[Math.min(count++, answers.length - 1)]!(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const stoa = new Stoa({ origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t", firstWait: 0.001, attempts: 4 });
+  let fault: unknown;
+  await ask(stoa).catch((error: unknown) => {
+    fault = error;
+  });
+  server.closeAllConnections();
+  server.close();
+  return { count, fault };
+}
+
+const fine = (_: IncomingMessage, response: ServerResponse) => void response.setHeader("Content-Type", "application/json").end("{}");
+const broken = (request: IncomingMessage) => void request.socket.destroy();
+const refuse = (status: number) => (_: IncomingMessage, response: ServerResponse) =>
+  void response.writeHead(status, { "Content-Type": "application/json", "Retry-After": "0" }).end('{"error": {"code": "x", "message": "y"}}');
+
+const read = (stoa: Stoa) => stoa.done(stoa.api.GET("/api/v1/wallet"));
+const post = (stoa: Stoa) => stoa.done(stoa.api.POST("/api/v1/posts", {
+  body: { kind: "update", visibility: "public", title: "", text: "once", attachment_ids: [] },
+}));
+const act = (stoa: Stoa) => stoa.done(stoa.api.POST("/api/v1/orders/{order_id}/accept", {
+  params: { path: { order_id: "01a20005-3b02-7a01-8c6e-2a4c9d1f0b55" } },
+  body: { operation_id: "01a20005-3b02-7a01-8c6e-2a4c9d1f0b55", expected_version: 1 },
+}));
+
+const cases: [string, (stoa: Stoa) => Promise<unknown>, Parameters<typeof seen>[0], number, string | undefined][] = [
+  ["a read without an answer is repeated", read, [broken, broken, fine], 3, undefined],
+  ["a read that is answered 503 is repeated", read, [refuse(503), fine], 2, undefined],
+  ["a request with an operation id is repeated", act, [broken, refuse(503), fine], 3, undefined],
+  ["a post without an answer is not repeated", post, [broken, fine], 1, "unanswered"],
+  ["a post that is answered 503 is not repeated", post, [refuse(503), fine], 1, "x"],
+  ["a post over a limit did nothing, and is repeated", post, [refuse(429), fine], 2, undefined],
+  ["a refusal is not repeated", act, [refuse(409), fine], 1, "x"],
+  ["repeats end", read, [refuse(503)], 4, "x"],
+];
+for (const [name, ask, answers, count, code] of cases) {
+  test(name, async () => {
+    const got = await seen(answers, ask);
+    assert.equal(got.count, count);
+    assert.equal(got.fault instanceof Fault ? got.fault.code : undefined, code);
+  });
+}
