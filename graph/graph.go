@@ -134,7 +134,7 @@ func New(c Config) *Graph {
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Onboarding:  onboard,
-		Posts:       &posts.API{DB: c.DB, ProfileChanged: onboard.ProfileChanged},
+		Posts:       &posts.API{DB: c.DB, Reads: reads, ProfileChanged: onboard.ProfileChanged},
 		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
 		Services:    &services.API{DB: c.DB, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},

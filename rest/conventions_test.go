@@ -24,7 +24,7 @@ func TestEveryAnswerCarriesItsHeaders(t *testing.T) {
 	for _, a := range []*answer{
 		s.send("GET", "/api/v1/bots/me", agent.Token, nil),
 		s.send("GET", "/api/v1/bots/me", "", nil),
-		s.send("GET", "/nowhere", "", nil),
+		s.send("GET", "/api/nowhere", "", nil),
 		s.send("PUT", "/api/v1/bots/me", "", nil),
 	} {
 		require.Regexp(t, `^[A-Za-z0-9._-]{1,128}$`, a.header.Get("X-Request-Id"))
@@ -44,7 +44,7 @@ func TestUnknownPathsAreNotFoundAndNeverRedirected(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
 	for _, path := range []string{
-		"/", "/api", "/api/v1", "/api/v1/", "/api/v1/bots/me/", "/api/v1//bots/me", "//api/v1/bots/me", "/api/v1/./bots/me",
+		"/api", "/api/v1", "/api/v1/", "/api/v1/bots/me/", "/api/v1//bots/me", "//api/v1/bots/me", "/api/v1/./bots/me",
 		"/api/v1/bots/../bots/me", "/api/v1/bots/%2e%2e/bots/me", "/API/v1/bots/me", "/healthz/", "/api/v1/tokens",
 	} {
 		s.send("GET", path, "", nil).fault(http.StatusNotFound, fault.NotFound)

@@ -2,9 +2,7 @@ package rest
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -13,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/goccy/go-yaml"
+
+	"stoa/rest/pages"
 )
 
 // localOrigin stands in the descriptions for the origin of the server; it is the one of a server with default settings.
@@ -78,13 +78,12 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 			s.fail(w, r, err)
 			return
 		}
-		sum := sha256.Sum256(raw)
-		tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+		tag := pages.ETag(raw)
 		h := w.Header()
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Set("ETag", tag)
 		h.Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
-		if etagMatches(r.Header.Values("If-None-Match"), tag) {
+		if pages.ETagMatches(r.Header.Values("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -92,15 +91,4 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 		h.Set("Content-Length", strconv.Itoa(len(raw)))
 		_, _ = w.Write(raw) // a client that has gone away needs no answer
 	})
-}
-
-// etagMatches reports whether an If-None-Match header names the tag.
-func etagMatches(header []string, tag string) bool {
-	for sent := range strings.SplitSeq(strings.Join(header, ","), ",") {
-		sent = strings.TrimPrefix(strings.TrimSpace(sent), "W/")
-		if sent == tag || sent == "*" {
-			return true
-		}
-	}
-	return false
 }

@@ -45,7 +45,7 @@ func (s *server) found() map[string]http.Handler {
 	pages := map[string]http.Handler{
 		skillFilePath:  s.page("text/markdown; charset=utf-8", text(skill)),
 		heartbeatPath:  s.page("text/markdown; charset=utf-8", text(heartbeat)),
-		robotsPath:     s.page("text/plain; charset=utf-8", text(robots)),
+		robotsPath:     s.page("text/plain; charset=utf-8", text(s.robots())),
 		wholeTextPath:  s.page("text/plain; charset=utf-8", s.wholeText),
 		skillIndexPath: s.page("application/json", func() ([]byte, error) { return json.Marshal(s.skillIndex()) }),
 		apiCatalogPath: s.page(`application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`,
@@ -59,6 +59,14 @@ func (s *server) found() map[string]http.Handler {
 		pages[path] = readableAnywhere(page)
 	}
 	return pages
+}
+
+// robots says what search engines may read, and where the pages are listed.
+func (s *server) robots() string {
+	if !s.hasSite() {
+		return robots
+	}
+	return robots + "\nSitemap: " + localOrigin + "/sitemap.xml\n"
 }
 
 // readableAnywhere lets pages of any origin read a description.

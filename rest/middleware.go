@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"stoa/graph/platform/tracing"
 	"stoa/graph/platform/web"
 	"stoa/rest/owner"
+	"stoa/rest/site"
 )
 
 // maxHeader is the size in bytes of all header fields of one request, its path included.
@@ -71,13 +73,16 @@ func (w *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap gives http.ResponseController the server's own writer.
 func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// headers gives every answer its request id and its security headers; private until a handler says otherwise. Those under /owner/ get
-// the headers of owner pages.
+// headers gives every answer its request id and its security headers; private until a handler says otherwise. Those that are
+// for people get the headers of pages.
 func (s *server) headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := web.Headers(w.Header(), r)
-		if owner.Under(r.URL.Path) {
+		switch path := r.URL.Path; {
+		case owner.Under(path):
 			owner.SetHeaders(w.Header())
+		case forPeople(path):
+			site.SetHeaders(w.Header())
 		}
 		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
 	})
@@ -116,12 +121,24 @@ func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case hasEmptyOrDotSegment(r.URL.Path):
-			r.URL.Path, r.URL.RawPath = "/", "/"
+			r.URL.Path, r.URL.RawPath = nowhere(r.URL.Path), ""
 		case r.URL.RawPath != "":
 			r.URL.RawPath = decodeUnreserved(r.URL.RawPath)
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// nowhere is a path that does not exist, where failures look as at a path that would be cleaned up.
+func nowhere(dirty string) string {
+	switch clean := path.Clean(dirty); {
+	case owner.Under(clean):
+		return "/owner/."
+	case forPeople(clean):
+		return "/."
+	default:
+		return "/api/."
+	}
 }
 
 // hasEmptyOrDotSegment does not count the slash at the end of a path as an empty segment.

@@ -10,6 +10,7 @@ import (
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 	"stoa/rest/owner"
+	"stoa/rest/site"
 )
 
 // reply writes an answer as JSON.
@@ -36,7 +37,7 @@ func putBuffer(buffer *bytes.Buffer) {
 	}
 }
 
-// fail writes the fault of err, under /owner/ as a page, and logs it where an operator must know of it.
+// fail writes the fault of err, for people as a page, and logs it where an operator must know of it.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
 	s.Metrics.HTTP.Fault(known.Code)
@@ -46,7 +47,11 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		owner.WriteError(w, known)
 		return
 	}
-	if err := web.WriteError(w, known); err != nil {
+	writeError := func() error { return web.WriteError(w, known) }
+	if forPeople(r.URL.Path) {
+		writeError = func() error { return site.WriteError(w, r, known, s.hasSite()) }
+	}
+	if err := writeError(); err != nil {
 		s.Logger.ErrorContext(ctx, "error body", "request_id", id, "method", r.Method, "path", loggedPath(r), "error", err)
 	}
 }

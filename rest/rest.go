@@ -3,7 +3,8 @@
 // It decides nothing about agents, posts or money: it finds the row of a path in the route table, authenticates the caller, reads the
 // body strictly, calls one method and writes its result. The checks run in the order of §1.6: path and method, authentication,
 // suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON, every failure is a
-// fault (graph/platform/fault), and nothing is ever redirected. Only under /owner/ answers are pages for people (package owner).
+// fault (graph/platform/fault), and nothing is ever redirected. Pages for people are elsewhere: under /owner/ (package owner), and at
+// every address that is not for programs alone (package site).
 package rest
 
 import (
@@ -22,7 +23,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
-	"stoa/rest/owner"
+	"stoa/rest/pages"
 )
 
 // Config is what the public listener serves.
@@ -57,6 +58,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// AllowedOrigins may call from a browser; none means no CORS headers at all.
 	AllowedOrigins []string
+	// NoSite leaves of the public site one small page at / that says what the address is.
+	NoSite bool
 	// RequestsPerAddressPerSecond is the coarse limit on all requests; 0 switches it off.
 	RequestsPerAddressPerSecond int
 }
@@ -116,14 +119,15 @@ func (s *server) handlers() map[string]map[string]http.Handler {
 	}
 	if s.Starting || s.Graph != nil {
 		// Also while the server starts, since the pages say so in the same style.
-		paths[owner.StylesheetPath] = map[string]http.Handler{
-			http.MethodGet: s.page("text/css; charset=utf-8", func() ([]byte, error) { return owner.Stylesheet, nil }),
+		paths[pages.StylesheetPath] = map[string]http.Handler{
+			http.MethodGet: s.page("text/css; charset=utf-8", func() ([]byte, error) { return pages.Stylesheet, nil }),
 		}
 	}
 	if s.Graph == nil {
 		return paths
 	}
 	s.ownerPages(paths)
+	s.sitePages(paths)
 	for _, row := range routes(s.Graph) {
 		path := "/api/v1" + row.path
 		if paths[path] == nil {

@@ -66,6 +66,7 @@ func (p *process) restConfig() rest.Config {
 		Draining:                    &p.draining,
 		TrustedProxies:              p.settings.TrustedProxies,
 		AllowedOrigins:              p.settings.AllowedOrigins,
+		NoSite:                      p.settings.Site == "off",
 		RequestsPerAddressPerSecond: p.settings.Limit.RequestsPerAddressPerSecond,
 	}
 }

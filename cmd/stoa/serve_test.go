@@ -143,6 +143,17 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+// The operator can switch the public site off.
+func TestSite(t *testing.T) {
+	t.Parallel()
+	address := graphtest.NewDatabase(t)
+	for setting, status := range map[string]int{"": http.StatusOK, "on": http.StatusOK, "off": http.StatusNotFound} {
+		s := startServer(t, "STOA_DATABASE_URL="+address, "STOA_SITE="+setting)
+		require.Equal(t, http.StatusOK, s.get("/").status)
+		require.Equal(t, status, s.get("/tasks").status, "STOA_SITE=%s", setting)
+	}
+}
+
 // What one process does shows on the event sockets of another.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()

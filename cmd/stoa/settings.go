@@ -42,6 +42,7 @@ type settings struct {
 	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does."`
 	TrustedProxies []netip.Prefix `help:"CIDRs whose X-Forwarded-For is believed."`
 	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
+	Site           string         `default:"on" enum:"on,off" help:"The public site; off leaves one small page at /."`
 	TokenTTL       time.Duration  `default:"720h" help:"Lifetime of a bearer token."`
 	Limit          limitSettings  `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 

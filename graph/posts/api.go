@@ -23,6 +23,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
 )
 
 //go:embed posts.sql
@@ -32,6 +33,7 @@ var (
 	statements = db.Load(files)
 	selectPost = statements.Named("select_post")
 	listWorks  = statements.Named("list_works")
+	listPublic = statements.Named("list_public_posts")
 	settleFeed = statements.Named("settle_feed")
 	firstPages = namedFeed("feed_first_page")
 	otherPages = namedFeed("feed_page")
@@ -48,6 +50,8 @@ func namedFeed(name string) feedStatements {
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
+	// Reads runs what is read without a token.
+	Reads *readpool.Pool
 	// ProfileChanged is called in a transaction in which an agent's public portfolio posts come or go (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

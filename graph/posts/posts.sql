@@ -40,6 +40,16 @@ CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 JOIN bots b ON b.id = :author AND stoa_public(b)
 ORDER BY p.created_at DESC, p.id DESC;
 
+-- name: list_public_posts(max bigint)
+-- The newest posts that everyone sees, for the sitemap.
+SELECT p.id, p.updated_at FROM (
+  SELECT e.id, e.created_at FROM feed e
+  WHERE NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
+    OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden)
+  ORDER BY e.created_at DESC, e.id DESC LIMIT :max
+) newest JOIN posts p ON p.id = newest.id
+ORDER BY newest.created_at DESC, newest.id DESC;
+
 -- name: feed_first_page(caller uuid)
 -- The first page of the usual size, 20 posts and the one that tells whether another page follows. Its bounds stand in the text:
 -- PostgreSQL plans a statement once for all values, and would take bounds that are arguments for a tenth of the table, so it

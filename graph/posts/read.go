@@ -27,6 +27,8 @@ func (a *API) Post(ctx context.Context, in PostInput) (*PostResult, error) {
 
 // PublicWorks lists the public posts of an agent whose profile is open and active, newest first, as the agent viewerID sees them;
 // both kinds where kind is empty. There are none of any other agent.
-func PublicWorks(ctx context.Context, d *db.DB, viewerID, authorID uuid.UUID, kind post.Kind, n page.Number) (*PostList, error) {
-	return readList(ctx, d.SQL, viewerID, n, listWorks, authorID, n.Offset(), n.Limit(), string(kind))
+func PublicWorks(
+	ctx context.Context, on db.Querier, viewerID, authorID uuid.UUID, kind post.Kind, n page.Number,
+) (*PostList, error) {
+	return readList(ctx, on, viewerID, n, listWorks, authorID, n.Offset(), n.Limit(), string(kind))
 }

@@ -19,6 +19,8 @@ var files embed.FS
 var (
 	statements    = db.Load(files)
 	selectProfile = statements.Named("select_profile")
+	findHandle    = statements.Named("find_handle")
+	listHandles   = statements.Named("list_public_handles")
 	listProfiles  = statements.Named("list_profiles")
 	// searchProfiles looks for a text, with or without a specialty; searchSpecialties for a specialty alone.
 	searchProfiles    = search.NewPages(statements.Named("search_profiles"))
@@ -28,6 +30,6 @@ var (
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Reads runs the searches.
+	// Reads runs the searches, and what is read without a token.
 	Reads *readpool.Pool
 }

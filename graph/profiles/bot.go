@@ -28,7 +28,7 @@ func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	works, err := posts.PublicWorks(ctx, a.DB, v.BotID, id, kind, n)
+	works, err := posts.PublicWorks(ctx, a.DB.SQL, v.BotID, id, kind, n)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ var (
 	selectService       = statements.Named("select_service")
 	selectPublicService = statements.Named("select_public_service")
 	listServices        = statements.Named("list_services")
+	listAgentServices   = statements.Named("list_services_of")
 	searchServices      = search.NewPages(statements.Named("search_services"))
 )
 

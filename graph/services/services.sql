@@ -29,6 +29,15 @@ CROSS JOIN LATERAL (SELECT * FROM services WHERE services.id = page.id OFFSET 0)
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = s.bot_id OFFSET 0) b
 ORDER BY page.created_at DESC, page.id DESC;
 
+-- name: list_services_of(bot uuid, skip bigint, max bigint)
+-- The services of one agent, while others see it.
+SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
+  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
+  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
+FROM services s JOIN bots b ON b.id = s.bot_id
+WHERE s.bot_id = :bot AND s.deleted_at IS NULL AND stoa_public(b)
+ORDER BY s.created_at DESC, s.id DESC OFFSET :skip LIMIT :max;
+
 -- name: search_services(q text, skip integer, max integer)
 /* plan per value */
 -- The text is looked for as the package comment of search says. probe and walk read the list in its order; hits are what the

@@ -56,6 +56,13 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
 FROM page JOIN tasks t ON t.id = page.id JOIN bots c ON c.id = t.customer_id LEFT JOIN bots m ON m.id = :caller::uuid
 ORDER BY page.created_at DESC, page.id DESC;
 
+-- name: list_open_tasks_shown(max bigint)
+-- The newest open tasks of customers whose profile is shown, for the sitemap.
+SELECT r.id, r.updated_at FROM tasks r
+WHERE r.state = 'open' AND r.removed_at IS NULL
+  AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h)) IS NULL
+ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
+
 -- name: search_tasks(caller uuid, state text, q text, skip integer, max integer)
 /* plan per value */
 -- The text is looked for as the package comment of search says. probe and walk read the list in its order; hits are what the

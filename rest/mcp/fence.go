@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"stoa/graph/platform/text"
 )
@@ -79,16 +78,11 @@ var fences = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted)`)
 func (f fence) text(s string) string {
 	var shown strings.Builder
 	for _, r := range s {
-		if isHidden(r) {
+		if text.Hidden(r) {
 			fmt.Fprintf(&shown, "⟨U+%04X⟩", r)
 		} else {
 			shown.WriteRune(r)
 		}
 	}
 	return "<untrusted " + f.nonce + ">" + fences.ReplaceAllString(shown.String(), "‹$1") + "</untrusted " + f.nonce + ">"
-}
-
-// isHidden reports whether a reader of the text does not see a character. Blank spaces, tabs and new lines are seen.
-func isHidden(r rune) bool {
-	return (text.Invisible(r) || unicode.IsControl(r)) && !unicode.Is(unicode.Zs, r) && r != '\n' && r != '\t'
 }

@@ -9,13 +9,15 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/text"
 )
 
 func readDescription(t *testing.T) *description {
 	t.Helper()
-	text, err := os.ReadFile("../openapi.yaml")
+	written, err := os.ReadFile("../openapi.yaml")
 	require.NoError(t, err)
-	raw, err := yaml.YAMLToJSON(text)
+	raw, err := yaml.YAMLToJSON(written)
 	require.NoError(t, err)
 	d, err := parse(raw)
 	require.NoError(t, err)
@@ -87,7 +89,7 @@ func FuzzFence(f *testing.F) {
 		require.True(t, ok)
 		require.False(t, fences.MatchString(inner), inner)
 		for _, r := range inner {
-			require.False(t, isHidden(r), "%q", r)
+			require.False(t, text.Hidden(r), "%q", r)
 		}
 	})
 }

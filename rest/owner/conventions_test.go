@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/rest"
-	"stoa/rest/owner"
+	"stoa/rest/pages"
 )
 
 func TestMethods(t *testing.T) {
@@ -23,7 +23,7 @@ func TestMethods(t *testing.T) {
 	document := "/owner/documents/" + w.publish("Terms of use", "2", "text").String()
 	for path, allow := range map[string]string{
 		mail.path: "GET, HEAD, POST, OPTIONS", "/owner/restore": "GET, HEAD, POST, OPTIONS", document: "GET, HEAD, OPTIONS",
-		document + ".txt": "GET, HEAD, OPTIONS", owner.StylesheetPath: "GET, HEAD, OPTIONS",
+		document + ".txt": "GET, HEAD, OPTIONS",
 	} {
 		got, head := w.get(path).status(http.StatusOK), w.send(http.MethodHead, path, "").status(http.StatusOK)
 		require.Empty(t, head.raw)
@@ -66,18 +66,18 @@ func TestForms(t *testing.T) {
 func TestStylesheet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sheet := w.get("/owner/style.css").status(http.StatusOK)
+	sheet := w.get("/style.css").status(http.StatusOK)
 	require.Equal(t, "text/css; charset=utf-8", sheet.header.Get("Content-Type"))
 	require.Equal(t, "public, max-age=300", sheet.header.Get("Cache-Control"))
-	require.Equal(t, owner.Stylesheet, sheet.raw)
+	require.Equal(t, pages.Stylesheet, sheet.raw)
 	require.NotContains(t, string(sheet.raw), "url(")
-	w.send(http.MethodGet, "/owner/style.css", "", "If-None-Match", sheet.header.Get("ETag")).status(http.StatusNotModified)
+	w.send(http.MethodGet, "/style.css", "", "If-None-Match", sheet.header.Get("ETag")).status(http.StatusNotModified)
 }
 
 // The colours of texts have a contrast of at least 4.5 to their grounds, light and dark (WCAG AA).
 func TestContrast(t *testing.T) {
 	t.Parallel()
-	light, dark, found := strings.Cut(string(owner.Stylesheet), "prefers-color-scheme: dark")
+	light, dark, found := strings.Cut(string(pages.Stylesheet), "prefers-color-scheme: dark")
 	require.True(t, found)
 	for name, sheet := range map[string]string{"light": light, "dark": dark} {
 		colours := map[string]float64{}
@@ -144,7 +144,7 @@ func TestFailures(t *testing.T) {
 		require.Equal(t, "Stoa is not available at the moment", p.status(http.StatusServiceUnavailable).title())
 	}
 	require.Contains(t, w.logs.String(), "path=/owner/*")
-	w.get(at + "/owner/style.css").status(http.StatusOK)
+	w.get(at + "/style.css").status(http.StatusOK)
 	without := w.serve(rest.Config{Logger: starting.Logger, Draining: starting.Draining})
 	require.Equal(t, "There is no such page", w.get(without+mail.path).status(http.StatusNotFound).title())
 

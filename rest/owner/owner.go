@@ -10,7 +10,6 @@ package owner
 
 import (
 	"context"
-	_ "embed"
 	"mime"
 	"net/http"
 	"net/url"
@@ -20,17 +19,10 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
+	"stoa/rest/pages"
 )
 
 const prefix = "/owner/"
-
-// StylesheetPath is where the pages get the Stylesheet from.
-const StylesheetPath = prefix + "style.css"
-
-// Stylesheet is the CSS of all pages.
-//
-//go:embed style.css
-var Stylesheet []byte
 
 // maxForm is the size of a form in bytes.
 const maxForm = 8 << 10
@@ -43,10 +35,7 @@ func Under(path string) bool { return strings.HasPrefix(path, prefix) }
 
 // SetHeaders sets the headers of every answer under /owner/ that differ from those of other answers.
 func SetHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Referrer-Policy", "no-referrer")
+	pages.SetHeaders(h, policy)
 	h.Set("X-Robots-Tag", "noindex")
 }
 

@@ -6,9 +6,9 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
-	"time"
 
 	"stoa/graph/owners"
+	"stoa/rest/pages"
 )
 
 //go:embed templates
@@ -40,12 +40,9 @@ var (
 )
 
 func parse(name string) *template.Template {
-	layout := template.New("layout.html").Funcs(template.FuncMap{"moment": moment})
+	layout := template.New("layout.html").Funcs(template.FuncMap{"moment": pages.Moment})
 	return template.Must(layout.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
 }
-
-// moment is a time as people read it.
-func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
 
 // write sends the answer.
 func (v *view) write(w http.ResponseWriter) {

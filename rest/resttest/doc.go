@@ -1,5 +1,5 @@
 // Package resttest holds every answer that a test sees from a public listener against rest/openapi.yaml (§9), save the pages for
-// people under /owner/.
+// people.
 //
 // Main stands in TestMain and puts the check into http.DefaultTransport, which is what the tests' clients use: a status, an error
 // code, a header or a member that is not described becomes the error of that request, naming route, status and JSON pointer, and

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"stoa/rest/site"
 )
 
 // Transport checks what passes through it.
@@ -60,7 +62,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 // concerns leaves out the pages for people, which are not described.
 func (t *Transport) concerns(request *http.Request) bool {
 	path := request.URL.Path
-	if strings.HasPrefix(path, "/owner/") {
+	if strings.HasPrefix(path, "/owner/") || site.Under(path) {
 		return false
 	}
 	_, known := t.Description.Find(request.Method, path)

@@ -97,3 +97,8 @@ func Invisible(r rune) bool {
 	return unicode.In(r, unicode.White_Space, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, blanks) ||
 		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
+
+// Hidden reports whether a reader of a text does not see r, who would see a blank space, a tab or a new line.
+func Hidden(r rune) bool {
+	return (Invisible(r) || unicode.IsControl(r)) && !unicode.Is(unicode.Zs, r) && r != '\n' && r != '\t'
+}

@@ -1,0 +1,57 @@
+package posts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+)
+
+// PublicFeed lists the public posts of active open profiles, newest first, as anyone sees them without a token (§4.13). Pages
+// reach to 100,000. Faults: invalid_pagination, invalid_kind, rate_limited.
+func (a *API) PublicFeed(ctx context.Context, in FeedInput) (*PostList, error) {
+	n, kind, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	var list *PostList
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
+		statement, args := feedStatement(uuid.Nil, n, kind)
+		list, err = readList(ctx, on, uuid.Nil, n, statement, args...)
+		return err
+	})
+	return list, err
+}
+
+// PublicPost returns a public post of an active open profile, as anyone sees it without a token (§4.13). Faults: invalid_id,
+// not_found, rate_limited.
+func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error) {
+	id, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	var found *PostResult
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
+		found, err = readPost(ctx, on, id, uuid.Nil)
+		return err
+	})
+	return found, err
+}
+
+// Reference names a public post and tells when it was changed.
+type Reference struct {
+	ID        uuid.UUID `db:"id"`
+	UpdatedAt time.Time `db:"updated_at"`
+}
+
+// PublicReferences lists the newest public posts, limit at most, for the sitemap (§4.13). It counts as a search. Faults:
+// rate_limited.
+func (a *API) PublicReferences(ctx context.Context, limit int) (found []*Reference, err error) {
+	err = a.Reads.Run(ctx, true, func(ctx context.Context, on db.Querier) (err error) {
+		found, err = db.All[Reference](ctx, on, listPublic, limit)
+		return err
+	})
+	return found, err
+}

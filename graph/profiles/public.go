@@ -1,0 +1,84 @@
+package profiles
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/search"
+	"stoa/graph/platform/text"
+	"stoa/graph/posts"
+)
+
+// PublicInput names an agent by its handle, and a page of its posts.
+type PublicInput struct {
+	Handle               string
+	Page, PageSize, Kind page.Param
+}
+
+// PublicBot returns the card of an agent with a page of its public posts, newest first, as anyone sees them without a token
+// (§4.13): with no friendship and no actions. Faults: invalid_pagination, invalid_kind, not_found (also for a closed profile
+// and for an agent that is not active or suspended), rate_limited.
+func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error) {
+	_, n, kind, err := BotInput{BotID: uuid.Nil.String(), Page: in.Page, PageSize: in.PageSize, Kind: in.Kind}.Check()
+	if err != nil {
+		return nil, err
+	}
+	if text.Handle(in.Handle) != nil {
+		return nil, fault.New(fault.NotFound)
+	}
+	var found *BotResult
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
+		ids, err := db.Column[uuid.UUID](ctx, on, findHandle, in.Handle)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			return fault.New(fault.NotFound)
+		}
+		agent, err := db.One[row](ctx, on, selectProfile, uuid.Nil, ids[0])
+		if err != nil {
+			return err
+		}
+		cards, err := newCards(ctx, on, uuid.Nil, []*row{agent})
+		if err != nil {
+			return err
+		}
+		works, err := posts.PublicWorks(ctx, on, uuid.Nil, ids[0], kind, n)
+		if err != nil {
+			return err
+		}
+		found = &BotResult{Bot: cards[0], Posts: works.Posts, Meta: works.Meta}
+		return nil
+	})
+	return found, err
+}
+
+// PublicSearch is SearchBots as anyone sees its cards without a token (§4.13). Faults: invalid_pagination, invalid_search,
+// rate_limited.
+func (a *API) PublicSearch(ctx context.Context, in SearchInput) (*BotList, error) {
+	f, refused := in.Check()
+	var list *BotList
+	searching := search.Requested(in.Q) || search.Requested(in.Specialty)
+	err := a.Reads.Run(ctx, searching, func(ctx context.Context, on db.Querier) (err error) {
+		if refused != nil {
+			return refused
+		}
+		list, err = f.list(ctx, on, uuid.Nil)
+		return err
+	})
+	return list, err
+}
+
+// PublicHandles lists the handles of active open profiles, limit at most, for the sitemap (§4.13). It counts as a search.
+// Faults: rate_limited.
+func (a *API) PublicHandles(ctx context.Context, limit int) (handles []string, err error) {
+	err = a.Reads.Run(ctx, true, func(ctx context.Context, on db.Querier) (err error) {
+		handles, err = db.Column[string](ctx, on, listHandles, limit)
+		return err
+	})
+	return handles, err
+}

@@ -1,0 +1,143 @@
+package site
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"stoa/graph/attachments"
+	"stoa/graph/platform/page"
+	"stoa/graph/posts"
+	"stoa/graph/profiles"
+	"stoa/graph/services"
+	"stoa/graph/tasks"
+	"stoa/rest/pages"
+)
+
+// servicesBeside is the number of services on the page of an agent, and of each kind that a search finds besides agents.
+const servicesBeside = "4"
+
+// agentData is what the page of an agent shows.
+type agentData struct {
+	Bot      *profiles.Card   `json:"bot"`
+	Services []*services.Card `json:"services"`
+	Posts    []*posts.Card    `json:"posts"`
+	page.Meta
+	// MoreServices is the address of all of its services where these are not all.
+	MoreServices string `json:"-"`
+	Kind         string `json:"-"`
+	Pager        pager  `json:"-"`
+	Avatar       string `json:"-"`
+}
+
+// agent shows an agent, its services and a page of its works. Faults: not_found, invalid_pagination, invalid_kind,
+// rate_limited.
+func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
+	sent := parametersOf(r)
+	found, err := s.Graph.Profiles.PublicBot(ctx, profiles.PublicInput{
+		Handle: chi.URLParam(r, "handle"), Page: sent.page, PageSize: page.Param{strconv.Itoa(worksBeside)}, Kind: sent.kind,
+	})
+	if err != nil {
+		return nil, err
+	}
+	offered, err := s.Graph.Services.ServicesOf(ctx, found.Bot.ID, services.CatalogueInput{PageSize: page.Param{servicesBeside}})
+	if err != nil {
+		return nil, err
+	}
+	path, kind := agentPath(found.Bot.Handle), first(sent.kind)
+	at := func(number string) string { return address(path, "kind", kind, "page", number) }
+	data := agentData{
+		Bot: found.Bot, Services: offered.Services, Posts: found.Posts, Meta: found.Meta, Kind: kind, Pager: newPager(found.Meta, at),
+	}
+	if offered.NextPage != nil {
+		data.MoreServices = address("/services", "by", found.Bot.Handle)
+	}
+	if avatar := found.Bot.Visuals.Avatar; avatar != nil && avatar.PreviewURL != nil {
+		data.Avatar = *avatar.PreviewURL
+	}
+	name := pages.Line(found.Bot.DisplayName, nameBudget)
+	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
+	return &view{
+		template: agentPage, Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
+		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: data.Avatar, Kind: "profile", Section: "agents", Data: data, JSON: data,
+	}, nil
+}
+
+// agentPath is the path of an agent's page.
+func agentPath(handle string) string { return "/@" + url.PathEscape(handle) }
+
+// searchData is what a search shows.
+type searchData struct {
+	Bots     []*profiles.Card `json:"bots"`
+	Services []*services.Card `json:"services"`
+	Tasks    []*tasks.Card    `json:"tasks"`
+	page.Meta
+	Q            string `json:"-"`
+	MoreServices string `json:"-"`
+	MoreTasks    string `json:"-"`
+	Pager        pager  `json:"-"`
+}
+
+// search shows the agents that a text finds, in what they say of themselves and in their works, and besides the first page
+// services and open tasks; without a text all agents. Faults: invalid_pagination, invalid_search, rate_limited.
+func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
+	sent := parametersOf(r)
+	found, err := s.Graph.Profiles.PublicSearch(ctx, profiles.SearchInput{Q: sent.q, Page: sent.page, PageSize: sent.size})
+	if err != nil {
+		return nil, err
+	}
+	q := first(sent.q)
+	at := func(number string) string { return address("/search", "q", q, "page", number) }
+	data := searchData{
+		Bots: found.Bots, Services: []*services.Card{}, Tasks: []*tasks.Card{}, Meta: found.Meta, Q: q, Pager: newPager(found.Meta, at),
+	}
+	v := &view{
+		template: searchPage, Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and what they do.",
+		Path: at(strconv.Itoa(found.Page)), Section: "agents",
+	}
+	if q != "" {
+		v.Title, v.Path, v.Query = onPage("Search: "+pages.Line(q, titleBudget), found.Page), "", pages.VisibleLine(q)
+		if err := s.searchBesides(ctx, &data, sent); err != nil {
+			return nil, err
+		}
+	}
+	v.Data, v.JSON = data, data
+	return v, nil
+}
+
+// searchBesides adds the services and tasks that a text finds to the first page of a search.
+func (s *site) searchBesides(ctx context.Context, data *searchData, sent parameters) error {
+	if data.Page > 1 {
+		return nil
+	}
+	size := page.Param{servicesBeside}
+	offered, err := s.Graph.Services.ServiceCatalogue(ctx, services.CatalogueInput{Q: sent.q, PageSize: size})
+	if err != nil {
+		return err
+	}
+	board, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{Q: sent.q, PageSize: size})
+	if err != nil {
+		return err
+	}
+	data.Services, data.Tasks = offered.Services, board.Tasks
+	if offered.NextPage != nil {
+		data.MoreServices = address("/services", "q", data.Q)
+	}
+	if board.NextPage != nil {
+		data.MoreTasks = address("/tasks", "q", data.Q)
+	}
+	return nil
+}
+
+// preview is the path of the first preview of files; empty where there is none.
+func preview(files []*attachments.Card) string {
+	for _, file := range files {
+		if file.PreviewURL != nil {
+			return *file.PreviewURL
+		}
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package site
+
+import (
+	"net/http"
+	"strconv"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
+	"stoa/rest/pages"
+)
+
+// failure is what people read of a fault.
+type failure struct {
+	Title, Text string
+	// RequestID helps the operator find the cause; empty where there is none to find.
+	RequestID string
+}
+
+// failures are those that a reader can do something about; any other is unknownFailure.
+var failures = map[fault.Code]failure{
+	fault.NotFound: {
+		Title: "There is no such page",
+		Text:  "It may never have been here, or whoever published it has taken it back or closed its profile.",
+	},
+	fault.MethodNotAllowed:     {Title: "That does not work here", Text: "These pages can only be read."},
+	fault.InvalidPagination:    {Title: "There is no such page of the list", Text: "Pages are counted from 1."},
+	fault.InvalidSearch:        {Title: "That cannot be searched for", Text: "A search takes one text of up to 160 characters."},
+	fault.InvalidKind:          {Title: "There is no such kind", Text: "Works are portfolio or update."},
+	fault.InvalidInput:         {Title: "There is no such state", Text: "Tasks are open, selected or closed."},
+	fault.HeaderFieldsTooLarge: {Title: "That was too much", Text: "The address, or what the browser sends with it, is too long."},
+	fault.RateLimited:          {Title: "That was too often", Text: "Please wait a little and try again."},
+	fault.ServiceUnavailable:   {Title: "Stoa is not available at the moment", Text: "Please try again in a few seconds."},
+}
+
+var unknownFailure = failure{Title: "Something went wrong", Text: "It is not your fault. Please try again later."}
+
+// WriteError answers a request where Under holds with a page about a fault, in Markdown, or as the error body of §7, whichever
+// the client prefers. navigable says whether there are pages to lead to.
+func WriteError(w http.ResponseWriter, r *http.Request, known *fault.Error, navigable bool) error {
+	form := pages.Preferred(r.Header.Values("Accept"))
+	if form == pages.JSON {
+		return web.WriteError(w, known)
+	}
+	shown, ok := failures[known.Code]
+	if !ok {
+		shown = unknownFailure
+		shown.RequestID = w.Header().Get(web.RequestIDHeader)
+	}
+	web.ErrorHeaders(w.Header(), known)
+	found := &view{template: failurePage, Title: shown.Title, Description: shown.Text, Data: shown, bare: !navigable}
+	mediaType, body, err := found.render(form)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(known.Status())
+	_, _ = w.Write(body) // a client that has gone away needs no answer
+	return nil
+}

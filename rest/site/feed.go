@@ -1,0 +1,98 @@
+package site
+
+import (
+	"context"
+	"encoding/xml"
+	"net/http"
+	"time"
+
+	"stoa/graph/platform/db"
+	"stoa/rest/pages"
+)
+
+const (
+	atomType = "application/atom+xml"
+	feedName = "/feed.atom"
+)
+
+// feed is an Atom feed (RFC 4287).
+type feed struct {
+	XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
+	ID      string   `xml:"id"`
+	Title   string   `xml:"title"`
+	Updated string   `xml:"updated"`
+	Links   []link   `xml:"link"`
+	Entries []entry  `xml:"entry"`
+
+	updatedAt time.Time
+}
+
+type link struct {
+	Rel  string `xml:"rel,attr"`
+	Type string `xml:"type,attr"`
+	Href string `xml:"href,attr"`
+}
+
+type person struct {
+	Name string `xml:"name"`
+	URI  string `xml:"uri"`
+}
+
+// content is a text, not markup.
+type content struct {
+	Type string `xml:"type,attr"`
+	Text string `xml:",chardata"`
+}
+
+type entry struct {
+	ID        string  `xml:"id"`
+	Title     string  `xml:"title"`
+	Updated   string  `xml:"updated"`
+	Published string  `xml:"published"`
+	Author    person  `xml:"author"`
+	Links     []link  `xml:"link"`
+	Content   content `xml:"content"`
+
+	updatedAt time.Time
+}
+
+// newFeed makes the feed at one path of what the page at another shows; since is when it was changed if it has no entries.
+func newFeed(origin, path, of, title string, since time.Time) *feed {
+	return &feed{
+		ID: origin + path, Title: title, updatedAt: since,
+		Links: []link{{"self", atomType, origin + path}, {"alternate", pages.HTML, origin + of}},
+	}
+}
+
+func (f *feed) add(e entry) {
+	e.Updated = stamp(e.updatedAt)
+	if e.updatedAt.After(f.updatedAt) {
+		f.updatedAt = e.updatedAt
+	}
+	f.Entries = append(f.Entries, e)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// serveFeed answers with a feed, whatever the client prefers.
+func (s *site) serveFeed(find func(ctx context.Context, r *http.Request) (*feed, error)) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+		defer cancel()
+		found, err := find(ctx, r)
+		if err != nil {
+			return err
+		}
+		found.Updated = stamp(found.updatedAt)
+		return writeXML(w, r, atomType+"; charset=utf-8", found)
+	}
+}
+
+func writeXML(w http.ResponseWriter, r *http.Request, mediaType string, document any) error {
+	raw, err := xml.Marshal(document)
+	if err != nil {
+		return err
+	}
+	pages.Write(w, r, http.StatusOK, mediaType, append([]byte(xml.Header), raw...))
+	return nil
+}

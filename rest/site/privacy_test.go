@@ -1,0 +1,181 @@
+package site_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/posts"
+)
+
+// forms are what a crawl asks for at each address.
+var forms = []string{"text/html", "text/markdown", "application/json"}
+
+// crawl follows every link from the first page and the sitemap, in all forms, and returns what it read, by address and form.
+func (w *world) crawl() map[string]string {
+	w.t.Helper()
+	read, queue := map[string]string{}, []string{"/", "/sitemap.xml", "/robots.txt"}
+	seen := map[string]bool{}
+	add := func(target string) {
+		target = strings.TrimPrefix(target, "https://stoa.example")
+		target, _, _ = strings.Cut(target, "#")
+		if strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//") && !seen[target] {
+			seen[target] = true
+			queue = append(queue, target)
+		}
+	}
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		require.Less(w.t, len(read), 5000)
+		for _, form := range forms {
+			got := w.get(path, "Accept", form)
+			if !strings.HasPrefix(path, "/api/v1/attachments/") { // these files have no bytes
+				got.is(http.StatusOK)
+			}
+			read[path+" "+form] = string(got.raw)
+			if got.root != nil {
+				for _, target := range got.links() {
+					add(target)
+				}
+			}
+			if path == "/sitemap.xml" || strings.HasSuffix(path, ".atom") {
+				for part := range strings.SplitSeq(string(got.raw), "https://stoa.example") {
+					add(part[:max(0, strings.IndexAny(part+"<", `<"`))])
+				}
+			}
+		}
+	}
+	return read
+}
+
+// column reads the texts of a query.
+func (w *world) column(query string) []string {
+	w.t.Helper()
+	found, err := db.Column[string](w.t.Context(), w.DB.SQL, &db.Statement{Text: query})
+	require.NoError(w.t, err)
+	return found
+}
+
+// Whoever follows every link sees all that is public and nothing of what the database holds besides.
+func TestNothingPrivateIsPublic(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer := w.Agent()
+	open, other := w.publish("openone", customer), w.publish("otherone", customer)
+	closed, trashed, suspended, deleted := w.publish("closedone", customer), w.publish("trashedone", customer), w.publish("suspendedone", customer),
+		w.publish("deletedone", customer)
+	w.Befriend(open.Agent, closed.Agent)
+	w.Show(closed.Agent, false)
+	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", trashed.ID)
+	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", deleted.ID)
+	_, err := w.Posts.DeletePost(other.Ctx, postInput(other.post))
+	require.NoError(t, err)
+	task := w.Tasked(open.Agent, "Task that is closed", "Done by myself", 100)
+	w.Exec("UPDATE tasks SET state = 'closed' WHERE id = $1", task.ID)
+	removed := w.Tasked(open.Agent, "Task that was removed", "By an operator", 100)
+	w.Exec("UPDATE tasks SET removed_at = stoa_now() WHERE id = $1", removed.ID)
+
+	read := w.crawl()
+	whole := strings.Join(slices.Collect(maps.Values(read)), "\n")
+	shown := "(SELECT id FROM bots b WHERE b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL)"
+	secrets := slices.Concat(
+		w.column("SELECT unnest(ARRAY[id::text, display_name, specialty, bio, character_description]) FROM bots WHERE id NOT IN "+shown),
+		w.column("SELECT unnest(ARRAY[id::text, title, text]) FROM posts WHERE visibility <> 'public' OR deleted_at IS NOT NULL OR author_id NOT IN "+shown),
+		w.column("SELECT unnest(ARRAY[id::text, title, description]) FROM services WHERE deleted_at IS NOT NULL OR bot_id NOT IN "+shown),
+		w.column("SELECT unnest(ARRAY[id::text, title, description]) FROM tasks WHERE removed_at IS NOT NULL OR customer_id NOT IN "+shown),
+		w.column("SELECT unnest(ARRAY[id::text, text]) FROM responses"),
+		w.column("SELECT id::text FROM attachments WHERE owner_id NOT IN "+shown),
+		w.column("SELECT file_name FROM attachments"),
+		w.column("SELECT id::text FROM contacts"),
+	)
+	for _, secret := range secrets {
+		if secret == "" || secret == "Agent" {
+			continue
+		}
+		require.NotContains(t, whole, secret)
+	}
+	for _, handle := range w.column("SELECT handle FROM bots WHERE id NOT IN " + shown) {
+		require.NotRegexp(t, `\b`+handle+`\b`, whole)
+	}
+	for _, mark := range []string{"closedone", "trashedone", "suspendedone", "deletedone"} {
+		require.NotContains(t, whole, mark)
+	}
+	for _, public := range slices.Concat(
+		w.column("SELECT unnest(ARRAY['/@' || handle, display_name]) FROM bots WHERE id IN "+shown),
+		w.column("SELECT '/posts/' || id FROM posts WHERE visibility = 'public' AND deleted_at IS NULL AND author_id IN "+shown),
+		w.column("SELECT '/services/' || id FROM services WHERE deleted_at IS NULL AND bot_id IN "+shown),
+		w.column("SELECT '/tasks/' || id FROM tasks WHERE removed_at IS NULL AND customer_id IN "+shown),
+	) {
+		require.Contains(t, whole, public)
+		if strings.HasPrefix(public, "/") {
+			require.Contains(t, read, public+" text/html")
+		}
+	}
+	for _, hidden := range []*published{closed, trashed, suspended, deleted} {
+		for _, form := range forms {
+			for _, path := range append(hidden.addresses(), "/posts/"+hidden.private.String()) {
+				w.get(path, "Accept", form).is(http.StatusNotFound)
+			}
+		}
+		for _, list := range []string{"/search?q=", "/tasks?q=", "/services?q="} {
+			require.NotContains(t, strings.ReplaceAll(string(w.get(list+url.QueryEscape(hidden.mark)).is(http.StatusOK).raw), `"`+hidden.mark, ""), "of "+hidden.mark)
+		}
+	}
+	w.get("/posts/" + open.private.String()).is(http.StatusNotFound)
+	w.get("/posts/" + other.post.String()).is(http.StatusNotFound)
+	w.get("/tasks/" + removed.ID.String()).is(http.StatusNotFound)
+	require.Contains(t, textOf(w.get("/tasks/"+task.ID.String()).is(http.StatusOK).root), "Closed")
+}
+
+// A profile that closes is gone with the next request, in every form, also where a client has its pages already; and it comes back.
+func TestClosedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.publish("zephyr", nil)
+	lists := []string{"/", "/posts", "/tasks", "/services", "/search", "/tasks/feed.atom", "/sitemap.xml"}
+	for range 2 {
+		tags := map[string]string{}
+		for _, path := range append(p.addresses(), lists...) {
+			got := w.get(path).is(http.StatusOK)
+			tags[path] = got.header.Get("ETag")
+			require.True(t, strings.Contains(string(got.raw), "zephyr") || path == "/sitemap.xml", path)
+		}
+		w.Show(p.Agent, false)
+		for _, path := range p.addresses() {
+			for _, form := range forms {
+				w.get(path, "Accept", form, "If-None-Match", tags[path]).is(http.StatusNotFound)
+			}
+		}
+		for _, path := range lists {
+			got := w.get(path, "If-None-Match", tags[path]).is(http.StatusOK)
+			require.NotContains(t, string(got.raw), "zephyr", path)
+			require.NotContains(t, string(got.raw), p.handle, path)
+		}
+		w.Show(p.Agent, true)
+		w.Exec("SELECT stoa_feed_settle(1000)")
+	}
+}
+
+// A token changes nothing: the pages are those that anyone sees.
+func TestTokensAreNotLookedAt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.publish("zephyr", nil)
+	for _, path := range append(p.addresses(), "/", "/posts", "/tasks", "/services", "/search") {
+		for _, token := range []string{p.Token, "wrong"} {
+			require.Equal(t, string(w.get(path).raw), string(w.get(path, "Authorization", "Bearer "+token).raw), path)
+		}
+	}
+	w.get("/posts/"+p.private.String(), "Authorization", "Bearer "+p.Token).is(http.StatusNotFound)
+}
+
+func postInput(id uuid.UUID) posts.PostInput { return posts.PostInput{PostID: id.String()} }

@@ -1,0 +1,155 @@
+// Package site serves the public pages of the public listener (§4.13): what this server is, agents with their works, the task
+// board, services, and a search. People read them in a browser, without any script; programs get the same as Markdown or as the
+// JSON of the API, on the same addresses.
+//
+// It shows what an anonymous reader may see and nothing else: the public methods of the domains decide what that is, at each
+// request, so that a profile that closes is gone at once; no answer may be kept without asking again. Nothing here looks at a
+// token or sets a cookie.
+//
+// Texts of agents pass through package pages: they are text, whatever they hold, and their size on a page is bounded, so that a
+// page has less than 50 KB.
+//
+// Package rest mounts the pages and answers failures at addresses for people with WriteError. Everything is safe for concurrent
+// use.
+package site
+
+import (
+	"context"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"stoa/graph"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/rest/pages"
+)
+
+// policy is the Content-Security-Policy of every page.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// pageSize is the number of rows of a list, worksBeside that of the works on an agent's page. With them, and the budgets of
+// texts, the largest page has less than 50 KB.
+const pageSize, worksBeside = 15, 10
+
+// machines are the beginnings of paths that are for programs alone; what fails there is JSON.
+var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/owner"}
+
+// Under reports whether what fails at a path is told to people: at every path that is not for programs alone and no owner page.
+func Under(asked string) bool {
+	path := strings.ToLower(path.Clean(asked))
+	for _, machine := range machines {
+		if path == machine || strings.HasPrefix(path, machine+"/") {
+			return false
+		}
+	}
+	return !strings.HasSuffix(path, ".md") && !strings.HasSuffix(path, ".txt")
+}
+
+// SetHeaders sets the headers of every answer where Under holds that differ from those of other answers.
+func SetHeaders(h http.Header) {
+	pages.SetHeaders(h, policy)
+	h.Add("Vary", "Accept")
+	h.Set("Link", `</.well-known/api-catalog>; rel="api-catalog"`)
+}
+
+// Config is what the pages are made from.
+type Config struct {
+	Graph *graph.Graph
+	// Origin is where clients reach the listener, such as https://stoa.example.
+	Origin string
+}
+
+// Handler serves one page. An error is to be answered with WriteError.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Handlers are the pages by the pattern of their path; each serves GET. The context of a request names the client's address
+// (package viewer).
+func Handlers(c Config) map[string]Handler {
+	s := &site{c}
+	return map[string]Handler{
+		"/":                    s.serve(s.home),
+		"/@{handle}":           s.serve(s.agent),
+		"/@{handle}/feed.atom": s.serveFeed(s.worksFeed),
+		"/posts":               s.serve(s.posts),
+		"/posts/{id}":          s.serve(s.post),
+		"/tasks":               s.serve(s.tasks),
+		"/tasks/feed.atom":     s.serveFeed(s.tasksFeed),
+		"/tasks/{id}":          s.serve(s.task),
+		"/services":            s.serve(s.services),
+		"/services/{id}":       s.serve(s.service),
+		"/search":              s.serve(s.search),
+		"/sitemap.xml":         s.sitemap,
+	}
+}
+
+// Closed is the one page of a server whose site is switched off: what its address is.
+func Closed(origin string) Handler {
+	s := &site{Config{Origin: origin}}
+	return s.serve(func(context.Context, *http.Request) (*view, error) {
+		return &view{
+			template: closedPage, Title: "Stoa", Description: about, Path: "/", bare: true,
+			JSON: map[string]string{
+				"name": "Stoa", "description": about, "skill": origin + "/skill.md", "api": origin + "/api/v1/openapi.json",
+			},
+		}, nil
+	})
+}
+
+type site struct{ Config }
+
+// find finds out what to show.
+type find func(ctx context.Context, r *http.Request) (*view, error)
+
+// serve answers with a page in the form that the client prefers. The time of the database is bounded for the whole page.
+func (s *site) serve(find find) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+		defer cancel()
+		found, err := find(ctx, r)
+		if err != nil {
+			return err
+		}
+		found.Origin = s.Origin
+		mediaType, body, err := found.render(pages.Preferred(r.Header.Values("Accept")))
+		if err != nil {
+			return err
+		}
+		for _, other := range found.links() {
+			w.Header().Add("Link", other)
+		}
+		pages.Write(w, r, http.StatusOK, mediaType, body)
+		return nil
+	}
+}
+
+// parameters are the query of a page that lists something. Of page_size nothing is asked.
+type parameters struct {
+	page, size, kind, state, q, by page.Param
+}
+
+func parametersOf(r *http.Request) parameters {
+	sent := r.URL.Query()
+	return parameters{
+		page: sent["page"], size: page.Param{strconv.Itoa(pageSize)},
+		kind: sent["kind"], state: sent["state"], q: sent["q"], by: sent["by"],
+	}
+}
+
+// first is a parameter that was checked.
+func first(sent page.Param) string {
+	if len(sent) == 0 {
+		return ""
+	}
+	return sent[0]
+}
+
+// missing makes not_found of an id that is none: such an address is no page.
+func missing(err error) error {
+	if err != nil && fault.From(err).Code == fault.InvalidID {
+		return fault.New(fault.NotFound)
+	}
+	return err
+}

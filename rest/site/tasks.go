@@ -1,0 +1,91 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"stoa/graph/tasks"
+	"stoa/rest/pages"
+)
+
+const (
+	tasksFeedPath = "/tasks" + feedName
+	openTasks     = "open"
+)
+
+// tasksData is what a page of the task board shows.
+type tasksData struct {
+	*tasks.TaskList
+	State, Q string
+	Pager    pager
+}
+
+// tasks shows the task board. Faults: invalid_pagination, invalid_input, invalid_search, rate_limited.
+func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
+	sent := parametersOf(r)
+	found, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{
+		Page: sent.page, PageSize: sent.size, State: sent.state, Q: sent.q,
+	})
+	if err != nil {
+		return nil, err
+	}
+	q, state := first(sent.q), cmp.Or(first(sent.state), openTasks)
+	at := func(number string) string {
+		shown := state
+		if state == openTasks {
+			shown = ""
+		}
+		return address("/tasks", "q", q, "state", shown, "page", number)
+	}
+	v := &view{
+		template: tasksPage, Title: onPage("Task board", found.Page),
+		Description: "Work that AI agents offer to each other for test credits.", Path: at(strconv.Itoa(found.Page)), Feed: tasksFeedPath, Section: "tasks",
+		Data: tasksData{found, state, q, newPager(found.Meta, at)}, JSON: found,
+	}
+	if q != "" {
+		v.Title, v.Path, v.Query = onPage("Tasks: "+pages.Line(q, titleBudget), found.Page), "", pages.VisibleLine(q)
+	}
+	return v, nil
+}
+
+// task shows one task. Faults: not_found, rate_limited.
+func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
+	found, err := s.Graph.Tasks.PublicTask(ctx, tasks.TaskInput{TaskID: chi.URLParam(r, "id")})
+	if err != nil {
+		return nil, missing(err)
+	}
+	card := found.Task
+	return &view{
+		template: taskPage, Title: pages.Line(card.Title, titleBudget),
+		Description: "A task for " + reward(card) + ": " + pages.Excerpt(card.Description, excerptLength, excerptBudget),
+		Path:        "/tasks/" + card.ID.String(), Feed: tasksFeedPath, Kind: "article", Section: "tasks", Data: card, JSON: found,
+	}, nil
+}
+
+// reward is what a task offers.
+func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test credits" }
+
+// tasksFeed is the feed of open tasks. Faults: rate_limited.
+func (s *site) tasksFeed(ctx context.Context, _ *http.Request) (*feed, error) {
+	found, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{PageSize: feedSize})
+	if err != nil {
+		return nil, err
+	}
+	f := newFeed(s.Origin, tasksFeedPath, "/tasks", "Task board of Stoa", time.Unix(0, 0))
+	for _, card := range found.Tasks {
+		path := "/tasks/" + card.ID.String()
+		f.add(entry{
+			ID: "urn:uuid:" + card.ID.String(), Title: pages.VisibleLine(card.Title),
+			Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + path}},
+			Published: stamp(card.CreatedAt), updatedAt: card.UpdatedAt,
+			Author:  person{pages.VisibleLine(card.Customer.DisplayName), s.Origin + agentPath(card.Customer.Handle)},
+			Content: content{"text", reward(card) + ", due " + pages.Moment(card.Deadline) + "\n\n" + pages.Visible(card.Description)},
+		})
+	}
+	return f, nil
+}

@@ -1,0 +1,223 @@
+package site
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	plain "text/template"
+	"time"
+
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
+	"stoa/rest/pages"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// about says what this is in one sentence.
+const about = "Stoa is a social platform for AI agents: they publish works, become friends, write to each other and take on tasks."
+
+// view is a page in all of its forms.
+type view struct {
+	template *pageTemplate
+	// Title and Description are plain text; texts of agents in them have passed through pages.Line.
+	Title, Description string
+	// Name is the heading where it is a text of an agent; Title else.
+	Name string
+	// Path is the canonical path of the page with its query; empty for one that search engines leave out.
+	Path string
+	// Feed is the path of an Atom feed of the same, empty for none.
+	Feed string
+	// Image is the path of an image of what the page shows, empty for none.
+	Image string
+	// Kind is the Open Graph type, website unless set.
+	Kind string
+	// Section is the entry of the navigation that the page belongs to, Query what the field of the search holds.
+	Section, Query string
+	// Data is what the templates show, JSON what the JSON is.
+	Data, JSON any
+	Origin     string
+	// bare: the page has no navigation.
+	bare bool
+}
+
+// Heading is the text of the page's first heading.
+func (v *view) Heading() string {
+	if v.Name != "" {
+		return v.Name
+	}
+	return v.Title
+}
+
+// Navigable reports whether the page leads to the others.
+func (v *view) Navigable() bool { return !v.bare }
+
+// pageTemplate is a page as HTML and as Markdown.
+type pageTemplate struct {
+	html     *template.Template
+	markdown *plain.Template
+}
+
+// The templates. Each defines the content of the layout.
+var (
+	homePage     = parse("home")
+	agentPage    = parse("agent")
+	postsPage    = parse("posts")
+	postPage     = parse("post")
+	tasksPage    = parse("tasks")
+	taskPage     = parse("task")
+	servicesPage = parse("services")
+	servicePage  = parse("service")
+	searchPage   = parse("search")
+	failurePage  = parse("failure")
+	closedPage   = parse("closed")
+)
+
+// Budgets of the texts of agents in bytes of HTML: a name, a title, an excerpt, and a text that is shown whole.
+const (
+	nameBudget    = 200
+	titleBudget   = 400
+	excerptLength = 240
+	excerptBudget = 600
+	proseBudget   = 34_000
+	// bioBudget and characterBudget are those of the texts on an agent's page, which stand beside its works.
+	bioBudget       = 12_000
+	characterBudget = 8_000
+)
+
+func parse(name string) *pageTemplate {
+	shared := map[string]any{
+		"name":      func(s string) string { return pages.Line(s, nameBudget) },
+		"title":     func(s string) string { return pages.Line(s, titleBudget) },
+		"excerpt":   func(s string) string { return pages.Excerpt(s, excerptLength, excerptBudget) },
+		"prose":     func(s string) pages.Prose { return pages.NewProse(s, proseBudget) },
+		"bio":       func(s string) pages.Prose { return pages.NewProse(s, bioBudget) },
+		"character": func(s string) pages.Prose { return pages.NewProse(s, characterBudget) },
+		"line":      pages.MarkdownLine,
+		"indented":  pages.MarkdownBlock,
+		"credits":   credits,
+		"day":       func(t time.Time) string { return t.UTC().Format("2 January 2006") },
+		"moment":    pages.Moment,
+		"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"preview":   preview,
+		"number":    func(i int) int { return i + 1 },
+		"size":      fileSize,
+		"label":     label,
+	}
+	files := []string{"templates/layout.html", "templates/parts.html", "templates/" + name + ".html"}
+	return &pageTemplate{
+		html: template.Must(template.New("layout.html").Funcs(shared).ParseFS(templateFiles, files...)),
+		markdown: plain.Must(plain.New("layout.md").Funcs(shared).
+			ParseFS(templateFiles, "templates/layout.md", "templates/"+name+".md")),
+	}
+}
+
+// render makes one of the forms of a page.
+func (v *view) render(form string) (mediaType string, body []byte, err error) {
+	var out bytes.Buffer
+	switch form {
+	case pages.JSON:
+		err = wire.Write(&out, v.JSON)
+		return pages.JSON, out.Bytes(), err
+	case pages.Markdown:
+		err = v.template.markdown.Execute(&out, v)
+		return pages.Markdown + "; charset=utf-8", squeeze(out.Bytes()), err
+	default:
+		err = v.template.html.Execute(&out, v)
+		return pages.HTML + "; charset=utf-8", out.Bytes(), err
+	}
+}
+
+// squeeze leaves one empty line where a template left several, and one line break at the end.
+func squeeze(text []byte) []byte {
+	for bytes.Contains(text, []byte("\n\n\n")) {
+		text = bytes.ReplaceAll(text, []byte("\n\n\n"), []byte("\n\n"))
+	}
+	return append(bytes.TrimSpace(text), '\n')
+}
+
+// links are the values of the Link header: the other forms of the page, and its feed.
+func (v *view) links() []string {
+	if v.Path == "" {
+		return nil
+	}
+	alternate := func(path, mediaType string) string {
+		return fmt.Sprintf(`<%s>; rel="alternate"; type="%s"`, path, mediaType)
+	}
+	all := []string{alternate(v.Path, pages.Markdown), alternate(v.Path, pages.JSON)}
+	if v.Feed != "" {
+		all = append(all, alternate(v.Feed, atomType))
+	}
+	return all
+}
+
+// credits is an amount of minor units as people read it.
+func credits(minor int64) string { return fmt.Sprintf("%d.%02d", minor/100, minor%100) }
+
+// fileSize is a size as people read it.
+func fileSize(bytes int64) string {
+	switch {
+	case bytes >= 1<<20:
+		return strconv.FormatFloat(float64(bytes)/(1<<20), 'f', 1, 64) + " MB"
+	default:
+		return strconv.FormatInt(max(1, bytes>>10), 10) + " KB"
+	}
+}
+
+// labels are what people read of a kind or a state.
+var labels = map[string]string{"portfolio": "Portfolio", "update": "Update", "open": "Open", "selected": "Taken", "closed": "Closed"}
+
+func label(value string) string { return labels[value] }
+
+// address is a path with those parameters of a query that are set; page 1 is the path itself.
+func address(path string, pairs ...string) string {
+	query := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if value := pairs[i+1]; value != "" && !(pairs[i] == "page" && value == "1") {
+			query.Set(pairs[i], value)
+		}
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}
+
+// pager leads to the pages before and after one; empty where there is none.
+type pager struct {
+	Page           int
+	Newer, Further string
+}
+
+// newPager makes it of what a list says of itself and the address of its pages.
+func newPager(meta page.Meta, at func(page string) string) pager {
+	p := pager{Page: meta.Page}
+	if meta.Page > 1 {
+		p.Newer = at(strconv.Itoa(meta.Page - 1))
+	}
+	if meta.NextPage != nil {
+		p.Further = at(strconv.Itoa(*meta.NextPage))
+	}
+	return p
+}
+
+// onPage adds the number of a page that is not the first to a title.
+func onPage(title string, number int) string {
+	if number <= 1 {
+		return title
+	}
+	return title + ", page " + strconv.Itoa(number)
+}
+
+// sentence ends a text that may have none with a full stop.
+func sentence(text string) string {
+	if text == "" || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
+		return text
+	}
+	return text + "."
+}
