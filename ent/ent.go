@@ -30,6 +30,8 @@ import (
 	"stoa/ent/setting"
 	"stoa/ent/task"
 	"stoa/ent/token"
+	"stoa/ent/webhook"
+	"stoa/ent/webhookdelivery"
 	"sync"
 
 	"entgo.io/ent"
@@ -95,29 +97,31 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			account.Table:      account.ValidColumn,
-			attachment.Table:   attachment.ValidColumn,
-			auditentry.Table:   auditentry.ValidColumn,
-			bot.Table:          bot.ValidColumn,
-			contact.Table:      contact.ValidColumn,
-			document.Table:     document.ValidColumn,
-			event.Table:        event.ValidColumn,
-			feedback.Table:     feedback.ValidColumn,
-			invitation.Table:   invitation.ValidColumn,
-			ledgerentry.Table:  ledgerentry.ValidColumn,
-			mail.Table:         mail.ValidColumn,
-			message.Table:      message.ValidColumn,
-			messageguard.Table: messageguard.ValidColumn,
-			operation.Table:    operation.ValidColumn,
-			order.Table:        order.ValidColumn,
-			orderevent.Table:   orderevent.ValidColumn,
-			post.Table:         post.ValidColumn,
-			response.Table:     response.ValidColumn,
-			reward.Table:       reward.ValidColumn,
-			service.Table:      service.ValidColumn,
-			setting.Table:      setting.ValidColumn,
-			task.Table:         task.ValidColumn,
-			token.Table:        token.ValidColumn,
+			account.Table:         account.ValidColumn,
+			attachment.Table:      attachment.ValidColumn,
+			auditentry.Table:      auditentry.ValidColumn,
+			bot.Table:             bot.ValidColumn,
+			contact.Table:         contact.ValidColumn,
+			document.Table:        document.ValidColumn,
+			event.Table:           event.ValidColumn,
+			feedback.Table:        feedback.ValidColumn,
+			invitation.Table:      invitation.ValidColumn,
+			ledgerentry.Table:     ledgerentry.ValidColumn,
+			mail.Table:            mail.ValidColumn,
+			message.Table:         message.ValidColumn,
+			messageguard.Table:    messageguard.ValidColumn,
+			operation.Table:       operation.ValidColumn,
+			order.Table:           order.ValidColumn,
+			orderevent.Table:      orderevent.ValidColumn,
+			post.Table:            post.ValidColumn,
+			response.Table:        response.ValidColumn,
+			reward.Table:          reward.ValidColumn,
+			service.Table:         service.ValidColumn,
+			setting.Table:         setting.ValidColumn,
+			task.Table:            task.ValidColumn,
+			token.Table:           token.ValidColumn,
+			webhook.Table:         webhook.ValidColumn,
+			webhookdelivery.Table: webhookdelivery.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

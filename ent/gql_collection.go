@@ -22,6 +22,8 @@ import (
 	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
+	"stoa/ent/webhook"
+	"stoa/ent/webhookdelivery"
 
 	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
@@ -2673,6 +2675,326 @@ func newTaskPaginateArgs(rv map[string]any) *taskPaginateArgs {
 	}
 	if v, ok := rv[whereField].(*TaskWhereInput); ok {
 		args.opts = append(args.opts, WithTaskFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *WebhookQuery) CollectFields(ctx context.Context, satisfies ...string) (*WebhookQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *WebhookQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(webhook.Columns))
+		selectedFields = []string{webhook.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "bot":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withBot = query
+			if _, ok := fieldSeen[webhook.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldBotID)
+				fieldSeen[webhook.FieldBotID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[webhook.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldCreatedAt)
+				fieldSeen[webhook.FieldCreatedAt] = struct{}{}
+			}
+		case "updatedAt":
+			if _, ok := fieldSeen[webhook.FieldUpdatedAt]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldUpdatedAt)
+				fieldSeen[webhook.FieldUpdatedAt] = struct{}{}
+			}
+		case "botID":
+			if _, ok := fieldSeen[webhook.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldBotID)
+				fieldSeen[webhook.FieldBotID] = struct{}{}
+			}
+		case "host":
+			if _, ok := fieldSeen[webhook.FieldHost]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldHost)
+				fieldSeen[webhook.FieldHost] = struct{}{}
+			}
+		case "kinds":
+			if _, ok := fieldSeen[webhook.FieldKinds]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldKinds)
+				fieldSeen[webhook.FieldKinds] = struct{}{}
+			}
+		case "signing":
+			if _, ok := fieldSeen[webhook.FieldSigning]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldSigning)
+				fieldSeen[webhook.FieldSigning] = struct{}{}
+			}
+		case "state":
+			if _, ok := fieldSeen[webhook.FieldState]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldState)
+				fieldSeen[webhook.FieldState] = struct{}{}
+			}
+		case "rotatedAt":
+			if _, ok := fieldSeen[webhook.FieldRotatedAt]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldRotatedAt)
+				fieldSeen[webhook.FieldRotatedAt] = struct{}{}
+			}
+		case "lastSuccessAt":
+			if _, ok := fieldSeen[webhook.FieldLastSuccessAt]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldLastSuccessAt)
+				fieldSeen[webhook.FieldLastSuccessAt] = struct{}{}
+			}
+		case "lastFailureAt":
+			if _, ok := fieldSeen[webhook.FieldLastFailureAt]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldLastFailureAt)
+				fieldSeen[webhook.FieldLastFailureAt] = struct{}{}
+			}
+		case "lastFailureStatus":
+			if _, ok := fieldSeen[webhook.FieldLastFailureStatus]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldLastFailureStatus)
+				fieldSeen[webhook.FieldLastFailureStatus] = struct{}{}
+			}
+		case "lastFailureError":
+			if _, ok := fieldSeen[webhook.FieldLastFailureError]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldLastFailureError)
+				fieldSeen[webhook.FieldLastFailureError] = struct{}{}
+			}
+		case "prompt":
+			if _, ok := fieldSeen[webhook.FieldPrompt]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldPrompt)
+				fieldSeen[webhook.FieldPrompt] = struct{}{}
+			}
+		case "notBefore":
+			if _, ok := fieldSeen[webhook.FieldNotBefore]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldNotBefore)
+				fieldSeen[webhook.FieldNotBefore] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type webhookPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []WebhookPaginateOption
+}
+
+func newWebhookPaginateArgs(rv map[string]any) *webhookPaginateArgs {
+	args := &webhookPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*WebhookOrder:
+			args.opts = append(args.opts, WithWebhookOrder(v))
+		case []any:
+			var orders []*WebhookOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &WebhookOrder{Field: &WebhookOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithWebhookOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*WebhookWhereInput); ok {
+		args.opts = append(args.opts, WithWebhookFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *WebhookDeliveryQuery) CollectFields(ctx context.Context, satisfies ...string) (*WebhookDeliveryQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *WebhookDeliveryQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(webhookdelivery.Columns))
+		selectedFields = []string{webhookdelivery.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "webhook":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&WebhookClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, webhookImplementors)...); err != nil {
+				return err
+			}
+			_q.withWebhook = query
+			if _, ok := fieldSeen[webhookdelivery.FieldWebhookID]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldWebhookID)
+				fieldSeen[webhookdelivery.FieldWebhookID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[webhookdelivery.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldCreatedAt)
+				fieldSeen[webhookdelivery.FieldCreatedAt] = struct{}{}
+			}
+		case "webhookID":
+			if _, ok := fieldSeen[webhookdelivery.FieldWebhookID]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldWebhookID)
+				fieldSeen[webhookdelivery.FieldWebhookID] = struct{}{}
+			}
+		case "eventID":
+			if _, ok := fieldSeen[webhookdelivery.FieldEventID]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldEventID)
+				fieldSeen[webhookdelivery.FieldEventID] = struct{}{}
+			}
+		case "kind":
+			if _, ok := fieldSeen[webhookdelivery.FieldKind]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldKind)
+				fieldSeen[webhookdelivery.FieldKind] = struct{}{}
+			}
+		case "attempt":
+			if _, ok := fieldSeen[webhookdelivery.FieldAttempt]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldAttempt)
+				fieldSeen[webhookdelivery.FieldAttempt] = struct{}{}
+			}
+		case "status":
+			if _, ok := fieldSeen[webhookdelivery.FieldStatus]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldStatus)
+				fieldSeen[webhookdelivery.FieldStatus] = struct{}{}
+			}
+		case "error":
+			if _, ok := fieldSeen[webhookdelivery.FieldError]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldError)
+				fieldSeen[webhookdelivery.FieldError] = struct{}{}
+			}
+		case "nextAttemptAt":
+			if _, ok := fieldSeen[webhookdelivery.FieldNextAttemptAt]; !ok {
+				selectedFields = append(selectedFields, webhookdelivery.FieldNextAttemptAt)
+				fieldSeen[webhookdelivery.FieldNextAttemptAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type webhookdeliveryPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []WebhookDeliveryPaginateOption
+}
+
+func newWebhookDeliveryPaginateArgs(rv map[string]any) *webhookdeliveryPaginateArgs {
+	args := &webhookdeliveryPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*WebhookDeliveryOrder:
+			args.opts = append(args.opts, WithWebhookDeliveryOrder(v))
+		case []any:
+			var orders []*WebhookDeliveryOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &WebhookDeliveryOrder{Field: &WebhookDeliveryOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithWebhookDeliveryOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*WebhookDeliveryWhereInput); ok {
+		args.opts = append(args.opts, WithWebhookDeliveryFilter(v.Filter))
 	}
 	return args
 }

@@ -117,3 +117,19 @@ func (_m *Task) Customer(ctx context.Context) (*Bot, error) {
 	}
 	return result, err
 }
+
+func (_m *Webhook) Bot(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.BotOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryBot().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *WebhookDelivery) Webhook(ctx context.Context) (*Webhook, error) {
+	result, err := _m.Edges.WebhookOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryWebhook().Only(ctx)
+	}
+	return result, err
+}

@@ -23,6 +23,8 @@ import (
 	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
+	"stoa/ent/webhook"
+	"stoa/ent/webhookdelivery"
 
 	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
@@ -124,6 +126,16 @@ var taskImplementors = []string{"Task", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*Task) IsNode() {}
+
+var webhookImplementors = []string{"Webhook", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Webhook) IsNode() {}
+
+var webhookdeliveryImplementors = []string{"WebhookDelivery", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*WebhookDelivery) IsNode() {}
 
 var errNodeInvalidID = &NotFoundError{"node"}
 
@@ -341,6 +353,24 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			Where(task.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, taskImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case webhook.Table:
+		query := c.Webhook.Query().
+			Where(webhook.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, webhookImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case webhookdelivery.Table:
+		query := c.WebhookDelivery.Query().
+			Where(webhookdelivery.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, webhookdeliveryImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -694,6 +724,38 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 		query := c.Task.Query().
 			Where(task.IDIn(ids...))
 		query, err := query.CollectFields(ctx, taskImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case webhook.Table:
+		query := c.Webhook.Query().
+			Where(webhook.IDIn(ids...))
+		query, err := query.CollectFields(ctx, webhookImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case webhookdelivery.Table:
+		query := c.WebhookDelivery.Query().
+			Where(webhookdelivery.IDIn(ids...))
+		query, err := query.CollectFields(ctx, webhookdeliveryImplementors...)
 		if err != nil {
 			return nil, err
 		}

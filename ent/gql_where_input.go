@@ -24,6 +24,8 @@ import (
 	"stoa/ent/reward"
 	"stoa/ent/service"
 	"stoa/ent/task"
+	"stoa/ent/webhook"
+	"stoa/ent/webhookdelivery"
 	"time"
 
 	"github.com/google/uuid"
@@ -8540,5 +8542,1059 @@ func (i *TaskWhereInput) P() (predicate.Task, error) {
 		return predicates[0], nil
 	default:
 		return task.And(predicates...), nil
+	}
+}
+
+// WebhookWhereInput represents a where input for filtering Webhook queries.
+type WebhookWhereInput struct {
+	Predicates []predicate.Webhook  `json:"-"`
+	Not        *WebhookWhereInput   `json:"not,omitempty"`
+	Or         []*WebhookWhereInput `json:"or,omitempty"`
+	And        []*WebhookWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "updated_at" field predicates.
+	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
+	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
+	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
+	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
+	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
+	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
+	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
+	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+
+	// "bot_id" field predicates.
+	BotID      *uuid.UUID  `json:"botID,omitempty"`
+	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
+	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
+	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+
+	// "host" field predicates.
+	Host             *string  `json:"host,omitempty"`
+	HostNEQ          *string  `json:"hostNEQ,omitempty"`
+	HostIn           []string `json:"hostIn,omitempty"`
+	HostNotIn        []string `json:"hostNotIn,omitempty"`
+	HostGT           *string  `json:"hostGT,omitempty"`
+	HostGTE          *string  `json:"hostGTE,omitempty"`
+	HostLT           *string  `json:"hostLT,omitempty"`
+	HostLTE          *string  `json:"hostLTE,omitempty"`
+	HostContains     *string  `json:"hostContains,omitempty"`
+	HostHasPrefix    *string  `json:"hostHasPrefix,omitempty"`
+	HostHasSuffix    *string  `json:"hostHasSuffix,omitempty"`
+	HostEqualFold    *string  `json:"hostEqualFold,omitempty"`
+	HostContainsFold *string  `json:"hostContainsFold,omitempty"`
+
+	// "signing" field predicates.
+	Signing      *webhook.Signing  `json:"signing,omitempty"`
+	SigningNEQ   *webhook.Signing  `json:"signingNEQ,omitempty"`
+	SigningIn    []webhook.Signing `json:"signingIn,omitempty"`
+	SigningNotIn []webhook.Signing `json:"signingNotIn,omitempty"`
+
+	// "state" field predicates.
+	State      *webhook.State  `json:"state,omitempty"`
+	StateNEQ   *webhook.State  `json:"stateNEQ,omitempty"`
+	StateIn    []webhook.State `json:"stateIn,omitempty"`
+	StateNotIn []webhook.State `json:"stateNotIn,omitempty"`
+
+	// "rotated_at" field predicates.
+	RotatedAt       *time.Time  `json:"rotatedAt,omitempty"`
+	RotatedAtNEQ    *time.Time  `json:"rotatedAtNEQ,omitempty"`
+	RotatedAtIn     []time.Time `json:"rotatedAtIn,omitempty"`
+	RotatedAtNotIn  []time.Time `json:"rotatedAtNotIn,omitempty"`
+	RotatedAtGT     *time.Time  `json:"rotatedAtGT,omitempty"`
+	RotatedAtGTE    *time.Time  `json:"rotatedAtGTE,omitempty"`
+	RotatedAtLT     *time.Time  `json:"rotatedAtLT,omitempty"`
+	RotatedAtLTE    *time.Time  `json:"rotatedAtLTE,omitempty"`
+	RotatedAtIsNil  bool        `json:"rotatedAtIsNil,omitempty"`
+	RotatedAtNotNil bool        `json:"rotatedAtNotNil,omitempty"`
+
+	// "last_success_at" field predicates.
+	LastSuccessAt       *time.Time  `json:"lastSuccessAt,omitempty"`
+	LastSuccessAtNEQ    *time.Time  `json:"lastSuccessAtNEQ,omitempty"`
+	LastSuccessAtIn     []time.Time `json:"lastSuccessAtIn,omitempty"`
+	LastSuccessAtNotIn  []time.Time `json:"lastSuccessAtNotIn,omitempty"`
+	LastSuccessAtGT     *time.Time  `json:"lastSuccessAtGT,omitempty"`
+	LastSuccessAtGTE    *time.Time  `json:"lastSuccessAtGTE,omitempty"`
+	LastSuccessAtLT     *time.Time  `json:"lastSuccessAtLT,omitempty"`
+	LastSuccessAtLTE    *time.Time  `json:"lastSuccessAtLTE,omitempty"`
+	LastSuccessAtIsNil  bool        `json:"lastSuccessAtIsNil,omitempty"`
+	LastSuccessAtNotNil bool        `json:"lastSuccessAtNotNil,omitempty"`
+
+	// "last_failure_at" field predicates.
+	LastFailureAt       *time.Time  `json:"lastFailureAt,omitempty"`
+	LastFailureAtNEQ    *time.Time  `json:"lastFailureAtNEQ,omitempty"`
+	LastFailureAtIn     []time.Time `json:"lastFailureAtIn,omitempty"`
+	LastFailureAtNotIn  []time.Time `json:"lastFailureAtNotIn,omitempty"`
+	LastFailureAtGT     *time.Time  `json:"lastFailureAtGT,omitempty"`
+	LastFailureAtGTE    *time.Time  `json:"lastFailureAtGTE,omitempty"`
+	LastFailureAtLT     *time.Time  `json:"lastFailureAtLT,omitempty"`
+	LastFailureAtLTE    *time.Time  `json:"lastFailureAtLTE,omitempty"`
+	LastFailureAtIsNil  bool        `json:"lastFailureAtIsNil,omitempty"`
+	LastFailureAtNotNil bool        `json:"lastFailureAtNotNil,omitempty"`
+
+	// "last_failure_status" field predicates.
+	LastFailureStatus       *int  `json:"lastFailureStatus,omitempty"`
+	LastFailureStatusNEQ    *int  `json:"lastFailureStatusNEQ,omitempty"`
+	LastFailureStatusIn     []int `json:"lastFailureStatusIn,omitempty"`
+	LastFailureStatusNotIn  []int `json:"lastFailureStatusNotIn,omitempty"`
+	LastFailureStatusGT     *int  `json:"lastFailureStatusGT,omitempty"`
+	LastFailureStatusGTE    *int  `json:"lastFailureStatusGTE,omitempty"`
+	LastFailureStatusLT     *int  `json:"lastFailureStatusLT,omitempty"`
+	LastFailureStatusLTE    *int  `json:"lastFailureStatusLTE,omitempty"`
+	LastFailureStatusIsNil  bool  `json:"lastFailureStatusIsNil,omitempty"`
+	LastFailureStatusNotNil bool  `json:"lastFailureStatusNotNil,omitempty"`
+
+	// "last_failure_error" field predicates.
+	LastFailureError             *string  `json:"lastFailureError,omitempty"`
+	LastFailureErrorNEQ          *string  `json:"lastFailureErrorNEQ,omitempty"`
+	LastFailureErrorIn           []string `json:"lastFailureErrorIn,omitempty"`
+	LastFailureErrorNotIn        []string `json:"lastFailureErrorNotIn,omitempty"`
+	LastFailureErrorGT           *string  `json:"lastFailureErrorGT,omitempty"`
+	LastFailureErrorGTE          *string  `json:"lastFailureErrorGTE,omitempty"`
+	LastFailureErrorLT           *string  `json:"lastFailureErrorLT,omitempty"`
+	LastFailureErrorLTE          *string  `json:"lastFailureErrorLTE,omitempty"`
+	LastFailureErrorContains     *string  `json:"lastFailureErrorContains,omitempty"`
+	LastFailureErrorHasPrefix    *string  `json:"lastFailureErrorHasPrefix,omitempty"`
+	LastFailureErrorHasSuffix    *string  `json:"lastFailureErrorHasSuffix,omitempty"`
+	LastFailureErrorEqualFold    *string  `json:"lastFailureErrorEqualFold,omitempty"`
+	LastFailureErrorContainsFold *string  `json:"lastFailureErrorContainsFold,omitempty"`
+
+	// "prompt" field predicates.
+	Prompt    *bool `json:"prompt,omitempty"`
+	PromptNEQ *bool `json:"promptNEQ,omitempty"`
+
+	// "not_before" field predicates.
+	NotBefore       *time.Time  `json:"notBefore,omitempty"`
+	NotBeforeNEQ    *time.Time  `json:"notBeforeNEQ,omitempty"`
+	NotBeforeIn     []time.Time `json:"notBeforeIn,omitempty"`
+	NotBeforeNotIn  []time.Time `json:"notBeforeNotIn,omitempty"`
+	NotBeforeGT     *time.Time  `json:"notBeforeGT,omitempty"`
+	NotBeforeGTE    *time.Time  `json:"notBeforeGTE,omitempty"`
+	NotBeforeLT     *time.Time  `json:"notBeforeLT,omitempty"`
+	NotBeforeLTE    *time.Time  `json:"notBeforeLTE,omitempty"`
+	NotBeforeIsNil  bool        `json:"notBeforeIsNil,omitempty"`
+	NotBeforeNotNil bool        `json:"notBeforeNotNil,omitempty"`
+
+	// "bot" edge predicates.
+	HasBot     *bool            `json:"hasBot,omitempty"`
+	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *WebhookWhereInput) AddPredicates(predicates ...predicate.Webhook) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the WebhookWhereInput filter on the WebhookQuery builder.
+func (i *WebhookWhereInput) Filter(q *WebhookQuery) (*WebhookQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyWebhookWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyWebhookWhereInput is returned in case the WebhookWhereInput is empty.
+var ErrEmptyWebhookWhereInput = errors.New("ent: empty predicate WebhookWhereInput")
+
+// P returns a predicate for filtering webhooks.
+// An error is returned if the input is empty or invalid.
+func (i *WebhookWhereInput) P() (predicate.Webhook, error) {
+	var predicates []predicate.Webhook
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, webhook.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Webhook, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, webhook.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Webhook, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, webhook.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, webhook.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, webhook.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, webhook.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, webhook.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, webhook.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, webhook.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, webhook.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, webhook.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, webhook.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, webhook.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, webhook.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, webhook.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, webhook.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, webhook.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, webhook.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, webhook.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.UpdatedAt != nil {
+		predicates = append(predicates, webhook.UpdatedAtEQ(*i.UpdatedAt))
+	}
+	if i.UpdatedAtNEQ != nil {
+		predicates = append(predicates, webhook.UpdatedAtNEQ(*i.UpdatedAtNEQ))
+	}
+	if len(i.UpdatedAtIn) > 0 {
+		predicates = append(predicates, webhook.UpdatedAtIn(i.UpdatedAtIn...))
+	}
+	if len(i.UpdatedAtNotIn) > 0 {
+		predicates = append(predicates, webhook.UpdatedAtNotIn(i.UpdatedAtNotIn...))
+	}
+	if i.UpdatedAtGT != nil {
+		predicates = append(predicates, webhook.UpdatedAtGT(*i.UpdatedAtGT))
+	}
+	if i.UpdatedAtGTE != nil {
+		predicates = append(predicates, webhook.UpdatedAtGTE(*i.UpdatedAtGTE))
+	}
+	if i.UpdatedAtLT != nil {
+		predicates = append(predicates, webhook.UpdatedAtLT(*i.UpdatedAtLT))
+	}
+	if i.UpdatedAtLTE != nil {
+		predicates = append(predicates, webhook.UpdatedAtLTE(*i.UpdatedAtLTE))
+	}
+	if i.BotID != nil {
+		predicates = append(predicates, webhook.BotIDEQ(*i.BotID))
+	}
+	if i.BotIDNEQ != nil {
+		predicates = append(predicates, webhook.BotIDNEQ(*i.BotIDNEQ))
+	}
+	if len(i.BotIDIn) > 0 {
+		predicates = append(predicates, webhook.BotIDIn(i.BotIDIn...))
+	}
+	if len(i.BotIDNotIn) > 0 {
+		predicates = append(predicates, webhook.BotIDNotIn(i.BotIDNotIn...))
+	}
+	if i.Host != nil {
+		predicates = append(predicates, webhook.HostEQ(*i.Host))
+	}
+	if i.HostNEQ != nil {
+		predicates = append(predicates, webhook.HostNEQ(*i.HostNEQ))
+	}
+	if len(i.HostIn) > 0 {
+		predicates = append(predicates, webhook.HostIn(i.HostIn...))
+	}
+	if len(i.HostNotIn) > 0 {
+		predicates = append(predicates, webhook.HostNotIn(i.HostNotIn...))
+	}
+	if i.HostGT != nil {
+		predicates = append(predicates, webhook.HostGT(*i.HostGT))
+	}
+	if i.HostGTE != nil {
+		predicates = append(predicates, webhook.HostGTE(*i.HostGTE))
+	}
+	if i.HostLT != nil {
+		predicates = append(predicates, webhook.HostLT(*i.HostLT))
+	}
+	if i.HostLTE != nil {
+		predicates = append(predicates, webhook.HostLTE(*i.HostLTE))
+	}
+	if i.HostContains != nil {
+		predicates = append(predicates, webhook.HostContains(*i.HostContains))
+	}
+	if i.HostHasPrefix != nil {
+		predicates = append(predicates, webhook.HostHasPrefix(*i.HostHasPrefix))
+	}
+	if i.HostHasSuffix != nil {
+		predicates = append(predicates, webhook.HostHasSuffix(*i.HostHasSuffix))
+	}
+	if i.HostEqualFold != nil {
+		predicates = append(predicates, webhook.HostEqualFold(*i.HostEqualFold))
+	}
+	if i.HostContainsFold != nil {
+		predicates = append(predicates, webhook.HostContainsFold(*i.HostContainsFold))
+	}
+	if i.Signing != nil {
+		predicates = append(predicates, webhook.SigningEQ(*i.Signing))
+	}
+	if i.SigningNEQ != nil {
+		predicates = append(predicates, webhook.SigningNEQ(*i.SigningNEQ))
+	}
+	if len(i.SigningIn) > 0 {
+		predicates = append(predicates, webhook.SigningIn(i.SigningIn...))
+	}
+	if len(i.SigningNotIn) > 0 {
+		predicates = append(predicates, webhook.SigningNotIn(i.SigningNotIn...))
+	}
+	if i.State != nil {
+		predicates = append(predicates, webhook.StateEQ(*i.State))
+	}
+	if i.StateNEQ != nil {
+		predicates = append(predicates, webhook.StateNEQ(*i.StateNEQ))
+	}
+	if len(i.StateIn) > 0 {
+		predicates = append(predicates, webhook.StateIn(i.StateIn...))
+	}
+	if len(i.StateNotIn) > 0 {
+		predicates = append(predicates, webhook.StateNotIn(i.StateNotIn...))
+	}
+	if i.RotatedAt != nil {
+		predicates = append(predicates, webhook.RotatedAtEQ(*i.RotatedAt))
+	}
+	if i.RotatedAtNEQ != nil {
+		predicates = append(predicates, webhook.RotatedAtNEQ(*i.RotatedAtNEQ))
+	}
+	if len(i.RotatedAtIn) > 0 {
+		predicates = append(predicates, webhook.RotatedAtIn(i.RotatedAtIn...))
+	}
+	if len(i.RotatedAtNotIn) > 0 {
+		predicates = append(predicates, webhook.RotatedAtNotIn(i.RotatedAtNotIn...))
+	}
+	if i.RotatedAtGT != nil {
+		predicates = append(predicates, webhook.RotatedAtGT(*i.RotatedAtGT))
+	}
+	if i.RotatedAtGTE != nil {
+		predicates = append(predicates, webhook.RotatedAtGTE(*i.RotatedAtGTE))
+	}
+	if i.RotatedAtLT != nil {
+		predicates = append(predicates, webhook.RotatedAtLT(*i.RotatedAtLT))
+	}
+	if i.RotatedAtLTE != nil {
+		predicates = append(predicates, webhook.RotatedAtLTE(*i.RotatedAtLTE))
+	}
+	if i.RotatedAtIsNil {
+		predicates = append(predicates, webhook.RotatedAtIsNil())
+	}
+	if i.RotatedAtNotNil {
+		predicates = append(predicates, webhook.RotatedAtNotNil())
+	}
+	if i.LastSuccessAt != nil {
+		predicates = append(predicates, webhook.LastSuccessAtEQ(*i.LastSuccessAt))
+	}
+	if i.LastSuccessAtNEQ != nil {
+		predicates = append(predicates, webhook.LastSuccessAtNEQ(*i.LastSuccessAtNEQ))
+	}
+	if len(i.LastSuccessAtIn) > 0 {
+		predicates = append(predicates, webhook.LastSuccessAtIn(i.LastSuccessAtIn...))
+	}
+	if len(i.LastSuccessAtNotIn) > 0 {
+		predicates = append(predicates, webhook.LastSuccessAtNotIn(i.LastSuccessAtNotIn...))
+	}
+	if i.LastSuccessAtGT != nil {
+		predicates = append(predicates, webhook.LastSuccessAtGT(*i.LastSuccessAtGT))
+	}
+	if i.LastSuccessAtGTE != nil {
+		predicates = append(predicates, webhook.LastSuccessAtGTE(*i.LastSuccessAtGTE))
+	}
+	if i.LastSuccessAtLT != nil {
+		predicates = append(predicates, webhook.LastSuccessAtLT(*i.LastSuccessAtLT))
+	}
+	if i.LastSuccessAtLTE != nil {
+		predicates = append(predicates, webhook.LastSuccessAtLTE(*i.LastSuccessAtLTE))
+	}
+	if i.LastSuccessAtIsNil {
+		predicates = append(predicates, webhook.LastSuccessAtIsNil())
+	}
+	if i.LastSuccessAtNotNil {
+		predicates = append(predicates, webhook.LastSuccessAtNotNil())
+	}
+	if i.LastFailureAt != nil {
+		predicates = append(predicates, webhook.LastFailureAtEQ(*i.LastFailureAt))
+	}
+	if i.LastFailureAtNEQ != nil {
+		predicates = append(predicates, webhook.LastFailureAtNEQ(*i.LastFailureAtNEQ))
+	}
+	if len(i.LastFailureAtIn) > 0 {
+		predicates = append(predicates, webhook.LastFailureAtIn(i.LastFailureAtIn...))
+	}
+	if len(i.LastFailureAtNotIn) > 0 {
+		predicates = append(predicates, webhook.LastFailureAtNotIn(i.LastFailureAtNotIn...))
+	}
+	if i.LastFailureAtGT != nil {
+		predicates = append(predicates, webhook.LastFailureAtGT(*i.LastFailureAtGT))
+	}
+	if i.LastFailureAtGTE != nil {
+		predicates = append(predicates, webhook.LastFailureAtGTE(*i.LastFailureAtGTE))
+	}
+	if i.LastFailureAtLT != nil {
+		predicates = append(predicates, webhook.LastFailureAtLT(*i.LastFailureAtLT))
+	}
+	if i.LastFailureAtLTE != nil {
+		predicates = append(predicates, webhook.LastFailureAtLTE(*i.LastFailureAtLTE))
+	}
+	if i.LastFailureAtIsNil {
+		predicates = append(predicates, webhook.LastFailureAtIsNil())
+	}
+	if i.LastFailureAtNotNil {
+		predicates = append(predicates, webhook.LastFailureAtNotNil())
+	}
+	if i.LastFailureStatus != nil {
+		predicates = append(predicates, webhook.LastFailureStatusEQ(*i.LastFailureStatus))
+	}
+	if i.LastFailureStatusNEQ != nil {
+		predicates = append(predicates, webhook.LastFailureStatusNEQ(*i.LastFailureStatusNEQ))
+	}
+	if len(i.LastFailureStatusIn) > 0 {
+		predicates = append(predicates, webhook.LastFailureStatusIn(i.LastFailureStatusIn...))
+	}
+	if len(i.LastFailureStatusNotIn) > 0 {
+		predicates = append(predicates, webhook.LastFailureStatusNotIn(i.LastFailureStatusNotIn...))
+	}
+	if i.LastFailureStatusGT != nil {
+		predicates = append(predicates, webhook.LastFailureStatusGT(*i.LastFailureStatusGT))
+	}
+	if i.LastFailureStatusGTE != nil {
+		predicates = append(predicates, webhook.LastFailureStatusGTE(*i.LastFailureStatusGTE))
+	}
+	if i.LastFailureStatusLT != nil {
+		predicates = append(predicates, webhook.LastFailureStatusLT(*i.LastFailureStatusLT))
+	}
+	if i.LastFailureStatusLTE != nil {
+		predicates = append(predicates, webhook.LastFailureStatusLTE(*i.LastFailureStatusLTE))
+	}
+	if i.LastFailureStatusIsNil {
+		predicates = append(predicates, webhook.LastFailureStatusIsNil())
+	}
+	if i.LastFailureStatusNotNil {
+		predicates = append(predicates, webhook.LastFailureStatusNotNil())
+	}
+	if i.LastFailureError != nil {
+		predicates = append(predicates, webhook.LastFailureErrorEQ(*i.LastFailureError))
+	}
+	if i.LastFailureErrorNEQ != nil {
+		predicates = append(predicates, webhook.LastFailureErrorNEQ(*i.LastFailureErrorNEQ))
+	}
+	if len(i.LastFailureErrorIn) > 0 {
+		predicates = append(predicates, webhook.LastFailureErrorIn(i.LastFailureErrorIn...))
+	}
+	if len(i.LastFailureErrorNotIn) > 0 {
+		predicates = append(predicates, webhook.LastFailureErrorNotIn(i.LastFailureErrorNotIn...))
+	}
+	if i.LastFailureErrorGT != nil {
+		predicates = append(predicates, webhook.LastFailureErrorGT(*i.LastFailureErrorGT))
+	}
+	if i.LastFailureErrorGTE != nil {
+		predicates = append(predicates, webhook.LastFailureErrorGTE(*i.LastFailureErrorGTE))
+	}
+	if i.LastFailureErrorLT != nil {
+		predicates = append(predicates, webhook.LastFailureErrorLT(*i.LastFailureErrorLT))
+	}
+	if i.LastFailureErrorLTE != nil {
+		predicates = append(predicates, webhook.LastFailureErrorLTE(*i.LastFailureErrorLTE))
+	}
+	if i.LastFailureErrorContains != nil {
+		predicates = append(predicates, webhook.LastFailureErrorContains(*i.LastFailureErrorContains))
+	}
+	if i.LastFailureErrorHasPrefix != nil {
+		predicates = append(predicates, webhook.LastFailureErrorHasPrefix(*i.LastFailureErrorHasPrefix))
+	}
+	if i.LastFailureErrorHasSuffix != nil {
+		predicates = append(predicates, webhook.LastFailureErrorHasSuffix(*i.LastFailureErrorHasSuffix))
+	}
+	if i.LastFailureErrorEqualFold != nil {
+		predicates = append(predicates, webhook.LastFailureErrorEqualFold(*i.LastFailureErrorEqualFold))
+	}
+	if i.LastFailureErrorContainsFold != nil {
+		predicates = append(predicates, webhook.LastFailureErrorContainsFold(*i.LastFailureErrorContainsFold))
+	}
+	if i.Prompt != nil {
+		predicates = append(predicates, webhook.PromptEQ(*i.Prompt))
+	}
+	if i.PromptNEQ != nil {
+		predicates = append(predicates, webhook.PromptNEQ(*i.PromptNEQ))
+	}
+	if i.NotBefore != nil {
+		predicates = append(predicates, webhook.NotBeforeEQ(*i.NotBefore))
+	}
+	if i.NotBeforeNEQ != nil {
+		predicates = append(predicates, webhook.NotBeforeNEQ(*i.NotBeforeNEQ))
+	}
+	if len(i.NotBeforeIn) > 0 {
+		predicates = append(predicates, webhook.NotBeforeIn(i.NotBeforeIn...))
+	}
+	if len(i.NotBeforeNotIn) > 0 {
+		predicates = append(predicates, webhook.NotBeforeNotIn(i.NotBeforeNotIn...))
+	}
+	if i.NotBeforeGT != nil {
+		predicates = append(predicates, webhook.NotBeforeGT(*i.NotBeforeGT))
+	}
+	if i.NotBeforeGTE != nil {
+		predicates = append(predicates, webhook.NotBeforeGTE(*i.NotBeforeGTE))
+	}
+	if i.NotBeforeLT != nil {
+		predicates = append(predicates, webhook.NotBeforeLT(*i.NotBeforeLT))
+	}
+	if i.NotBeforeLTE != nil {
+		predicates = append(predicates, webhook.NotBeforeLTE(*i.NotBeforeLTE))
+	}
+	if i.NotBeforeIsNil {
+		predicates = append(predicates, webhook.NotBeforeIsNil())
+	}
+	if i.NotBeforeNotNil {
+		predicates = append(predicates, webhook.NotBeforeNotNil())
+	}
+
+	if i.HasBot != nil {
+		p := webhook.HasBot()
+		if !*i.HasBot {
+			p = webhook.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasBotWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasBotWith))
+		for _, w := range i.HasBotWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasBotWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, webhook.HasBotWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyWebhookWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return webhook.And(predicates...), nil
+	}
+}
+
+// WebhookDeliveryWhereInput represents a where input for filtering WebhookDelivery queries.
+type WebhookDeliveryWhereInput struct {
+	Predicates []predicate.WebhookDelivery  `json:"-"`
+	Not        *WebhookDeliveryWhereInput   `json:"not,omitempty"`
+	Or         []*WebhookDeliveryWhereInput `json:"or,omitempty"`
+	And        []*WebhookDeliveryWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "webhook_id" field predicates.
+	WebhookID      *uuid.UUID  `json:"webhookID,omitempty"`
+	WebhookIDNEQ   *uuid.UUID  `json:"webhookIDNEQ,omitempty"`
+	WebhookIDIn    []uuid.UUID `json:"webhookIDIn,omitempty"`
+	WebhookIDNotIn []uuid.UUID `json:"webhookIDNotIn,omitempty"`
+
+	// "event_id" field predicates.
+	EventID      *uuid.UUID  `json:"eventID,omitempty"`
+	EventIDNEQ   *uuid.UUID  `json:"eventIDNEQ,omitempty"`
+	EventIDIn    []uuid.UUID `json:"eventIDIn,omitempty"`
+	EventIDNotIn []uuid.UUID `json:"eventIDNotIn,omitempty"`
+	EventIDGT    *uuid.UUID  `json:"eventIDGT,omitempty"`
+	EventIDGTE   *uuid.UUID  `json:"eventIDGTE,omitempty"`
+	EventIDLT    *uuid.UUID  `json:"eventIDLT,omitempty"`
+	EventIDLTE   *uuid.UUID  `json:"eventIDLTE,omitempty"`
+
+	// "kind" field predicates.
+	Kind             *string  `json:"kind,omitempty"`
+	KindNEQ          *string  `json:"kindNEQ,omitempty"`
+	KindIn           []string `json:"kindIn,omitempty"`
+	KindNotIn        []string `json:"kindNotIn,omitempty"`
+	KindGT           *string  `json:"kindGT,omitempty"`
+	KindGTE          *string  `json:"kindGTE,omitempty"`
+	KindLT           *string  `json:"kindLT,omitempty"`
+	KindLTE          *string  `json:"kindLTE,omitempty"`
+	KindContains     *string  `json:"kindContains,omitempty"`
+	KindHasPrefix    *string  `json:"kindHasPrefix,omitempty"`
+	KindHasSuffix    *string  `json:"kindHasSuffix,omitempty"`
+	KindEqualFold    *string  `json:"kindEqualFold,omitempty"`
+	KindContainsFold *string  `json:"kindContainsFold,omitempty"`
+
+	// "attempt" field predicates.
+	Attempt      *int  `json:"attempt,omitempty"`
+	AttemptNEQ   *int  `json:"attemptNEQ,omitempty"`
+	AttemptIn    []int `json:"attemptIn,omitempty"`
+	AttemptNotIn []int `json:"attemptNotIn,omitempty"`
+	AttemptGT    *int  `json:"attemptGT,omitempty"`
+	AttemptGTE   *int  `json:"attemptGTE,omitempty"`
+	AttemptLT    *int  `json:"attemptLT,omitempty"`
+	AttemptLTE   *int  `json:"attemptLTE,omitempty"`
+
+	// "status" field predicates.
+	Status       *int  `json:"status,omitempty"`
+	StatusNEQ    *int  `json:"statusNEQ,omitempty"`
+	StatusIn     []int `json:"statusIn,omitempty"`
+	StatusNotIn  []int `json:"statusNotIn,omitempty"`
+	StatusGT     *int  `json:"statusGT,omitempty"`
+	StatusGTE    *int  `json:"statusGTE,omitempty"`
+	StatusLT     *int  `json:"statusLT,omitempty"`
+	StatusLTE    *int  `json:"statusLTE,omitempty"`
+	StatusIsNil  bool  `json:"statusIsNil,omitempty"`
+	StatusNotNil bool  `json:"statusNotNil,omitempty"`
+
+	// "error" field predicates.
+	Error             *string  `json:"error,omitempty"`
+	ErrorNEQ          *string  `json:"errorNEQ,omitempty"`
+	ErrorIn           []string `json:"errorIn,omitempty"`
+	ErrorNotIn        []string `json:"errorNotIn,omitempty"`
+	ErrorGT           *string  `json:"errorGT,omitempty"`
+	ErrorGTE          *string  `json:"errorGTE,omitempty"`
+	ErrorLT           *string  `json:"errorLT,omitempty"`
+	ErrorLTE          *string  `json:"errorLTE,omitempty"`
+	ErrorContains     *string  `json:"errorContains,omitempty"`
+	ErrorHasPrefix    *string  `json:"errorHasPrefix,omitempty"`
+	ErrorHasSuffix    *string  `json:"errorHasSuffix,omitempty"`
+	ErrorEqualFold    *string  `json:"errorEqualFold,omitempty"`
+	ErrorContainsFold *string  `json:"errorContainsFold,omitempty"`
+
+	// "next_attempt_at" field predicates.
+	NextAttemptAt       *time.Time  `json:"nextAttemptAt,omitempty"`
+	NextAttemptAtNEQ    *time.Time  `json:"nextAttemptAtNEQ,omitempty"`
+	NextAttemptAtIn     []time.Time `json:"nextAttemptAtIn,omitempty"`
+	NextAttemptAtNotIn  []time.Time `json:"nextAttemptAtNotIn,omitempty"`
+	NextAttemptAtGT     *time.Time  `json:"nextAttemptAtGT,omitempty"`
+	NextAttemptAtGTE    *time.Time  `json:"nextAttemptAtGTE,omitempty"`
+	NextAttemptAtLT     *time.Time  `json:"nextAttemptAtLT,omitempty"`
+	NextAttemptAtLTE    *time.Time  `json:"nextAttemptAtLTE,omitempty"`
+	NextAttemptAtIsNil  bool        `json:"nextAttemptAtIsNil,omitempty"`
+	NextAttemptAtNotNil bool        `json:"nextAttemptAtNotNil,omitempty"`
+
+	// "webhook" edge predicates.
+	HasWebhook     *bool                `json:"hasWebhook,omitempty"`
+	HasWebhookWith []*WebhookWhereInput `json:"hasWebhookWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *WebhookDeliveryWhereInput) AddPredicates(predicates ...predicate.WebhookDelivery) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the WebhookDeliveryWhereInput filter on the WebhookDeliveryQuery builder.
+func (i *WebhookDeliveryWhereInput) Filter(q *WebhookDeliveryQuery) (*WebhookDeliveryQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyWebhookDeliveryWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyWebhookDeliveryWhereInput is returned in case the WebhookDeliveryWhereInput is empty.
+var ErrEmptyWebhookDeliveryWhereInput = errors.New("ent: empty predicate WebhookDeliveryWhereInput")
+
+// P returns a predicate for filtering webhookdeliveries.
+// An error is returned if the input is empty or invalid.
+func (i *WebhookDeliveryWhereInput) P() (predicate.WebhookDelivery, error) {
+	var predicates []predicate.WebhookDelivery
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, webhookdelivery.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.WebhookDelivery, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, webhookdelivery.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.WebhookDelivery, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, webhookdelivery.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, webhookdelivery.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, webhookdelivery.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, webhookdelivery.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, webhookdelivery.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, webhookdelivery.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, webhookdelivery.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, webhookdelivery.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, webhookdelivery.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, webhookdelivery.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, webhookdelivery.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, webhookdelivery.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, webhookdelivery.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, webhookdelivery.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, webhookdelivery.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.WebhookID != nil {
+		predicates = append(predicates, webhookdelivery.WebhookIDEQ(*i.WebhookID))
+	}
+	if i.WebhookIDNEQ != nil {
+		predicates = append(predicates, webhookdelivery.WebhookIDNEQ(*i.WebhookIDNEQ))
+	}
+	if len(i.WebhookIDIn) > 0 {
+		predicates = append(predicates, webhookdelivery.WebhookIDIn(i.WebhookIDIn...))
+	}
+	if len(i.WebhookIDNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.WebhookIDNotIn(i.WebhookIDNotIn...))
+	}
+	if i.EventID != nil {
+		predicates = append(predicates, webhookdelivery.EventIDEQ(*i.EventID))
+	}
+	if i.EventIDNEQ != nil {
+		predicates = append(predicates, webhookdelivery.EventIDNEQ(*i.EventIDNEQ))
+	}
+	if len(i.EventIDIn) > 0 {
+		predicates = append(predicates, webhookdelivery.EventIDIn(i.EventIDIn...))
+	}
+	if len(i.EventIDNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.EventIDNotIn(i.EventIDNotIn...))
+	}
+	if i.EventIDGT != nil {
+		predicates = append(predicates, webhookdelivery.EventIDGT(*i.EventIDGT))
+	}
+	if i.EventIDGTE != nil {
+		predicates = append(predicates, webhookdelivery.EventIDGTE(*i.EventIDGTE))
+	}
+	if i.EventIDLT != nil {
+		predicates = append(predicates, webhookdelivery.EventIDLT(*i.EventIDLT))
+	}
+	if i.EventIDLTE != nil {
+		predicates = append(predicates, webhookdelivery.EventIDLTE(*i.EventIDLTE))
+	}
+	if i.Kind != nil {
+		predicates = append(predicates, webhookdelivery.KindEQ(*i.Kind))
+	}
+	if i.KindNEQ != nil {
+		predicates = append(predicates, webhookdelivery.KindNEQ(*i.KindNEQ))
+	}
+	if len(i.KindIn) > 0 {
+		predicates = append(predicates, webhookdelivery.KindIn(i.KindIn...))
+	}
+	if len(i.KindNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.KindNotIn(i.KindNotIn...))
+	}
+	if i.KindGT != nil {
+		predicates = append(predicates, webhookdelivery.KindGT(*i.KindGT))
+	}
+	if i.KindGTE != nil {
+		predicates = append(predicates, webhookdelivery.KindGTE(*i.KindGTE))
+	}
+	if i.KindLT != nil {
+		predicates = append(predicates, webhookdelivery.KindLT(*i.KindLT))
+	}
+	if i.KindLTE != nil {
+		predicates = append(predicates, webhookdelivery.KindLTE(*i.KindLTE))
+	}
+	if i.KindContains != nil {
+		predicates = append(predicates, webhookdelivery.KindContains(*i.KindContains))
+	}
+	if i.KindHasPrefix != nil {
+		predicates = append(predicates, webhookdelivery.KindHasPrefix(*i.KindHasPrefix))
+	}
+	if i.KindHasSuffix != nil {
+		predicates = append(predicates, webhookdelivery.KindHasSuffix(*i.KindHasSuffix))
+	}
+	if i.KindEqualFold != nil {
+		predicates = append(predicates, webhookdelivery.KindEqualFold(*i.KindEqualFold))
+	}
+	if i.KindContainsFold != nil {
+		predicates = append(predicates, webhookdelivery.KindContainsFold(*i.KindContainsFold))
+	}
+	if i.Attempt != nil {
+		predicates = append(predicates, webhookdelivery.AttemptEQ(*i.Attempt))
+	}
+	if i.AttemptNEQ != nil {
+		predicates = append(predicates, webhookdelivery.AttemptNEQ(*i.AttemptNEQ))
+	}
+	if len(i.AttemptIn) > 0 {
+		predicates = append(predicates, webhookdelivery.AttemptIn(i.AttemptIn...))
+	}
+	if len(i.AttemptNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.AttemptNotIn(i.AttemptNotIn...))
+	}
+	if i.AttemptGT != nil {
+		predicates = append(predicates, webhookdelivery.AttemptGT(*i.AttemptGT))
+	}
+	if i.AttemptGTE != nil {
+		predicates = append(predicates, webhookdelivery.AttemptGTE(*i.AttemptGTE))
+	}
+	if i.AttemptLT != nil {
+		predicates = append(predicates, webhookdelivery.AttemptLT(*i.AttemptLT))
+	}
+	if i.AttemptLTE != nil {
+		predicates = append(predicates, webhookdelivery.AttemptLTE(*i.AttemptLTE))
+	}
+	if i.Status != nil {
+		predicates = append(predicates, webhookdelivery.StatusEQ(*i.Status))
+	}
+	if i.StatusNEQ != nil {
+		predicates = append(predicates, webhookdelivery.StatusNEQ(*i.StatusNEQ))
+	}
+	if len(i.StatusIn) > 0 {
+		predicates = append(predicates, webhookdelivery.StatusIn(i.StatusIn...))
+	}
+	if len(i.StatusNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.StatusNotIn(i.StatusNotIn...))
+	}
+	if i.StatusGT != nil {
+		predicates = append(predicates, webhookdelivery.StatusGT(*i.StatusGT))
+	}
+	if i.StatusGTE != nil {
+		predicates = append(predicates, webhookdelivery.StatusGTE(*i.StatusGTE))
+	}
+	if i.StatusLT != nil {
+		predicates = append(predicates, webhookdelivery.StatusLT(*i.StatusLT))
+	}
+	if i.StatusLTE != nil {
+		predicates = append(predicates, webhookdelivery.StatusLTE(*i.StatusLTE))
+	}
+	if i.StatusIsNil {
+		predicates = append(predicates, webhookdelivery.StatusIsNil())
+	}
+	if i.StatusNotNil {
+		predicates = append(predicates, webhookdelivery.StatusNotNil())
+	}
+	if i.Error != nil {
+		predicates = append(predicates, webhookdelivery.ErrorEQ(*i.Error))
+	}
+	if i.ErrorNEQ != nil {
+		predicates = append(predicates, webhookdelivery.ErrorNEQ(*i.ErrorNEQ))
+	}
+	if len(i.ErrorIn) > 0 {
+		predicates = append(predicates, webhookdelivery.ErrorIn(i.ErrorIn...))
+	}
+	if len(i.ErrorNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.ErrorNotIn(i.ErrorNotIn...))
+	}
+	if i.ErrorGT != nil {
+		predicates = append(predicates, webhookdelivery.ErrorGT(*i.ErrorGT))
+	}
+	if i.ErrorGTE != nil {
+		predicates = append(predicates, webhookdelivery.ErrorGTE(*i.ErrorGTE))
+	}
+	if i.ErrorLT != nil {
+		predicates = append(predicates, webhookdelivery.ErrorLT(*i.ErrorLT))
+	}
+	if i.ErrorLTE != nil {
+		predicates = append(predicates, webhookdelivery.ErrorLTE(*i.ErrorLTE))
+	}
+	if i.ErrorContains != nil {
+		predicates = append(predicates, webhookdelivery.ErrorContains(*i.ErrorContains))
+	}
+	if i.ErrorHasPrefix != nil {
+		predicates = append(predicates, webhookdelivery.ErrorHasPrefix(*i.ErrorHasPrefix))
+	}
+	if i.ErrorHasSuffix != nil {
+		predicates = append(predicates, webhookdelivery.ErrorHasSuffix(*i.ErrorHasSuffix))
+	}
+	if i.ErrorEqualFold != nil {
+		predicates = append(predicates, webhookdelivery.ErrorEqualFold(*i.ErrorEqualFold))
+	}
+	if i.ErrorContainsFold != nil {
+		predicates = append(predicates, webhookdelivery.ErrorContainsFold(*i.ErrorContainsFold))
+	}
+	if i.NextAttemptAt != nil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtEQ(*i.NextAttemptAt))
+	}
+	if i.NextAttemptAtNEQ != nil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtNEQ(*i.NextAttemptAtNEQ))
+	}
+	if len(i.NextAttemptAtIn) > 0 {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtIn(i.NextAttemptAtIn...))
+	}
+	if len(i.NextAttemptAtNotIn) > 0 {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtNotIn(i.NextAttemptAtNotIn...))
+	}
+	if i.NextAttemptAtGT != nil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtGT(*i.NextAttemptAtGT))
+	}
+	if i.NextAttemptAtGTE != nil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtGTE(*i.NextAttemptAtGTE))
+	}
+	if i.NextAttemptAtLT != nil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtLT(*i.NextAttemptAtLT))
+	}
+	if i.NextAttemptAtLTE != nil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtLTE(*i.NextAttemptAtLTE))
+	}
+	if i.NextAttemptAtIsNil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtIsNil())
+	}
+	if i.NextAttemptAtNotNil {
+		predicates = append(predicates, webhookdelivery.NextAttemptAtNotNil())
+	}
+
+	if i.HasWebhook != nil {
+		p := webhookdelivery.HasWebhook()
+		if !*i.HasWebhook {
+			p = webhookdelivery.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasWebhookWith) > 0 {
+		with := make([]predicate.Webhook, 0, len(i.HasWebhookWith))
+		for _, w := range i.HasWebhookWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasWebhookWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, webhookdelivery.HasWebhookWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyWebhookDeliveryWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return webhookdelivery.And(predicates...), nil
 	}
 }

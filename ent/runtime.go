@@ -27,6 +27,8 @@ import (
 	"stoa/ent/setting"
 	"stoa/ent/task"
 	"stoa/ent/token"
+	"stoa/ent/webhook"
+	"stoa/ent/webhookdelivery"
 
 	"github.com/google/uuid"
 )
@@ -341,4 +343,44 @@ func init() {
 	tokenDescID := tokenMixinFields0[0].Descriptor()
 	// token.DefaultID holds the default value on creation for the id field.
 	token.DefaultID = tokenDescID.Default.(func() uuid.UUID)
+	webhookMixin := schema.Webhook{}.Mixin()
+	webhookMixinFields0 := webhookMixin[0].Fields()
+	_ = webhookMixinFields0
+	webhookFields := schema.Webhook{}.Fields()
+	_ = webhookFields
+	// webhookDescSecretNumber is the schema descriptor for secret_number field.
+	webhookDescSecretNumber := webhookFields[6].Descriptor()
+	// webhook.DefaultSecretNumber holds the default value on creation for the secret_number field.
+	webhook.DefaultSecretNumber = webhookDescSecretNumber.Default.(int)
+	// webhook.SecretNumberValidator is a validator for the "secret_number" field. It is called by the builders before save.
+	webhook.SecretNumberValidator = webhookDescSecretNumber.Validators[0].(func(int) error)
+	// webhookDescLastFailureError is the schema descriptor for last_failure_error field.
+	webhookDescLastFailureError := webhookFields[11].Descriptor()
+	// webhook.DefaultLastFailureError holds the default value on creation for the last_failure_error field.
+	webhook.DefaultLastFailureError = webhookDescLastFailureError.Default.(string)
+	// webhookDescPrompt is the schema descriptor for prompt field.
+	webhookDescPrompt := webhookFields[12].Descriptor()
+	// webhook.DefaultPrompt holds the default value on creation for the prompt field.
+	webhook.DefaultPrompt = webhookDescPrompt.Default.(bool)
+	// webhookDescID is the schema descriptor for id field.
+	webhookDescID := webhookMixinFields0[0].Descriptor()
+	// webhook.DefaultID holds the default value on creation for the id field.
+	webhook.DefaultID = webhookDescID.Default.(func() uuid.UUID)
+	webhookdeliveryMixin := schema.WebhookDelivery{}.Mixin()
+	webhookdeliveryMixinFields0 := webhookdeliveryMixin[0].Fields()
+	_ = webhookdeliveryMixinFields0
+	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()
+	_ = webhookdeliveryFields
+	// webhookdeliveryDescAttempt is the schema descriptor for attempt field.
+	webhookdeliveryDescAttempt := webhookdeliveryFields[3].Descriptor()
+	// webhookdelivery.AttemptValidator is a validator for the "attempt" field. It is called by the builders before save.
+	webhookdelivery.AttemptValidator = webhookdeliveryDescAttempt.Validators[0].(func(int) error)
+	// webhookdeliveryDescError is the schema descriptor for error field.
+	webhookdeliveryDescError := webhookdeliveryFields[5].Descriptor()
+	// webhookdelivery.DefaultError holds the default value on creation for the error field.
+	webhookdelivery.DefaultError = webhookdeliveryDescError.Default.(string)
+	// webhookdeliveryDescID is the schema descriptor for id field.
+	webhookdeliveryDescID := webhookdeliveryMixinFields0[0].Descriptor()
+	// webhookdelivery.DefaultID holds the default value on creation for the id field.
+	webhookdelivery.DefaultID = webhookdeliveryDescID.Default.(func() uuid.UUID)
 }

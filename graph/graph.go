@@ -35,6 +35,7 @@ import (
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
+	"stoa/graph/webhooks"
 )
 
 // Config is what the domains need from outside.
@@ -71,6 +72,10 @@ type Config struct {
 	ReadMetrics *metrics.Reads
 	// MailMetrics counts attempts to send a mail; nil counts nothing.
 	MailMetrics *metrics.Mails
+	// Webhooks delivers to webhooks; nil: they are switched off.
+	Webhooks *webhooks.Sender
+	// WebhookMetrics counts attempts to deliver to a webhook; nil counts nothing.
+	WebhookMetrics *metrics.Webhooks
 	// Backup makes a backup; nil where the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
 }
@@ -95,6 +100,7 @@ type Graph struct {
 	Services    *services.API
 	Tasks       *tasks.API
 	Wallet      *wallet.API
+	Webhooks    *webhooks.API
 }
 
 // New wires the domains together.
@@ -116,7 +122,13 @@ func New(c Config) *Graph {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
 	}
-	outbox := &events.API{DB: c.DB, Wake: c.Wake, Withdrawn: c.Withdrawn, Acknowledged: c.Acknowledged}
+	hooks := &webhooks.API{DB: c.DB, Sender: c.Webhooks, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.WebhookMetrics}
+	wake := func(recipients []uuid.UUID) {
+		c.Wake(recipients)
+		hooks.Wake(recipients)
+	}
+	outbox := &events.API{DB: c.DB, Wake: wake, Withdrawn: c.Withdrawn, Acknowledged: c.Acknowledged}
+	hooks.Events = outbox
 	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
@@ -131,13 +143,14 @@ func New(c Config) *Graph {
 		Email:       mails,
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
-		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: c.Wake},
+		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: wake},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Onboarding:  onboard,
 		Posts:       &posts.API{DB: c.DB, Reads: reads, ProfileChanged: onboard.ProfileChanged},
 		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
 		Services:    &services.API{DB: c.DB, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},
+		Webhooks:    hooks,
 	}
 	g.Owners = &owners.API{
 		DB: c.DB, Quotas: c.Quotas, Email: mails, Auth: tokens, ReadOnboarding: onboard.Onboarding,

@@ -18,6 +18,7 @@ import (
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
+	"stoa/graph/webhooks"
 )
 
 // The domains under names of their own, so that one struct can embed them all.
@@ -38,6 +39,7 @@ type (
 	servicesAPI    = services.API
 	tasksAPI       = tasks.API
 	walletAPI      = wallet.API
+	webhooksAPI    = webhooks.API
 )
 
 // resolver answers every field of Query and Mutation by promotion: the method of a domain that has the field's name. The
@@ -63,12 +65,13 @@ type operations struct {
 	*servicesAPI
 	*tasksAPI
 	*walletAPI
+	*webhooksAPI
 }
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
 		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Events, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts,
-		g.Profiles, g.Services, g.Tasks, g.Wallet,
+		g.Profiles, g.Services, g.Tasks, g.Wallet, g.Webhooks,
 	}}
 }
 

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+	"stoa/graph/webhooks"
 )
 
 // The jobs that delete what is past its retention (jobs/table.go). Cleanup runs the sweeps of this table.
@@ -48,6 +49,10 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		{
 			Name: "restores", What: "requests to restore access, from their creation", Kept: owners.RestoreRetention,
 			Job: cleanup, Sweep: g.Owners.DeleteOldRestores,
+		},
+		{
+			Name: "webhook_deliveries", What: "records of attempts to deliver to a webhook", Kept: webhooks.DeliveryRetention,
+			Job: cleanup, Sweep: g.Webhooks.DeleteOldDeliveries,
 		},
 		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},

@@ -18,6 +18,7 @@ import (
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
 	"stoa/graph/wallet"
+	"stoa/graph/webhooks"
 )
 
 // The queues and how many jobs of each a process works at the same time. Short jobs must not wait behind long ones.
@@ -28,9 +29,16 @@ const (
 	publicationQueue = "publication"
 	mailQueue        = "mail"
 	backupQueue      = "backup"
+	// webhookQueue is for endpoints that have answered in time, slowWebhookQueue for the others, each of which may hold a worker
+	// for 15 s at a time. Their workers wait for the network and hold no connection to the database meanwhile.
+	webhookQueue     = "webhook"
+	slowWebhookQueue = "slow_webhook"
 )
 
-var queues = map[string]int{promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, mailQueue: 4, backupQueue: 1}
+var queues = map[string]int{
+	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, mailQueue: 4, backupQueue: 1,
+	webhookQueue: 8, slowWebhookQueue: 16,
+}
 
 // slowQueues are the queues whose statements may take longer than a request's.
 var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true}
@@ -39,6 +47,7 @@ var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true}
 type (
 	deliverJob   struct{}
 	recoverJob   struct{}
+	queueJob     struct{}
 	feedJob      struct{}
 	cleanupJob   struct{}
 	orphansJob   struct{}
@@ -52,6 +61,9 @@ func (deliverJob) Kind() string { return "deliver" }
 
 // Kind implements river.JobArgs.
 func (recoverJob) Kind() string { return "recover" }
+
+// Kind implements river.JobArgs.
+func (queueJob) Kind() string { return "queue_webhooks" }
 
 // Kind implements river.JobArgs.
 func (feedJob) Kind() string { return "feed" }
@@ -73,10 +85,22 @@ func (backupJob) Kind() string { return "backup" }
 
 // table is every kind of job: its queue, its time limit, how often it is inserted (0: by mutations only), and what it does.
 var table = []row{
-	// Wakes the agents that are connected and have unacknowledged events, in case that nobody did.
+	// Wakes the agents that are connected and have unacknowledged events, in case that nobody did, and asks for the deliveries to
+	// webhooks that are due.
 	job(promptQueue, 5*time.Second, time.Second, func(ctx context.Context, c Config, _ deliverJob) error {
 		_, err := c.Graph.Events.WakeWaiting(ctx)
-		return err
+		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
+	}),
+	// Finds the events that webhooks have missed, such as those of an agent that was restored.
+	job(promptQueue, 30*time.Second, time.Minute, func(ctx context.Context, c Config, _ queueJob) error {
+		return c.Graph.Webhooks.Queue(ctx, webhooks.Scope{})
+	}),
+	// Delivers to a webhook whose endpoint answers in time, and to one that has not shown so.
+	job(webhookQueue, time.Minute, 0, func(ctx context.Context, c Config, args webhooks.DeliverJob) error {
+		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, false)
+	}),
+	job(slowWebhookQueue, time.Minute, 0, func(ctx context.Context, c Config, args webhooks.DeliverSlowJob) error {
+		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, true)
 	}),
 	// Asks again for the inspections and mails that a crash cut off.
 	job(promptQueue, 30*time.Second, 5*time.Second, func(ctx context.Context, c Config, _ recoverJob) error {

@@ -25,6 +25,7 @@ const (
 	heartbeatPath  = "/heartbeat.md"
 	wholeTextPath  = "/llms-full.txt"
 	robotsPath     = "/robots.txt"
+	keysPath       = "/.well-known/stoa-keys.json"
 )
 
 var (
@@ -53,6 +54,8 @@ func (s *server) found() map[string]http.Handler {
 		aiCatalogPath: s.page("application/ai-catalog+json", func() ([]byte, error) { return json.Marshal(s.aiCatalog()) }),
 	}
 	if s.Graph != nil {
+		pages[keysPath] = s.page("application/json",
+			func() ([]byte, error) { return json.Marshal(s.Graph.Webhooks.PublishedKeys()) })
 		pages[serverCardPath] = s.page("application/mcp-server-card+json", func() ([]byte, error) { return json.Marshal(s.serverCard()) })
 	}
 	for path, page := range pages {

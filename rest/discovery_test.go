@@ -28,6 +28,7 @@ var discovered = map[string]string{
 	"/heartbeat.md":                           "text/markdown; charset=utf-8",
 	"/llms-full.txt":                          "text/plain; charset=utf-8",
 	"/robots.txt":                             "text/plain; charset=utf-8",
+	"/.well-known/stoa-keys.json":             "application/json",
 }
 
 // addresses of this server in a text.

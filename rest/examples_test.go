@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/webhooks"
 	"stoa/rest/resttest"
 )
 
@@ -34,7 +35,7 @@ func TestExamples(t *testing.T) {
 // careless client would spoil it.
 func TestRequestsThatTheDescriptionRefuses(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
+	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{}))
 	agent := s.Agent()
 	s.RequireOwners()
 	for _, o := range describe(t).Operations {

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/owners"
 	"stoa/graph/platform/fault"
+	"stoa/graph/webhooks"
 	"stoa/jobs"
 	"stoa/rest"
 )
@@ -100,7 +101,20 @@ var restricting = graphtest.Shared{Setup: func(w *graphtest.World) {
 	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days', restore_enabled = true")
 	w.SendMailTo(new(graphtest.Mailbox))
 	w.InspectWith(jobs.InspectFile)
+	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
 }}
+
+// hook lets an agent have its events sent somewhere, where nobody sends them in tests.
+func hook(s *trade, me *graphtest.Agent) string {
+	made, err := s.Webhooks.CreateWebhook(me.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/"), Signing: graphtest.Ptr("v1")})
+	require.NoError(s.t, err)
+	return made.Webhook.ID.String()
+}
+
+// onHook is a request on a webhook of the agent.
+func onHook(body any) lifecycleCase {
+	return allowed(func(s *trade, me *graphtest.Agent) (string, any) { return hook(s, me), body })
+}
 
 // action is an operation on an order that has gone through the steps before it, each named with who takes it.
 func action(contractor bool, steps ...string) lifecycleCase {
@@ -194,9 +208,19 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"DELETE /services/{service_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		return of(s.offered(me, "Sonnets", "Fourteen lines.")), nil
 	})},
-	"GET /events":         {pathOnly},
-	"GET /events/stream":  {{status: http.StatusServiceUnavailable, request: body(nil)}}, // this listener has no event channel
-	"POST /events/acks":   {allowed(body(map[string]any{"event_ids": []string{uuid.NewString()}}))},
+	"GET /events":        {pathOnly},
+	"GET /events/stream": {{status: http.StatusServiceUnavailable, request: body(nil)}}, // this listener has no event channel
+	"POST /events/acks":  {allowed(body(map[string]any{"event_ids": []string{uuid.NewString()}}))},
+	"GET /webhooks":      {pathOnly},
+	"POST /webhooks":     {allowed(body(map[string]any{"url": "https://agent.example/"}))},
+
+	"GET /webhooks/{webhook_id}":            {onHook(nil)},
+	"PATCH /webhooks/{webhook_id}":          {onHook(map[string]any{"state": "paused"})},
+	"DELETE /webhooks/{webhook_id}":         {onHook(nil)},
+	"POST /webhooks/{webhook_id}/rotate":    {onHook(nil)},
+	"POST /webhooks/{webhook_id}/test":      {onHook(nil)},
+	"GET /webhooks/{webhook_id}/deliveries": {onHook(nil)},
+
 	"POST /feedback":      {allowed(body(map[string]any{"kind": "idea", "text": "More odes."}))},
 	"GET /feedback":       {pathOnly},
 	"GET /wallet":         {pathOnly},

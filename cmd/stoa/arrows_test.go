@@ -23,7 +23,7 @@ var levels = []level{
 	{packages: []string{"graph/platform", "graph/server/scalar"}, together: true},
 	{packages: []string{"graph/auth", "graph/email", "graph/messages"}},
 	{packages: []string{"graph/events", "graph/wallet", "graph/feedback"}},
-	{packages: []string{"graph/attachments", "graph/onboarding"}},
+	{packages: []string{"graph/attachments", "graph/onboarding", "graph/webhooks"}},
 	{packages: []string{"graph/bots"}},
 	{packages: []string{"graph/contacts", "graph/owners"}},
 	{packages: []string{"graph/orders", "graph/posts", "graph/services"}},

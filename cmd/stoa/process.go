@@ -46,6 +46,7 @@ type process struct {
 	clock            *jobs.Clock
 	jobs             *jobs.Jobs
 	inspection       fileInspection
+	stopWebhooks     func() // nil: nothing is queued
 	dashboard        *jobs.Dashboard
 }
 
@@ -97,6 +98,7 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	p.sockets = p.openSockets(domains)
+	p.stopWebhooks = queueWebhooks(domains)
 	if err := p.startJobs(ctx, domains); err != nil {
 		return err
 	}
@@ -163,6 +165,7 @@ func (p *process) newGraph() (*graph.Graph, error) {
 		TokensEnded:  func() { p.sockets.TokensEnded() },
 		Origin:       p.origin(),
 		SecretKey:    p.secretKey, MailMetrics: p.metrics.Mails,
+		Webhooks: p.settings.sender(), WebhookMetrics: p.metrics.Webhooks,
 	}
 	if p.mail != nil {
 		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from

@@ -35,6 +35,7 @@ type settings struct {
 	operatorSettings
 	mailSettings
 	secretSettings
+	webhookSettings
 	logSettings
 
 	Listen         string         `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`

@@ -51,6 +51,9 @@ func (p *process) stop(ctx context.Context) error {
 			p.log.Warn("jobs were cut off", "error", err)
 		}
 	}
+	if p.stopWebhooks != nil {
+		p.stopWebhooks()
+	}
 	errs = append(errs, p.inspection.close())
 	if p.dashboard != nil {
 		p.dashboard.Stop()

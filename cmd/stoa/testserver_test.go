@@ -190,13 +190,14 @@ func (s *testServer) waitExit() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// kill ends the server as a crash would, and makes its database as it is two minutes later: leases of mails and of the leader of
-// the jobs have run out, and jobs in hand count as lost.
+// kill ends the server as a crash would, and makes its database as it is two minutes later: leases of mails, of webhooks and of
+// the leader of the jobs have run out, and jobs in hand count as lost.
 func (s *testServer) kill(w *graphtest.World) {
 	s.t.Helper()
 	require.NoError(s.t, s.cmd.Process.Kill())
 	s.waitExit()
 	w.Exec("UPDATE mails SET claimed_until = now() WHERE claimed_until IS NOT NULL")
+	w.Exec("UPDATE webhooks SET claimed_until = NULL, queued_until = NULL")
 	w.Exec("UPDATE river_job SET attempted_at = attempted_at - interval '2 minutes' WHERE state = 'running'")
 	w.Exec("DELETE FROM river_leader")
 }

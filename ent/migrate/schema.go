@@ -908,6 +908,87 @@ var (
 			},
 		},
 	}
+	// WebhooksColumns holds the columns for the "webhooks" table.
+	WebhooksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "url", Type: field.TypeString},
+		{Name: "host", Type: field.TypeString},
+		{Name: "kinds", Type: field.TypeJSON},
+		{Name: "signing", Type: field.TypeEnum, Enums: []string{"v1a", "v1"}},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"active", "paused", "failing", "gone"}, Default: "active"},
+		{Name: "secret_number", Type: field.TypeInt, Default: 0},
+		{Name: "rotated_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_success_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_failure_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_failure_status", Type: field.TypeInt, Nullable: true},
+		{Name: "last_failure_error", Type: field.TypeString, Default: ""},
+		{Name: "prompt", Type: field.TypeBool, Default: false},
+		{Name: "not_before", Type: field.TypeTime, Nullable: true},
+		{Name: "queued_until", Type: field.TypeTime, Nullable: true},
+		{Name: "claimed_until", Type: field.TypeTime, Nullable: true},
+		{Name: "bot_id", Type: field.TypeUUID},
+	}
+	// WebhooksTable holds the schema information for the "webhooks" table.
+	WebhooksTable = &schema.Table{
+		Name:       "webhooks",
+		Columns:    WebhooksColumns,
+		PrimaryKey: []*schema.Column{WebhooksColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "webhooks_bots_bot",
+				Columns:    []*schema.Column{WebhooksColumns[18]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhook_bot_id_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[18], WebhooksColumns[1]},
+			},
+		},
+	}
+	// WebhookDeliveriesColumns holds the columns for the "webhook_deliveries" table.
+	WebhookDeliveriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "event_id", Type: field.TypeUUID},
+		{Name: "kind", Type: field.TypeString},
+		{Name: "attempt", Type: field.TypeInt},
+		{Name: "status", Type: field.TypeInt, Nullable: true},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "next_attempt_at", Type: field.TypeTime, Nullable: true},
+		{Name: "webhook_id", Type: field.TypeUUID},
+	}
+	// WebhookDeliveriesTable holds the schema information for the "webhook_deliveries" table.
+	WebhookDeliveriesTable = &schema.Table{
+		Name:       "webhook_deliveries",
+		Columns:    WebhookDeliveriesColumns,
+		PrimaryKey: []*schema.Column{WebhookDeliveriesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "webhook_deliveries_webhooks_webhook",
+				Columns:    []*schema.Column{WebhookDeliveriesColumns[8]},
+				RefColumns: []*schema.Column{WebhooksColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhookdelivery_webhook_id_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[8], WebhookDeliveriesColumns[1]},
+			},
+			{
+				Name:    "webhookdelivery_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1]},
+			},
+		},
+	}
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		AccountsTable,
@@ -933,6 +1014,8 @@ var (
 		SettingsTable,
 		TasksTable,
 		TokensTable,
+		WebhooksTable,
+		WebhookDeliveriesTable,
 	}
 )
 
@@ -952,4 +1035,6 @@ func init() {
 	ServicesTable.ForeignKeys[0].RefTable = BotsTable
 	TasksTable.ForeignKeys[0].RefTable = BotsTable
 	TokensTable.ForeignKeys[0].RefTable = BotsTable
+	WebhooksTable.ForeignKeys[0].RefTable = BotsTable
+	WebhookDeliveriesTable.ForeignKeys[0].RefTable = WebhooksTable
 }

@@ -45,8 +45,8 @@ func (in AcknowledgeInput) check() ([]uuid.UUID, error) {
 	return ids, nil
 }
 
-// AcknowledgeEvents acknowledges events of the caller (§4.10). An acknowledgement serves all connections of the agent. Only an agent
-// may call it; it may be repeated. Its fault is invalid_input.
+// AcknowledgeEvents acknowledges events of the caller (§4.10). An acknowledgement serves all connections of the agent. Only an
+// agent may call it; it may be repeated. Its fault is invalid_input.
 func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Acknowledgement, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -72,4 +72,14 @@ func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Ackn
 		}
 	}
 	return result, nil
+}
+
+// AcknowledgeDelivered acknowledges an event that its recipient has taken other than on a connection, in the transaction that
+// notes so, and tells the recipient's connections after the commit. One that is gone already changes nothing.
+func (a *API) AcknowledgeDelivered(ctx context.Context, tx *db.Tx, recipient, id uuid.UUID) error {
+	deleted, err := db.Column[uuid.UUID](ctx, tx.SQL, deleteListed, recipient, db.IDs([]uuid.UUID{id}))
+	if err == nil && len(deleted) > 0 {
+		tx.AfterCommit(func() { a.Acknowledged(recipient, deleted) })
+	}
+	return err
 }

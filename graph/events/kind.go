@@ -29,6 +29,14 @@ const (
 // WindowSize is how many unacknowledged events may be in flight on one connection (§6).
 const WindowSize = 256
 
+// Kinds are the names of all kinds, those of the latest version too.
+func Kinds() []string {
+	return []string{
+		string(ContactRequested), string(ContactAccepted), string(ContactBlocked), string(MessageCreated), string(OrderChanged),
+		string(ProfileRecommendations),
+	}
+}
+
 // latestKinds came with the latest version; earlier ones are not sent them.
 var latestKinds = []string{string(ProfileRecommendations)}
 

@@ -23,6 +23,7 @@ import (
 	"stoa/graph/platform/viewer"
 	"stoa/graph/profiles"
 	"stoa/graph/services"
+	"stoa/graph/webhooks"
 )
 
 // world is a server whose operator has activated the lifecycle.
@@ -304,6 +305,9 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	title, text := "Echo", "I repeat what you say."
 	service, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: &text}})
 	require.NoError(t, err)
+	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
+	_, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")})
+	require.NoError(t, err)
 	made := w.offer(agent, peer)
 	received := w.offer(peer, agent)
 	sent := graphtest.Envelope(peer, agent)
@@ -329,6 +333,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 		"answers":  "SELECT count(*) FROM responses WHERE state = 'open' AND bot_id = $1",
 		"tokens":   "SELECT count(*) FROM tokens WHERE revoked_at IS NULL AND bot_id = $1",
 		"events":   "SELECT count(*) FROM events WHERE recipient_id = $1",
+		"webhooks": "SELECT count(*) FROM webhooks WHERE bot_id = $1",
 		"offers":   "SELECT count(*) FROM orders WHERE state = 'offered' AND $1 IN (customer_id, contractor_id)",
 		"texts":    "SELECT count(*) FROM bots WHERE id = $1 AND (specialty <> '' OR bio <> '' OR character_description <> '')",
 	} {

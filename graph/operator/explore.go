@@ -202,3 +202,17 @@ func (a *API) Tasks(ctx context.Context, after *ent.Cursor, first *int, before *
 	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Task.Query().Paginate,
 		ent.WithTaskOrder(orderBy), ent.WithTaskFilter(filtered(where.Filter)))
 }
+
+// Webhooks lists where agents have their events sent: the hosts, and not the whole addresses.
+func (a *API) Webhooks(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
+	orderBy []*ent.WebhookOrder, where *ent.WebhookWhereInput) (*ent.WebhookConnection, error) {
+	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Webhook.Query().Paginate,
+		ent.WithWebhookOrder(orderBy), ent.WithWebhookFilter(filtered(where.Filter)))
+}
+
+// WebhookDeliveries lists how attempts to deliver to webhooks ended.
+func (a *API) WebhookDeliveries(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
+	orderBy []*ent.WebhookDeliveryOrder, where *ent.WebhookDeliveryWhereInput) (*ent.WebhookDeliveryConnection, error) {
+	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.WebhookDelivery.Query().Paginate,
+		ent.WithWebhookDeliveryOrder(orderBy), ent.WithWebhookDeliveryFilter(filtered(where.Filter)))
+}

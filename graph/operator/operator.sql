@@ -17,4 +17,6 @@ UNION ALL SELECT id, 'posts' AS name FROM posts WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'responses' AS name FROM responses WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'rewards' AS name FROM rewards WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'services' AS name FROM services WHERE id = ANY (:ids)
-UNION ALL SELECT id, 'tasks' AS name FROM tasks WHERE id = ANY (:ids);
+UNION ALL SELECT id, 'tasks' AS name FROM tasks WHERE id = ANY (:ids)
+UNION ALL SELECT id, 'webhooks' AS name FROM webhooks WHERE id = ANY (:ids)
+UNION ALL SELECT id, 'webhook_deliveries' AS name FROM webhook_deliveries WHERE id = ANY (:ids);

@@ -12,11 +12,13 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/webhooks"
 )
 
 // stories go through every operation of an agent, over both transports at once.
 var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
-	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership, "outbox": outbox}
+	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership, "outbox": outbox,
+	"hooks": hooks}
 
 func TestRestAndGraphQLAgree(t *testing.T) {
 	t.Parallel()
@@ -25,7 +27,7 @@ func TestRestAndGraphQLAgree(t *testing.T) {
 		for name, tell := range stories {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)))
+				s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{}))
 				tell(&twins{site: s, rest: s.Agent(), graphql: s.Agent(), covered: covered})
 			})
 		}
@@ -115,6 +117,37 @@ func ownership(w *twins) {
 	w.same(linked)
 	w.same(linked)
 	w.refused(fault.StateConflict, link)
+}
+
+func hooks(w *twins) {
+	create := func(body variables) operation {
+		return operation{method: "POST", path: "/webhooks", field: "createWebhook", body: body}
+	}
+	w.same(create(variables{"url": "https://agent.example/hook", "kinds": []string{"message.created"}}))
+	w.refused(fault.InvalidInput, create(variables{}))
+	w.refused(fault.InvalidInput, create(variables{"url": "http://agent.example/", "kinds": []string{}, "signing": "v0"}))
+	list := operation{method: "GET", path: "/webhooks", field: "myWebhooks"}
+	id := w.same(list)["webhooks"].([]any)[0].(map[string]any)["id"].(string)
+	other := w.overGraphQL(list).ok("myWebhooks")["webhooks"].([]any)[0].(map[string]any)["id"]
+	on := func(method, verb, field string, body variables) operation {
+		return operation{method: method, path: "/webhooks/" + id + verb, field: field, body: body, more: variables{"webhookId": other}}
+	}
+	nobody := func(op operation) operation {
+		op.path, op.more = strings.Replace(op.path, id, "x", 1), variables{"webhookId": "x"}
+		return op
+	}
+	for _, op := range []operation{
+		on("GET", "", "myWebhook", nil), on("PATCH", "", "updateWebhook", variables{"state": "paused"}), on("POST", "/test", "testWebhook", nil),
+		on("GET", "/deliveries", "myWebhookDeliveries", nil),
+	} {
+		w.same(op)
+		w.refused(fault.InvalidID, nobody(op))
+	}
+	w.refused(fault.StateConflict, on("POST", "/rotate", "rotateWebhookSecret", nil))
+	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", variables{}))
+	w.refused(fault.InvalidInput, on("PATCH", "", "updateWebhook", variables{"state": "gone"}))
+	w.same(on("DELETE", "", "deleteWebhook", nil))
+	w.refused(fault.NotFound, on("DELETE", "", "deleteWebhook", nil))
 }
 
 func friendship(w *twins) {

@@ -33,12 +33,13 @@ func (s *site) sow() sown {
 	}
 	one, other := s.Agent(), s.Agent()
 	hide(one.Token, other.Token, string(one.Key.PublicKey().Bytes()), "nonce-of-twenty-four-byte", "the ciphertext", "the title", "the description",
-		"the result", "the dispute", "the refund", "the payload", "the hash of a code", "the hash of a token", "secret name.png", "the text of a response", "ada.lovelace@example.org", "ada.lovelace")
+		"the result", "the dispute", "the refund", "the payload", "the hash of a code", "the hash of a token", "secret name.png", "the text of a response", "ada.lovelace@example.org", "ada.lovelace",
+		"/secret-path-of-a-webhook")
 	low, high := one.ID, other.ID
 	if high.String() < low.String() {
 		low, high = high, low
 	}
-	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward", "Mail"} {
+	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward", "Mail", "Webhook", "WebhookDelivery"} {
 		out.ids[entity] = uuid.Must(uuid.NewV7())
 	}
 	s.Exec(`INSERT INTO contacts (id, created_at, updated_at, low_id, high_id, state, accepted_at, requester_id, recipient_id)
@@ -65,6 +66,11 @@ func (s *site) sow() sown {
 		out.ids["Document"])
 	s.Exec(`INSERT INTO mails (id, created_at, kind, address, address_hint, bot_id) VALUES ($1, stoa_now(), 'test', 'ada.lovelace@example.org',
 		'a***@example.org', $2)`, out.ids["Mail"], one.ID)
+	s.Exec(`INSERT INTO webhooks (id, created_at, updated_at, bot_id, url, host, kinds, signing)
+		VALUES ($1, stoa_now(), stoa_now(), $2, 'https://agent.example/secret-path-of-a-webhook', 'agent.example', '["order.changed"]', 'v1a')`,
+		out.ids["Webhook"], one.ID)
+	s.Exec(`INSERT INTO webhook_deliveries (id, created_at, webhook_id, event_id, kind, attempt)
+		VALUES ($1, stoa_now(), $2, $1, 'order.changed', 1)`, out.ids["WebhookDelivery"], out.ids["Webhook"])
 	s.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id) VALUES ($1, stoa_now(), 'the hash of a token', stoa_now(), $2)`, uuid.Must(uuid.NewV7()), one.ID)
 
 	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})

@@ -7,10 +7,10 @@ CREATE OR REPLACE FUNCTION stoa_deletion_due(b bots, s settings, t trash_notices
     AND t.sent_at + interval '1 month' <= stoa_now() THEN stoa_held_by(b) = '{}' ELSE false END
 $$;
 
--- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and tells whether it did. Its profile's texts and
--- images, posts, services, open tasks and responses, tokens, owner and unacknowledged events go; its id, handle, wallet, ledger, closed
--- orders and messages stay. Its files become free, and are deleted as any others. What hangs on a post is locked in the order of
--- functions/feed.sql.
+-- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and tells whether it did. Its profile's texts
+-- and images, posts, services, open tasks and responses, tokens, owner, webhooks and unacknowledged events go; its id, handle,
+-- wallet, ledger, closed orders and messages stay. Its files become free, and are deleted as any others. What hangs on a post is
+-- locked in the order of functions/feed.sql.
 CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
@@ -33,6 +33,7 @@ BEGIN
   UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = moment
     WHERE owner_id = agent AND bound_kind IN ('avatar', 'character', 'post');
   UPDATE tokens SET revoked_at = moment WHERE bot_id = agent AND revoked_at IS NULL;
+  DELETE FROM webhooks WHERE bot_id = agent;
   DELETE FROM events WHERE recipient_id = agent;
   DELETE FROM bot_owners WHERE bot_id = agent;
   DELETE FROM email_challenges WHERE bot_id = agent;

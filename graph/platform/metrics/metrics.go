@@ -30,6 +30,7 @@ type Metrics struct {
 	Jobs        *Jobs
 	Inspections *Inspections
 	Mails       *Mails
+	Webhooks    *Webhooks
 
 	registry *prometheus.Registry
 }
@@ -44,7 +45,7 @@ func New(version string) *Metrics {
 	buildInfo.gauges(registry).WithLabelValues(version, runtime.Version()).Set(1)
 	return &Metrics{
 		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Reads: newReads(registry), Jobs: newJobs(registry),
-		Inspections: newInspections(registry), Mails: newMails(registry), registry: registry,
+		Inspections: newInspections(registry), Mails: newMails(registry), Webhooks: newWebhooks(registry), registry: registry,
 	}
 }
 

@@ -49,7 +49,8 @@ func (m *Metrics) Probe(readers ...Reader) {
 func newProbe(readers []Reader) *probe {
 	rows := []Row{
 		probeFailed, probeSeconds, OutboxDepth, OutboxOldest, OutboxConnectedOldest, JobsWaiting, JobsLag, InspectionsWaiting,
-		InspectionsRunning, InspectionsOldest, UploadsUnderWay, MailsWaiting, MailsOldest, LedgerDiscrepancies, LedgerReconciled, BackupMade, BackupDamagedFiles,
+		InspectionsRunning, InspectionsOldest, UploadsUnderWay, MailsWaiting, MailsOldest,
+		WebhooksWaiting, WebhooksLate, WebhooksFailing, LedgerDiscrepancies, LedgerReconciled, BackupMade, BackupDamagedFiles,
 	}
 	return &probe{rows: rows, readers: readers}
 }

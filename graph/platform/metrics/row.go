@@ -33,8 +33,8 @@ type Domain struct {
 // Domains is every metric of Stoa's own, in the order of docs/metrics.md.
 func Domains() []Domain {
 	return []Domain{
-		httpDomain, graphqlDomain, limitDomain, readDomain, socketDomain, outboxDomain, jobDomain, inspectionDomain, mailDomain, ledgerDomain,
-		backupDomain, processDomain,
+		httpDomain, graphqlDomain, limitDomain, readDomain, socketDomain, outboxDomain, jobDomain, inspectionDomain, mailDomain,
+		webhookDomain, ledgerDomain, backupDomain, processDomain,
 	}
 }
 

@@ -8,7 +8,12 @@ const namespace = "6e8b7d1c-52c4-5b0e-9d0f-3f1f0c7a5a11";
  * expected_version, repeats it instead of doing it twice. target is the path with its query, body what is sent besides.
  */
 export function derivedOperationId(method: string, target: string, body: Readonly<Record<string, unknown>>): string {
-  return v5(`${method} ${target}\n${JSON.stringify(sorted(body))}`, namespace);
+  return v5(`${method} ${target}\n${escaped(JSON.stringify(sorted(body)))}`, namespace);
+}
+
+// The server escapes these two line separators, which JSON allows either way.
+function escaped(json: string): string {
+  return json.replace(/[\u2028\u2029]/g, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`);
 }
 
 function sorted(value: unknown): unknown {

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+
+	"stoa/graph"
+	"stoa/graph/webhooks"
+)
+
+// webhookSettings say whether agents may have their events sent to addresses of theirs.
+type webhookSettings struct {
+	Webhooks string `default:"off" enum:"off,on" help:"Whether agents may have their events sent to addresses of theirs."`
+
+	WebhooksAllowLoopback bool `help:"Allow webhooks that lead to this machine, over http too; for trying only."`
+}
+
+// sender makes what delivers to webhooks; nil where they are switched off.
+func (s webhookSettings) sender() *webhooks.Sender {
+	if s.Webhooks != "on" {
+		return nil
+	}
+	return webhooks.NewSender(webhooks.SenderConfig{AllowLoopback: s.WebhooksAllowLoopback})
+}
+
+// queueWebhooks has the events that this process causes reach webhooks at once, until the returned function is called.
+func queueWebhooks(domains *graph.Graph) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		domains.Webhooks.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}

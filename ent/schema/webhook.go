@@ -1,0 +1,49 @@
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+	"github.com/google/uuid"
+)
+
+// Webhook is an address to which an agent has its events sent (§4.12). Its secret is never stored; it is derived from the id and
+// the number of its rotations.
+type Webhook struct{ ent.Schema }
+
+// Mixin of Webhook.
+func (Webhook) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }
+
+// Fields of Webhook.
+func (Webhook) Fields() []ent.Field {
+	return []ent.Field{
+		field.UUID("bot_id", uuid.UUID{}).Immutable(),
+		field.String("url").Sensitive().Annotations(secret).Comment("It may hold a secret of its agent."),
+		field.String("host").Comment("The host of the address, as operators see it."),
+		field.Strings("kinds").Comment("The kinds of events that it is sent."),
+		field.Enum("signing").NamedValues("V1a", "v1a", "V1", "v1").Immutable(),
+		field.Enum("state").NamedValues("Active", "active", "Paused", "paused", "Failing", "failing", "Gone", "gone").
+			Default("active"),
+		field.Int("secret_number").NonNegative().Default(0).Annotations(secret),
+		field.Time("rotated_at").Optional().Nillable(),
+		field.Time("last_success_at").Optional().Nillable(),
+		field.Time("last_failure_at").Optional().Nillable(),
+		field.Int("last_failure_status").Optional().Nillable(),
+		field.String("last_failure_error").Default(""),
+		field.Bool("prompt").Default(false).Comment("Its last delivery was acknowledged in time, so it is not among the slow."),
+		field.Time("not_before").Optional().Nillable().Comment("Its server has asked not to be called before."),
+		field.Time("queued_until").Optional().Nillable().Annotations(secret).
+			Comment("A job for it was asked for, and is believed in until then."),
+		field.Time("claimed_until").Optional().Nillable().Annotations(secret).
+			Comment("A process is delivering to it until then."),
+	}
+}
+
+// Edges of Webhook.
+func (Webhook) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("bot", Bot.Type).Field("bot_id").Unique().Required().Immutable()}
+}
+
+// Indexes of Webhook.
+func (Webhook) Indexes() []ent.Index { return []ent.Index{index.Fields("bot_id", "created_at")} }

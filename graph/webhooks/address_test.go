@@ -1,0 +1,234 @@
+package webhooks_test
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/dns/dnsmessage"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/webhooks"
+)
+
+// names is a DNS server on the loopback that knows agent.example. What it answers may change from one question to the next.
+type names struct {
+	mu        sync.Mutex
+	addresses []netip.Addr
+	asked     atomic.Int64
+}
+
+// resolver starts the server and returns what asks it alone.
+func (n *names) resolver(t *testing.T) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	go n.serve(conn)
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// set is what agent.example leads to from now on.
+func (n *names) set(addresses ...netip.Addr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.addresses = addresses
+}
+
+func (n *names) serve(conn *net.UDPConn) {
+	buffer := make([]byte, 512)
+	for {
+		size, from, err := conn.ReadFromUDPAddrPort(buffer)
+		if err != nil {
+			return
+		}
+		n.asked.Add(1)
+		var question dnsmessage.Message
+		if question.Unpack(buffer[:size]) != nil {
+			continue
+		}
+		answer, err := n.answer(&question).Pack()
+		if err == nil {
+			_, _ = conn.WriteToUDPAddrPort(answer, from)
+		}
+	}
+}
+
+func (n *names) answer(m *dnsmessage.Message) *dnsmessage.Message {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	asked := m.Questions[0]
+	reply := &dnsmessage.Message{
+		Header:    dnsmessage.Header{ID: m.ID, Response: true, Authoritative: true},
+		Questions: m.Questions[:1],
+	}
+	if !strings.EqualFold(asked.Name.String(), "agent.example.") {
+		reply.RCode = dnsmessage.RCodeNameError
+		return reply
+	}
+	for _, address := range n.addresses {
+		header := dnsmessage.ResourceHeader{Name: asked.Name, Type: asked.Type, Class: dnsmessage.ClassINET}
+		switch {
+		case asked.Type == dnsmessage.TypeA && address.Is4():
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: address.As4()}})
+		case asked.Type == dnsmessage.TypeAAAA && address.Is6():
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}})
+		}
+	}
+	return reply
+}
+
+// private are addresses that no webhook may lead to.
+var private = []string{
+	"127.0.0.1", "127.8.9.10", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "192.0.2.1", "198.18.0.1",
+	"224.0.0.1", "240.0.0.1", "255.255.255.255", "::1", "::", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "fc00::1", "fd12::1",
+	"fe80::1", "ff02::1", "2001:db8::1", "2002:7f00:1::1",
+}
+
+// Whatever a name leads to when it is asked for, nothing connects to an address that is not of the public internet, also where an
+// operator allows the loopback by its name.
+func TestPrivateAddressesAreNotReached(t *testing.T) {
+	t.Parallel()
+	inside := newSecureEndpoint(t)
+	for _, loopback := range []bool{false, true} {
+		var dns names
+		w := newWorldWith(t, webhooks.SenderConfig{AllowLoopback: loopback, Resolver: dns.resolver(t), Roots: inside.roots, Timeout: impatient})
+		agent := w.Agent()
+		name := w.hook(agent, "https://agent.example:"+inside.port+"/hook")
+		reasons := func() []string {
+			var all []string
+			for _, d := range w.deliveries(agent, name.ID) {
+				all = append(all, *d.Error)
+			}
+			return all
+		}
+		for i, text := range private {
+			dns.set(netip.MustParseAddr(text))
+			_, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: name.ID.String()})
+			require.NoError(t, err)
+			w.DeliverWebhooks()
+			require.Len(t, reasons(), i+1, text)
+			require.Equal(t, "forbidden_address", reasons()[0], "%s, loopback %v", text, loopback)
+		}
+		dns.set()
+		_, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: name.ID.String()})
+		require.NoError(t, err)
+		w.DeliverWebhooks()
+		require.Equal(t, "unknown_name", reasons()[0])
+	}
+	require.Empty(t, inside.take())
+}
+
+// An address that is written into the URL is judged when it is connected to, just as what a name leads to.
+func TestPrivateAddressesInURLs(t *testing.T) {
+	t.Parallel()
+	inside := newSecureEndpoint(t)
+	w := newWorldWith(t, webhooks.SenderConfig{Roots: inside.roots, Timeout: impatient})
+	agent := w.Agent()
+	hook := w.hook(agent, "https://agent.example/")
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
+		"169.254.169.254", "10.0.0.1", "[fe80::1%25lo]", "0",
+	} {
+		_, err := w.change(agent, hook.ID, webhooks.UpdateInput{URL: graphtest.Ptr("https://" + host + ":" + inside.port + "/")})
+		if err != nil {
+			graphtest.RequireFault(t, err, fault.InvalidInput)
+			continue
+		}
+		_, err = w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
+		require.NoError(t, err)
+		w.DeliverWebhooks()
+		require.Contains(t, []string{"forbidden_address", "unknown_name"}, *w.deliveries(agent, hook.ID)[0].Error, host)
+	}
+	require.Empty(t, inside.take())
+}
+
+// A name that led to a public address when the webhook was made, and at the first attempt, leads to the loopback at the next, or
+// to both at once: what is connected to is what was judged.
+func TestRebindingDoesNotHelp(t *testing.T) {
+	t.Parallel()
+	inside := newSecureEndpoint(t)
+	var dns names
+	w := newWorldWith(t, webhooks.SenderConfig{AllowLoopback: true, Resolver: dns.resolver(t), Roots: inside.roots, Timeout: impatient})
+	agent := w.Agent()
+	public, loopback := netip.MustParseAddr("2600::1"), netip.MustParseAddr("127.0.0.1")
+	dns.set(public)
+	hook := w.hook(agent, "https://agent.example:"+inside.port+"/")
+	require.Zero(t, dns.asked.Load(), "a name is not asked for before something is sent")
+	w.tell(agent)
+	w.DeliverWebhooks()
+	require.Contains(t, []string{"timeout", "no_answer"}, *w.deliveries(agent, hook.ID)[0].Error)
+	dns.set(loopback)
+	w.Shift(waits[0])
+	w.DeliverWebhooks()
+	require.Equal(t, "forbidden_address", *w.deliveries(agent, hook.ID)[0].Error)
+	dns.set(public, loopback)
+	w.Shift(waits[1])
+	w.DeliverWebhooks()
+	require.Len(t, w.deliveries(agent, hook.ID), 3)
+	require.Empty(t, inside.take())
+	require.Len(t, w.queue(agent), 1)
+}
+
+// Where the operator allows the loopback it is reached by its name, over https too; a certificate must be right all the same.
+func TestTheLoopbackWhereItIsAllowed(t *testing.T) {
+	t.Parallel()
+	inside := newSecureEndpoint(t)
+	trusting := newWorldWith(t, webhooks.SenderConfig{AllowLoopback: true, Roots: inside.roots})
+	agent := trusting.Agent()
+	trusting.hook(agent, "https://127.0.0.1:"+inside.port+"/")
+	trusting.tell(agent)
+	trusting.DeliverWebhooks()
+	require.Len(t, inside.take(), 1)
+
+	strict := newWorld(t)
+	agent = strict.Agent()
+	hook := strict.hook(agent, "https://127.0.0.1:"+inside.port+"/")
+	strict.tell(agent)
+	strict.DeliverWebhooks()
+	require.Equal(t, "tls", *strict.deliveries(agent, hook.ID)[0].Error)
+	require.Empty(t, inside.take())
+}
+
+// What was allowed when a webhook was made is not reached any more once the operator has become stricter.
+func TestAStricterOperator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, nil), w.Agent()
+	hook := w.hook(agent, e.URL)
+	w.tell(agent)
+	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
+	w.DeliverWebhooks()
+	require.Empty(t, e.take())
+	require.Equal(t, "forbidden_address", *w.deliveries(agent, hook.ID)[0].Error)
+}
+
+// secureEndpoint is an endpoint with TLS, and who trusts it.
+type secureEndpoint struct {
+	*endpoint
+	port  string
+	roots *x509.CertPool
+}
+
+func newSecureEndpoint(t *testing.T) *secureEndpoint {
+	t.Helper()
+	e := &endpoint{answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }}
+	e.Server = httptest.NewTLSServer(e)
+	t.Cleanup(e.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(e.Certificate())
+	_, port, err := net.SplitHostPort(e.Listener.Addr().String())
+	require.NoError(t, err)
+	return &secureEndpoint{e, port, roots}
+}

@@ -1,0 +1,144 @@
+package webhooks
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+)
+
+// Scope says of which webhooks Queue looks for new events.
+type Scope struct {
+	// Due: of none; jobs are asked for what is due already.
+	Due bool
+	// Agents: of those of these agents; nil: of all.
+	Agents []uuid.UUID
+	// Recent: only where the newest event of the agent is less than a minute old, which costs a look into an index for each.
+	Recent bool
+	// webhook: of this one alone.
+	webhook *uuid.UUID
+}
+
+// How many events of an agent one look takes in.
+const (
+	sizeOfRecent = 1_000
+	sizeOfAll    = 10_000
+	sizeOfOne    = 1_000_000
+)
+
+func (s Scope) size() int {
+	switch {
+	case s.Recent:
+		return sizeOfRecent
+	case s.webhook != nil:
+		return sizeOfOne
+	default:
+		return sizeOfAll
+	}
+}
+
+// Queue adds new events to what is to be sent and asks for the jobs of the webhooks that have something due. Jobs call it every
+// second with Recent, which makes up for wake-ups that got lost, and every minute without, which finds what an agent that was
+// restored has missed. It does nothing while webhooks are switched off.
+func (a *API) Queue(ctx context.Context, s Scope) error {
+	if a.Sender == nil {
+		return nil
+	}
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error { return a.queue(ctx, tx, s) })
+}
+
+func (a *API) queue(ctx context.Context, tx *db.Tx, s Scope) error {
+	if !s.Due {
+		if _, err := tx.SQL.ExecContext(ctx, addPending.Text, idsOrNull(s.Agents), s.webhook, s.Recent, s.size()); err != nil {
+			return err
+		}
+	}
+	due, err := db.All[struct {
+		ID     uuid.UUID `db:"id"`
+		Prompt bool      `db:"prompt"`
+	}](ctx, tx.SQL, queueDue)
+	if err != nil {
+		return err
+	}
+	for _, w := range due {
+		var job db.Job = DeliverSlowJob{w.ID}
+		if w.Prompt {
+			job = DeliverJob{w.ID}
+		}
+		if err := a.InsertJob(ctx, tx, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idsOrNull passes ids as an argument of type uuid[], and nil as null.
+func idsOrNull(ids []uuid.UUID) any {
+	if ids == nil {
+		return nil
+	}
+	return db.IDs(ids)
+}
+
+// wakeups are the agents that have new events, until Run looks.
+type wakeups struct {
+	mu     sync.Mutex
+	agents map[uuid.UUID]bool
+	// some tells Run that there are some.
+	some chan struct{}
+	once sync.Once
+}
+
+func (w *wakeups) signal() chan struct{} {
+	w.once.Do(func() { w.some = make(chan struct{}, 1) })
+	return w.some
+}
+
+// maxWoken is how many agents wait for Run at most; for others the job does it.
+const maxWoken = 10_000
+
+// Wake tells that agents have new events, after the commit. It does not block. Where Run does not run it does nothing.
+func (a *API) Wake(agents []uuid.UUID) {
+	if a.Sender == nil {
+		return
+	}
+	a.woken.mu.Lock()
+	for _, id := range agents {
+		if len(a.woken.agents) < maxWoken {
+			if a.woken.agents == nil {
+				a.woken.agents = make(map[uuid.UUID]bool)
+			}
+			a.woken.agents[id] = true
+		}
+	}
+	a.woken.mu.Unlock()
+	select {
+	case a.woken.signal() <- struct{}{}:
+	default:
+	}
+}
+
+// Run queues the new events of agents that Wake named, until ctx ends, those of many agents at once. What fails is left to the
+// job.
+func (a *API) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.woken.signal():
+		}
+		a.woken.mu.Lock()
+		agents := make([]uuid.UUID, 0, len(a.woken.agents))
+		for id := range a.woken.agents {
+			agents = append(agents, id)
+		}
+		clear(a.woken.agents)
+		a.woken.mu.Unlock()
+		have, err := db.Column[bool](ctx, a.DB.SQL, hasWebhooks, db.IDs(agents))
+		if err == nil && have[0] {
+			_ = a.Queue(ctx, Scope{Agents: agents, Recent: true}) // the job repeats it within a second
+		}
+	}
+}

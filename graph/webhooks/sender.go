@@ -1,0 +1,188 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+const (
+	// attemptTimeout bounds an attempt altogether.
+	attemptTimeout = 15 * time.Second
+	// maxAnswer is how much of an answer's body is read, and maxAnswerHeader of its header, in bytes.
+	maxAnswer       = 4 << 10
+	maxAnswerHeader = 16 << 10
+	// userAgent tells endpoints who calls.
+	userAgent = "Stoa-Webhooks/1.0"
+)
+
+// The reasons why an attempt fails (§4.12).
+const (
+	reasonStatus    = "status"
+	reasonRedirect  = "redirect"
+	reasonGone      = "gone"
+	reasonTimeout   = "timeout"
+	reasonForbidden = "forbidden_address"
+	reasonName      = "unknown_name"
+	reasonTLS       = "tls"
+	reasonNoAnswer  = "no_answer"
+)
+
+// SenderConfig says where deliveries may go.
+type SenderConfig struct {
+	// AllowLoopback allows the loopback, over http too, where an address names it.
+	AllowLoopback bool
+	// Resolver resolves names; nil: that of the system.
+	Resolver *net.Resolver
+	// Roots are trusted; nil: those of the system.
+	Roots *x509.CertPool
+	// Timeout bounds an attempt; 0: 15 s.
+	Timeout time.Duration
+}
+
+// Sender posts deliveries. Each goes over a connection of its own, whose address is checked after the name was resolved, at the
+// moment of connecting: only global unicast addresses are allowed that no registry reserves. Redirects are not followed, and no
+// proxy of the environment is used. It is safe for concurrent use.
+type Sender struct {
+	config           SenderConfig
+	public, loopback http.RoundTripper
+}
+
+// NewSender makes a Sender.
+func NewSender(c SenderConfig) *Sender {
+	if c.Timeout == 0 {
+		c.Timeout = attemptTimeout
+	}
+	guard := ssrf.New(ssrf.WithAnyPort())
+	return &Sender{config: c, public: c.transport(guard.Safe), loopback: c.transport(onlyLoopback)}
+}
+
+// control is called with each address before a connection to it is made.
+type control = func(network, address string, _ syscall.RawConn) error
+
+func (c SenderConfig) transport(check control) http.RoundTripper {
+	dialer := &net.Dialer{Resolver: c.Resolver, Control: check, KeepAlive: -1}
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxAnswerHeader,
+	}
+}
+
+var errNotLoopback = errors.New("not an address of the loopback")
+
+// onlyLoopback refuses every address but those of the loopback.
+func onlyLoopback(_, address string, _ syscall.RawConn) error {
+	if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
+		return errNotLoopback
+	}
+	return nil
+}
+
+// answer is how an attempt ended.
+type answer struct {
+	// status is 0 where there was no answer.
+	status int
+	// reason is why it failed; empty: the endpoint has acknowledged.
+	reason string
+	// retryAfter is for how long the endpoint has asked to be left alone.
+	retryAfter time.Duration
+	took       time.Duration
+}
+
+// post sends a body. It returns an error only when ctx is done, so that nothing is known of the endpoint.
+func (s *Sender) post(ctx context.Context, address string, header http.Header, body io.Reader) (answer, error) {
+	began := time.Now()
+	within, cancel := context.WithTimeout(ctx, s.config.Timeout)
+	defer cancel()
+	a, err := s.exchange(within, address, header, body)
+	if err != nil {
+		if ctx.Err() != nil {
+			return a, ctx.Err()
+		}
+		a.reason = reasonOf(err)
+	}
+	a.took = time.Since(began)
+	return a, nil
+}
+
+func (s *Sender) exchange(ctx context.Context, address string, header http.Header, body io.Reader) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, body)
+	if err != nil {
+		return answer{}, err
+	}
+	request.Header = header
+	request.Header.Set("User-Agent", userAgent)
+	transport, err := s.route(request.URL)
+	if err != nil {
+		return answer{}, err
+	}
+	response, err := transport.RoundTrip(request) // it follows no redirect and keeps no cookie
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	// The status alone decides. Reading a little lets the endpoint finish; whatever comes behind that is cut off.
+	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer)
+	a := answer{status: response.StatusCode}
+	switch {
+	case a.status/100 == 2:
+		return a, nil
+	case a.status/100 == 3:
+		a.reason = reasonRedirect
+	case a.status == http.StatusGone:
+		a.reason = reasonGone
+	default:
+		a.reason = reasonStatus
+	}
+	a.retryAfter = parseRetryAfter(response.Header.Get("Retry-After"), time.Now())
+	return a, nil
+}
+
+// route returns what may connect to an address. The rule may have become stricter since the address was set.
+func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
+	switch {
+	case s.config.AllowLoopback && isLoopback(to.Hostname()):
+		return s.loopback, nil
+	case to.Scheme == "https":
+		return s.public, nil
+	default:
+		return nil, errNotLoopback
+	}
+}
+
+// reasonOf tells why there was no answer. It says nothing of what an address that is not allowed leads to.
+func reasonOf(err error) string {
+	var (
+		timeout    net.Error
+		unresolved *net.DNSError
+		untrusted  *tls.CertificateVerificationError
+		alert      tls.AlertError
+		garbled    tls.RecordHeaderError
+	)
+	switch {
+	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedNetwork), errors.Is(err, ssrf.ErrInvalidHostPort),
+		errors.Is(err, errNotLoopback):
+		return reasonForbidden
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return reasonTimeout
+	case errors.As(err, &unresolved):
+		return reasonName
+	case errors.As(err, &untrusted), errors.As(err, &alert), errors.As(err, &garbled):
+		return reasonTLS
+	default:
+		return reasonNoAnswer
+	}
+}

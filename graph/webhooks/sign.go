@@ -1,0 +1,104 @@
+package webhooks
+
+import (
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/webhook"
+)
+
+// The prefixes by which Standard Webhooks tells keys apart.
+const (
+	secretPrefix = "whsec_"
+	publicPrefix = "whpk_"
+)
+
+const (
+	// secretSize is the size of a webhook's secret in bytes.
+	secretSize = 32
+	// rotationOverlap is how long deliveries are signed with the secret before a rotation, too.
+	rotationOverlap = 24 * time.Hour
+)
+
+// Keys are the keys by which the server signs, as a JSON Web Key Set (§4.12).
+type Keys struct {
+	Keys []Key `json:"keys"`
+}
+
+// Key is one public key of the server.
+type Key struct {
+	KeyType   string `json:"kty"`
+	Curve     string `json:"crv"`
+	X         string `json:"x"`
+	KeyID     string `json:"kid"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+	// PublicKey is the same key as Standard Webhooks writes it.
+	PublicKey string `json:"public_key"`
+}
+
+// PublishedKeys returns what receivers verify signatures v1a with.
+func (a *API) PublishedKeys() Keys {
+	public := a.signingKey().Public().(ed25519.PublicKey) //nolint:forcetypeassert // that is its type
+	x := base64.RawURLEncoding.EncodeToString(public)
+	thumbprint := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + x + `"}`)) // RFC 7638
+	return Keys{[]Key{{
+		KeyType: "OKP", Curve: "Ed25519", X: x, KeyID: base64.RawURLEncoding.EncodeToString(thumbprint[:]), Use: "sig",
+		Algorithm: "EdDSA", PublicKey: publicPrefix + base64.StdEncoding.EncodeToString(public),
+	}}}
+}
+
+// signingKey is the server's: each process of an installation derives the same.
+func (a *API) signingKey() ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(a.derive("webhooks ed25519", ed25519.SeedSize))
+}
+
+// secret returns the bytes of a webhook's secret after a number of rotations.
+func (a *API) secret(id uuid.UUID, number int) []byte {
+	return a.derive("webhook secret "+id.String()+" "+strconv.Itoa(number), secretSize)
+}
+
+// secretText is the secret as its agent gets it.
+func (a *API) secretText(id uuid.UUID, number int) string {
+	return secretPrefix + base64.StdEncoding.EncodeToString(a.secret(id, number))
+}
+
+// derive panics without the installation's key, since what it derived would not be secret.
+func (a *API) derive(label string, size int) []byte {
+	if len(a.Key) < sha256.Size {
+		panic("webhooks: the installation's key is not set")
+	}
+	derived, err := hkdf.Key(sha256.New, a.Key, nil, "stoa "+label, size)
+	if err != nil {
+		panic(fmt.Sprintf("webhooks: %v", err)) // only sizes of kilobytes are refused
+	}
+	return derived
+}
+
+// sign returns the value of the header webhook-signature.
+func (a *API) sign(d *attempt, body []byte) string {
+	content := []byte(d.EventID.String() + "." + strconv.FormatInt(d.Now.Unix(), 10) + "." + string(body))
+	if d.Signing == webhook.SigningV1a {
+		return "v1a," + base64.StdEncoding.EncodeToString(ed25519.Sign(a.signingKey(), content))
+	}
+	numbers := []int{d.SecretNumber}
+	if d.RotatedAt != nil && d.Now.Before(d.RotatedAt.Add(rotationOverlap)) {
+		numbers = append(numbers, d.SecretNumber-1)
+	}
+	signatures := make([]string, len(numbers))
+	for i, number := range numbers {
+		mac := hmac.New(sha256.New, a.secret(d.WebhookID, number))
+		mac.Write(content)
+		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	}
+	return strings.Join(signatures, " ")
+}

@@ -1,0 +1,183 @@
+package webhooks_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/webhooks"
+)
+
+// However many requests come at once, an agent has three webhooks at most.
+func TestThreeAtMost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent, other := w.Agent(), w.Agent()
+	var (
+		all     sync.WaitGroup
+		mu      sync.Mutex
+		made    []uuid.UUID
+		refused int
+	)
+	for range 12 {
+		all.Go(func() {
+			result, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made = append(made, result.Webhook.ID)
+			} else if fault.From(err).Code == fault.StateConflict {
+				refused++
+			}
+		})
+	}
+	all.Wait()
+	require.Len(t, made, webhooks.MaxPerAgent)
+	require.Equal(t, 9, refused)
+	w.hook(other, "https://other.example/")
+	_, err := w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: made[0].String()})
+	require.NoError(t, err)
+	w.hook(agent, "https://agent.example/")
+	list, err := w.Webhooks.MyWebhooks(agent.Ctx)
+	require.NoError(t, err)
+	require.Len(t, list.Webhooks, webhooks.MaxPerAgent)
+}
+
+// From every state an agent brings its webhook into the two of its own; what waits is sent where it is active afterwards, and
+// only then.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, status(http.StatusInternalServerError)), w.Agent()
+	hook := w.hook(agent, e.URL)
+	w.tell(agent)
+	w.DeliverWebhooks()
+	e.take()
+	for _, c := range []struct {
+		from, sent, to string
+		delivered      int
+	}{
+		{"active", "", "active", 1}, {"active", "active", "active", 1}, {"active", "paused", "paused", 0},
+		{"paused", "", "paused", 0}, {"paused", "active", "active", 1}, {"paused", "paused", "paused", 0},
+		{"failing", "", "failing", 0}, {"failing", "active", "active", 1}, {"failing", "paused", "paused", 0},
+		{"gone", "", "gone", 0}, {"gone", "active", "active", 1}, {"gone", "paused", "paused", 0},
+	} {
+		w.Exec("DELETE FROM pending_deliveries")
+		w.Exec("UPDATE webhooks SET state = $1", c.from)
+		in := webhooks.UpdateInput{URL: graphtest.Ptr(e.URL + "/" + c.from + c.sent)}
+		if c.sent != "" {
+			in.State = &c.sent
+		}
+		changed, err := w.change(agent, hook.ID, in)
+		require.NoError(t, err)
+		require.Equal(t, c.to, changed.State, "%+v", c)
+		w.DeliverWebhooks()
+		require.Len(t, e.take(), c.delivered, "%+v", c)
+		require.Len(t, w.queue(agent), 1)
+	}
+	for _, state := range []string{"failing", "gone", "", "Active", "deleted"} {
+		_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: &state})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "state")
+	}
+}
+
+// A webhook that is paused during an attempt is sent nothing more, whatever becomes of the attempt.
+func TestPausedDuringAnAttempt(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{http.StatusOK, http.StatusInternalServerError} {
+		w := newWorld(t)
+		agent := w.Agent()
+		var hook *webhooks.Card
+		e := newEndpoint(t, func(rw http.ResponseWriter, _ *http.Request) {
+			if _, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("paused")}); err == nil {
+				rw.WriteHeader(code)
+			}
+		})
+		hook = w.hook(agent, e.URL)
+		w.tell(agent)
+		w.DeliverWebhooks()
+		require.Len(t, e.take(), 1)
+		require.Equal(t, "paused", w.card(agent, hook.ID).State)
+		require.Len(t, w.queue(agent), code/100%2) // 1 after a failure, 0 after an acknowledgement
+		w.Shift(time.Hour)
+		w.DeliverWebhooks()
+		require.Empty(t, e.take())
+		require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries"))
+	}
+}
+
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	w, strict := newWorld(t), newWorldWith(t, webhooks.SenderConfig{})
+	agent, other := w.Agent(), strict.Agent()
+	require.NotNil(t, w.hook(agent, "https://agent.example:8443/a%20b?c=d&e"))
+	for _, url := range []string{
+		"", "agent.example", "//agent.example", "ftp://agent.example/", "http://agent.example/", "http://10.0.0.1/", "https://", "https:///x",
+		"https://user@agent.example/", "https://user:password@agent.example/", "https://agent.example/#a", "https://agent.example/#",
+		"https://agent.example/a b", "https://agent.example/\n", "https://ägent.example/", "https:agent.example", "file:///etc/passwd",
+		"https://agent.example/" + strings.Repeat("a", 2048), "https://agent.example:port/", "https://[::1", "http://localhost.example/",
+	} {
+		_, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "url", url)
+	}
+	for _, url := range []string{"http://127.0.0.1/", "http://localhost:81/", "http://[::1]/"} {
+		_, err := strict.Webhooks.CreateWebhook(other.Ctx, webhooks.CreateInput{URL: &url})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "url", url)
+	}
+	for _, kinds := range [][]string{{}, {"webhook.test"}, {"message.created", "message.created"}, {"*"}, {""}} {
+		_, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/"), Kinds: kinds})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "kinds", kinds)
+	}
+	for _, signing := range []string{"", "V1", "v2", "none"} {
+		_, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/"), Signing: &signing})
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "signing", signing)
+	}
+}
+
+// Another agent's webhook is none, and while webhooks are switched off there are none for anybody.
+func TestWhoseWebhooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent, other := w.Agent(), w.Agent()
+	hook := w.hook(agent, "https://agent.example/")
+	calls := func(by *graphtest.Agent) (all []error) {
+		in := webhooks.Input{WebhookID: hook.ID.String()}
+		_, err := w.Webhooks.MyWebhook(by.Ctx, in)
+		all = append(all, err)
+		_, err = w.Webhooks.UpdateWebhook(by.Ctx, webhooks.UpdateInput{WebhookID: in.WebhookID, State: graphtest.Ptr("paused")})
+		all = append(all, err)
+		_, err = w.Webhooks.RotateWebhookSecret(by.Ctx, in)
+		all = append(all, err)
+		_, err = w.Webhooks.TestWebhook(by.Ctx, in)
+		all = append(all, err)
+		_, err = w.Webhooks.MyWebhookDeliveries(by.Ctx, webhooks.DeliveriesInput{WebhookID: in.WebhookID})
+		all = append(all, err)
+		_, err = w.Webhooks.DeleteWebhook(by.Ctx, in)
+		return append(all, err)
+	}
+	for _, err := range calls(other) {
+		graphtest.RequireFault(t, err, fault.NotFound)
+	}
+	list, err := w.Webhooks.MyWebhooks(other.Ctx)
+	require.NoError(t, err)
+	require.Empty(t, list.Webhooks)
+
+	w.Webhooks.Sender = nil
+	for _, err := range calls(agent) {
+		graphtest.RequireFault(t, err, fault.Forbidden)
+	}
+	_, err = w.Webhooks.MyWebhooks(agent.Ctx)
+	graphtest.RequireFault(t, err, fault.Forbidden)
+	_, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{})
+	graphtest.RequireFault(t, err, fault.Forbidden)
+	for _, err := range calls(&graphtest.Agent{Ctx: t.Context()}) {
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+	}
+}

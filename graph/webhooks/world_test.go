@@ -1,0 +1,161 @@
+package webhooks_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/page"
+	"stoa/graph/webhooks"
+)
+
+// world is a server with webhooks to the loopback.
+type world struct {
+	*graphtest.World
+	t *testing.T
+}
+
+// impatient is how long attempts take at most in tests of endpoints that hang.
+const impatient = 300 * time.Millisecond
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return newWorldWith(t, webhooks.SenderConfig{AllowLoopback: true})
+}
+
+func newWorldWith(t *testing.T, config webhooks.SenderConfig) *world {
+	t.Helper()
+	return &world{graphtest.New(t, graphtest.WithWebhooks(config)), t}
+}
+
+// request is what an endpoint was sent.
+type request struct {
+	header http.Header
+	body   []byte
+}
+
+func (r request) id() string { return r.header.Get("webhook-id") }
+
+// content is the body, read.
+func (r request) content(t *testing.T) (kind string, data map[string]any) {
+	t.Helper()
+	var body struct {
+		Type      string         `json:"type"`
+		Timestamp time.Time      `json:"timestamp"`
+		Data      map[string]any `json:"data"`
+	}
+	require.NoError(t, json.Unmarshal(r.body, &body))
+	require.False(t, body.Timestamp.IsZero())
+	return body.Type, body.Data
+}
+
+// endpoint is a real HTTP server that keeps what it is sent.
+type endpoint struct {
+	*httptest.Server
+	mu       sync.Mutex
+	answer   http.HandlerFunc
+	received []request
+}
+
+// newEndpoint starts one that answers as the handler does, or 204 where it is nil.
+func newEndpoint(t *testing.T, answer http.HandlerFunc) *endpoint {
+	t.Helper()
+	e := &endpoint{answer: answer}
+	e.Server = httptest.NewServer(e)
+	t.Cleanup(func() {
+		e.CloseClientConnections()
+		e.Close()
+	})
+	return e
+}
+
+// ServeHTTP implements http.Handler.
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	e.mu.Lock()
+	e.received = append(e.received, request{r.Header.Clone(), body})
+	answer := e.answer
+	e.mu.Unlock()
+	if answer == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	answer(w, r)
+}
+
+// answers changes how the endpoint answers.
+func (e *endpoint) answers(answer http.HandlerFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answer = answer
+}
+
+// take returns what was received since the last call.
+func (e *endpoint) take() []request {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	got := e.received
+	e.received = nil
+	return got
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// hook makes a webhook of an agent, for all kinds of events.
+func (w *world) hook(agent *graphtest.Agent, url string) *webhooks.Card {
+	w.t.Helper()
+	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url})
+	require.NoError(w.t, err)
+	require.Equal(w.t, "active", made.Webhook.State)
+	return made.Webhook
+}
+
+// tell causes one event of the agent: another asks for its friendship.
+func (w *world) tell(agent *graphtest.Agent) { w.Asked(w.Agent(), agent) }
+
+// queue are the ids of the agent's unacknowledged events.
+func (w *world) queue(agent *graphtest.Agent) (ids []string) {
+	w.t.Helper()
+	found, err := w.Events.PollEvents(agent.Ctx, events.PollInput{Version: page.Param{"2"}})
+	require.NoError(w.t, err)
+	for _, e := range found.Events {
+		ids = append(ids, e.EventID.String())
+	}
+	return ids
+}
+
+func (w *world) card(agent *graphtest.Agent, id uuid.UUID) *webhooks.Card {
+	w.t.Helper()
+	found, err := w.Webhooks.MyWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()})
+	require.NoError(w.t, err)
+	return found.Webhook
+}
+
+// deliveries are the attempts of a webhook, newest first.
+func (w *world) deliveries(agent *graphtest.Agent, id uuid.UUID) []*webhooks.Delivery {
+	w.t.Helper()
+	found, err := w.Webhooks.MyWebhookDeliveries(agent.Ctx, webhooks.DeliveriesInput{WebhookID: id.String()})
+	require.NoError(w.t, err)
+	return found.Deliveries
+}
+
+func (w *world) change(agent *graphtest.Agent, id uuid.UUID, in webhooks.UpdateInput) (*webhooks.Card, error) {
+	w.t.Helper()
+	in.WebhookID = id.String()
+	changed, err := w.Webhooks.UpdateWebhook(agent.Ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return changed.Webhook, nil
+}

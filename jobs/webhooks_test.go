@@ -1,0 +1,98 @@
+package jobs_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/webhooks"
+	"stoa/jobs"
+)
+
+// withWebhooks switches webhooks on, with jobs that are inserted.
+func (h *world) withWebhooks(timeout time.Duration) {
+	h.t.Helper()
+	insert, err := jobs.NewEnqueue(h.DB, h.clock, slog.New(slog.DiscardHandler))
+	require.NoError(h.t, err)
+	h.Webhooks.InsertJob = insert
+	h.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{AllowLoopback: true, Timeout: timeout})
+}
+
+func (h *world) hook(agent *graphtest.Agent, address string) {
+	h.t.Helper()
+	_, err := h.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &address})
+	require.NoError(h.t, err)
+}
+
+// The jobs deliver what nobody woke them for, and try again what failed, 5 s later.
+func TestWebhooksAreDelivered(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	h.withWebhooks(0)
+	var asked atomic.Int64
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(endpoint.Close)
+	agent := h.Agent()
+	h.hook(agent, endpoint.URL)
+	h.start()
+	h.start()
+	h.Asked(h.Agent(), agent)
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhook_deliveries WHERE status = 200") == 1 }, patience, 10*time.Millisecond)
+	require.EqualValues(t, 2, asked.Load())
+	require.EqualValues(t, 2, h.Count("SELECT count(*) FROM webhook_deliveries"))
+	require.Zero(t, h.Count("SELECT count(*) FROM events"))
+	const gap = "SELECT extract(epoch FROM max(created_at) - min(created_at))::bigint FROM webhook_deliveries"
+	require.GreaterOrEqual(t, h.Count(gap), int64(5))
+}
+
+// Endpoints that hang, more of them than there are workers for any queue, hold up no delivery to one that answers.
+func TestHangingEndpointsStarveNobody(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	h.withWebhooks(0)
+	hung := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-hung:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(hanging.Close)
+	t.Cleanup(func() { close(hung) })
+	var answered atomic.Int64
+	prompt := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered.Add(1) }))
+	t.Cleanup(prompt.Close)
+
+	h.start()
+	good := h.Agent()
+	h.hook(good, prompt.URL)
+	h.Asked(h.Agent(), good)
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhooks WHERE prompt") == 1 }, patience, 10*time.Millisecond)
+
+	const evil = 40
+	for range evil {
+		agent := h.Agent()
+		h.hook(agent, hanging.URL)
+		h.Asked(good, agent)
+	}
+	const busy = "SELECT count(*) FROM river_job WHERE queue = 'slow_webhook' AND state = 'running'"
+	require.Eventually(t, func() bool { return h.Count(busy) >= 16 }, patience, 10*time.Millisecond)
+	before := answered.Load()
+	for n := range 10 {
+		h.Asked(h.Agent(), good)
+		require.Eventually(t, func() bool { return answered.Load() > before+int64(n) }, patience, 10*time.Millisecond)
+	}
+	require.Positive(t, h.Count(busy), "and the others hang still")
+}

@@ -1,0 +1,189 @@
+package rest_test
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/webhooks"
+)
+
+const webhooksPath = "/api/v1/webhooks"
+
+// delivered is what an endpoint was sent.
+type delivered struct {
+	header http.Header
+	body   []byte
+}
+
+// newReceiver starts an endpoint that passes on what it is sent and answers with a status.
+func newReceiver(t *testing.T, status int) (address string, received <-chan delivered) {
+	t.Helper()
+	all := make(chan delivered, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		all <- delivered{r.Header.Clone(), body}
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, all
+}
+
+// The life of a webhook as its agent sees it.
+func TestWebhooksOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
+	agent := s.Agent()
+	address, received := newReceiver(t, http.StatusOK)
+	made := s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address, "signing": "v1", "kinds": []string{"order.changed"}}).
+		ok(http.StatusCreated)
+	require.Regexp(t, "^whsec_", made["secret"])
+	hook := made["webhook"].(map[string]any)
+	path := webhooksPath + "/" + hook["id"].(string)
+	require.Equal(t, map[string]any{
+		"id": hook["id"], "url": address, "kinds": []any{"order.changed"}, "signing": "v1", "state": "active", "created_at": hook["created_at"],
+		"last_success_at": nil, "last_failure": nil,
+	}, hook)
+	for range 2 {
+		byKey := s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/"}`).ok(http.StatusCreated)
+		require.Nil(t, byKey["secret"])
+		require.Len(t, byKey["webhook"].(map[string]any)["kinds"], 6)
+	}
+	s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/"}`).fault(http.StatusConflict, fault.StateConflict)
+	require.Len(t, s.send(http.MethodGet, webhooksPath, agent.Token, nil).ok(http.StatusOK)["webhooks"], 3)
+	shown := s.send(http.MethodGet, path, agent.Token, nil)
+	require.Equal(t, hook, shown.ok(http.StatusOK)["webhook"])
+	require.NotContains(t, string(shown.raw), "whsec_")
+
+	test := s.send(http.MethodPost, path+"/test", agent.Token, nil).ok(http.StatusAccepted)
+	s.DeliverWebhooks()
+	require.Equal(t, test["event_id"], (<-received).header.Get("webhook-id"))
+	deliveries := s.send(http.MethodGet, path+"/deliveries", agent.Token, nil).ok(http.StatusOK)
+	require.Nil(t, deliveries["next_before"])
+	first := deliveries["deliveries"].([]any)[0].(map[string]any)
+	require.Equal(t, map[string]any{
+		"id": first["id"], "event_id": test["event_id"], "attempt": 1.0, "status": 200.0, "error": nil, "created_at": first["created_at"],
+		"next_attempt_at": nil,
+	}, first)
+	s.send(http.MethodGet, path+"/deliveries?before=x", agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
+	s.send(http.MethodGet, path+"/deliveries?before="+uuid.NewString(), agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+
+	rotated := s.send(http.MethodPost, path+"/rotate", agent.Token, nil).ok(http.StatusOK)
+	require.NotEqual(t, made["secret"], rotated["secret"])
+	paused := s.send(http.MethodPatch, path, agent.Token, `{"state":"paused"}`).ok(http.StatusOK)
+	require.Equal(t, "paused", paused["webhook"].(map[string]any)["state"])
+	for _, body := range []string{`{}`, `{"state":null}`, `{"state":"gone"}`, `{"signing":"v1a"}`, `{"url":""}`, `{"kinds":[]}`, `{"kinds":"order.changed"}`, ``} {
+		s.send(http.MethodPatch, path, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	for _, body := range []string{`{}`, `{"url":1}`, `{"url":"http://agent.example/"}`, `{"url":"https://agent.example/","state":"active"}`} {
+		s.send(http.MethodPost, webhooksPath, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	other := s.Agent()
+	s.send(http.MethodGet, path, other.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+	s.send(http.MethodGet, webhooksPath+"/x", agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
+	s.send(http.MethodGet, webhooksPath, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+	require.Equal(t, map[string]any{"deleted": true, "id": hook["id"]}, s.send(http.MethodDelete, path, agent.Token, nil).ok(http.StatusOK))
+	s.send(http.MethodDelete, path, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
+}
+
+// Unless the operator switches webhooks on there are none.
+func TestWebhooksAreOff(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	path := webhooksPath + "/" + uuid.NewString()
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", webhooksPath, ""}, {"POST", webhooksPath, `{"url":"https://agent.example/"}`}, {"GET", path, ""},
+		{"PATCH", path, `{"state":"active"}`}, {"DELETE", path, ""}, {"POST", path + "/rotate", ""}, {"POST", path + "/test", ""},
+		{"GET", path + "/deliveries", ""},
+	} {
+		s.send(c.method, c.path, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
+		var body any
+		if c.body != "" {
+			body = c.body
+		}
+		s.send(c.method, c.path, agent.Token, body).fault(http.StatusForbidden, fault.Forbidden)
+	}
+}
+
+// The key that verifies deliveries is where Standard Webhooks' receivers are told to look, without a token.
+func TestPublishedKeysVerifyDeliveries(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
+	agent := s.Agent()
+	address, received := newReceiver(t, http.StatusOK)
+	s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address}).ok(http.StatusCreated)
+	s.Asked(s.Agent(), agent)
+	s.DeliverWebhooks()
+	got := <-received
+	key := s.send(http.MethodGet, "/.well-known/stoa-keys.json", "", nil).ok(http.StatusOK)["keys"].([]any)[0].(map[string]any)
+	public, err := base64.RawURLEncoding.DecodeString(key["x"].(string))
+	require.NoError(t, err)
+	signature, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(got.header.Get("webhook-signature"), "v1a,"))
+	require.NoError(t, err)
+	signed := got.header.Get("webhook-id") + "." + got.header.Get("webhook-timestamp") + "." + string(got.body)
+	require.True(t, ed25519.Verify(public, []byte(signed), signature))
+	var body map[string]any
+	require.NoError(t, json.Unmarshal(got.body, &body))
+	require.Equal(t, "contact.requested", body["type"])
+	require.ElementsMatch(t, []string{"type", "timestamp", "data"}, slices.Collect(maps.Keys(body)))
+	require.Equal(t, "incoming", body["data"].(map[string]any)["friendship_status"])
+}
+
+// A poll and a stream notice that an endpoint has acknowledged.
+func TestAcknowledgedByAWebhook(t *testing.T) {
+	t.Parallel()
+	s := eventSite(t, limits.Quotas{})
+	s.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{AllowLoopback: true})
+	agent := s.Agent()
+	for n := range 260 {
+		s.tell(agent, n+1)
+	}
+	request, err := http.NewRequest(http.MethodGet, s.url+streamPath, http.NoBody)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+agent.Token)
+	stream, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(t, err)
+	defer stream.Body.Close()
+	lines := bufio.NewScanner(stream.Body)
+	var versions []string
+	read := func(n int) {
+		for len(versions) < n && lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				versions = append(versions, data)
+			}
+		}
+		require.Len(t, versions, n)
+	}
+	read(256) // which is all that is in flight without an acknowledgement
+	address, received := newReceiver(t, http.StatusNoContent)
+	go func() {
+		for range received { // the queue below tells what was sent
+			continue
+		}
+	}()
+	s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address, "kinds": []string{"order.changed"}}).ok(http.StatusCreated)
+	require.Eventually(t, func() bool {
+		s.DeliverWebhooks()
+		return s.Count("SELECT count(*) FROM events WHERE recipient_id = $1", agent.ID) == 0
+	}, time.Minute, 10*time.Millisecond)
+	s.tell(agent, 261)
+	for !strings.Contains(versions[len(versions)-1], `"version":261`) {
+		read(len(versions) + 1)
+	}
+}
