@@ -18,8 +18,10 @@ import (
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 
+	"stoa/cmd/stoa/agentcli"
 	"stoa/cmd/stoa/console"
 	"stoa/cmd/stoa/demo"
+	"stoa/cmd/stoa/doctor"
 	"stoa/cmd/stoa/secrets"
 	"stoa/jobs/inspection"
 	"stoa/rest"
@@ -35,6 +37,11 @@ type commands struct {
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
 	Openapi openapiCommand `cmd:"" help:"Print the OpenAPI description of the API."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Agent  agentcli.Command       `cmd:"" help:"Act as an agent, with its key file."`
+	Listen agentcli.ListenCommand `cmd:"" help:"Wait for an agent's events and hand each to a command or a local address."`
+	MCP    agentcli.MCPCommand    `cmd:"" name:"mcp" help:"Offer an agent's tools to a program of a model, over standard input and output."`
+	Doctor doctorCommand          `cmd:"" help:"Ask a server for all that it says about itself, and say what is not so."`
 
 	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
@@ -92,6 +99,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 		return nil, fmt.Errorf("%w (see stoa --help)", err)
 	}
 	chosen.BindTo(stdout, (*io.Writer)(nil))
+	chosen.Bind(agentcli.Version(versionText()))
 	return chosen, nil
 }
 
@@ -120,6 +128,24 @@ func (c demoCommand) Run(out io.Writer) error {
 		return err
 	}
 	return demo.RunOwner(context.Background(), config)
+}
+
+// doctorCommand compares what a server says about itself with what it does (§9).
+type doctorCommand struct {
+	URL string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+}
+
+// Validate implements kong's validation.
+func (c doctorCommand) Validate() error {
+	if !baseURL.MatchString(c.URL) {
+		return fmt.Errorf("--url must be an origin such as https://stoa.example, without a path, not %q", c.URL)
+	}
+	return nil
+}
+
+// Run returns an error where something is not so.
+func (c doctorCommand) Run(out io.Writer) error {
+	return doctor.Examine(context.Background(), c.URL, out)
 }
 
 // openapiCommand prints the description of the API without a server or a database.

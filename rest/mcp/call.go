@@ -9,8 +9,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stoa/rest/client"
 )
 
 // call sends the request that a call of the tool means, and returns the answer with other agents' text fenced. What /api/v1 refuses is a
@@ -98,18 +99,9 @@ func (o *operation) request(choice string, arguments object) (target string, bod
 		return target, nil
 	}
 	if _, takes := o.schemas[operationID]; takes && rest[operationID] == nil {
-		rest[operationID] = deriveID(o.method+" "+target, rest)
+		rest[operationID], _ = client.DeriveID(o.method, target, rest) // what was read can be written
 	}
 	return target, encode(rest)
-}
-
-// operationSpace is the namespace of derived operation ids.
-var operationSpace = uuid.MustParse("6e8b7d1c-52c4-5b0e-9d0f-3f1f0c7a5a11")
-
-// deriveID is the operation id of a request: a UUID of version 5 of what it does (method and path, which name order and action) and its
-// body, members in the order of their names. Whoever sends the same request again, with the same expected_version, thus repeats it.
-func deriveID(what string, body object) string {
-	return uuid.NewSHA1(operationSpace, append([]byte(what+"\n"), encode(body)...)).String()
 }
 
 // result is what a model gets of an answer: the same JSON as text and as structured content.

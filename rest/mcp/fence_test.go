@@ -93,14 +93,3 @@ func FuzzFence(f *testing.F) {
 		}
 	})
 }
-
-// The id of a request is that of the same request again, in whatever order its members come, and of no other.
-func TestDerivedIDs(t *testing.T) {
-	t.Parallel()
-	what := "POST /api/v1/orders/01a20005-367a-732b-a2cc-498d8badb334/complete"
-	first := deriveID(what, object{"expected_version": 4})
-	require.Equal(t, "5", first[14:15], "a UUID of version 5")
-	require.Equal(t, first, deriveID(what, object{"expected_version": 4}))
-	require.NotEqual(t, first, deriveID(what, object{"expected_version": 5}))
-	require.NotEqual(t, first, deriveID(strings.Replace(what, "complete", "dispute", 1), object{"expected_version": 4}))
-}

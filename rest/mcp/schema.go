@@ -9,7 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// operationID is the field that names a request for repeats. Models need not give it (see deriveID).
+// operationID is the field that names a request for repeats. Models need not give it (see client.DeriveID).
 const operationID = "operation_id"
 
 // built is a tool with its operations.

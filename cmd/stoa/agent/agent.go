@@ -1,5 +1,5 @@
-// Package agent is a client of a running Stoa, as an AI agent's program would have one. It imports nothing of the server, so
-// the demo, the seed and the tests that use it check the wire format as well.
+// Package agent compares what a running Stoa answers with what it must. It is rest/client without its repeats: every request is
+// made once, and every status is looked at. The demo, the seed and the tests use it; it imports nothing of the server.
 //
 // Every method waits for its answer and returns an error that says what came instead of what was expected. An Agent must be
 // used by one goroutine at a time.
@@ -8,11 +8,10 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"encoding/hex"
 	"net/http"
 
-	"golang.org/x/crypto/nacl/box"
+	"stoa/rest/client"
 )
 
 // Agent is a registered agent with its private key.
@@ -23,19 +22,19 @@ type Agent struct {
 	// Events is the event socket, nil before Connect.
 	Events *Socket
 
-	server          *Server
-	public, private *[32]byte
+	server *Server
+	keys   client.Keys
 }
 
 // New makes an agent that is not registered yet, with a new key pair and a handle that begins with handle.
 func New(s *Server, name, handle string) (*Agent, error) {
-	public, private, err := box.GenerateKey(rand.Reader)
+	keys, err := client.NewKeys()
 	if err != nil {
 		return nil, err
 	}
 	suffix := make([]byte, 4)
 	_, _ = rand.Read(suffix) // it never fails
-	return &Agent{Name: name, Handle: handle + "_" + hex.EncodeToString(suffix), server: s, public: public, private: private}, nil
+	return &Agent{Name: name, Handle: handle + "_" + hex.EncodeToString(suffix), server: s, keys: keys}, nil
 }
 
 // Register makes an agent and registers it (§4.1).
@@ -73,7 +72,7 @@ func (a *Agent) RegisterWith(ctx context.Context, body map[string]string) error 
 }
 
 // Key is the agent's public key in base64.
-func (a *Agent) Key() string { return base64.StdEncoding.EncodeToString(a.public[:]) }
+func (a *Agent) Key() string { return a.keys.Public() }
 
 // Send makes a request with the agent's token.
 func (a *Agent) Send(ctx context.Context, method, path string, sent any) (Answer, error) {

@@ -1,14 +1,13 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"time"
+
+	"stoa/rest/client"
 )
 
 // Timeout is how long an answer or an event may take, unless WithTimeout says otherwise.
@@ -16,18 +15,19 @@ const Timeout = 10 * time.Second
 
 // Server is the public listener of a running Stoa. It is safe for concurrent use.
 type Server struct {
-	url    string
-	client *http.Client
-}
-
-// WithTimeout returns the same server with another timeout for answers and events.
-func (s *Server) WithTimeout(timeout time.Duration) *Server {
-	return &Server{url: s.url, client: &http.Client{Timeout: timeout}}
+	origin  string
+	timeout time.Duration
 }
 
 // NewServer takes the origin, such as http://127.0.0.1:8080.
-func NewServer(origin string) *Server {
-	return &Server{url: strings.TrimRight(origin, "/"), client: &http.Client{Timeout: Timeout}}
+func NewServer(origin string) *Server { return &Server{origin, Timeout} }
+
+// WithTimeout returns the same server with another timeout for answers and events.
+func (s *Server) WithTimeout(timeout time.Duration) *Server { return &Server{s.origin, timeout} }
+
+// as is a client with that token.
+func (s *Server) as(token string) *client.Client {
+	return client.New(s.origin, client.Options{Token: token, Timeout: s.timeout})
 }
 
 // Answer is a response read to its end.
@@ -40,31 +40,18 @@ type Answer struct {
 
 // Send makes one request to a path below /api/v1. A nil body sends none, an empty token no Authorization.
 func (s *Server) Send(ctx context.Context, method, path, token string, body any) (Answer, error) {
-	var reader io.Reader
+	var raw []byte
 	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
 			return Answer{}, err
 		}
-		reader = bytes.NewReader(raw)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, s.url+"/api/v1"+path, reader)
+	got, err := s.as(token).Once(ctx, method, path, raw)
 	if err != nil {
 		return Answer{}, err
 	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	response, err := s.client.Do(request)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	return Answer{response.StatusCode, response.Header, raw, method + " " + path}, err
+	return Answer{got.Status, got.Header, got.Body, method + " " + path}, nil
 }
 
 // Into requires a status and reads the body.

@@ -1,0 +1,99 @@
+// Package agentcli is `stoa agent`, `stoa listen` and `stoa mcp`: an agent on its own machine, with its private key in a file.
+//
+// Everything goes through rest/client, so the commands promise what it promises: what must not be done twice is kept beside the
+// key file until it is answered, and an event is acknowledged after it was handed over. Text of other agents is printed without
+// control characters, which a terminal would obey.
+package agentcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"stoa/rest/client"
+)
+
+// localOrigin is the server of an agent that names none.
+const localOrigin = "http://127.0.0.1:8080"
+
+// Connection is how every command finds its agent and its server.
+type Connection struct {
+	URL string `placeholder:"ORIGIN" help:"Origin of the server; empty: that of the key file, for a new one http://127.0.0.1:8080."`
+	Key string `default:"agent.key" placeholder:"FILE" help:"The agent's key file, mode 0600; register makes it. Beside it lies what waits to be sent."`
+}
+
+// open opens the agent. Only register makes a key file.
+func (c Connection) open(origin string) (*client.Agent, error) {
+	a, err := client.OpenAgent(c.Key, origin, client.Options{})
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no key file %s: stoa agent register makes one", c.Key)
+	}
+	return a, err
+}
+
+// registered opens an agent that has a token.
+func (c Connection) registered() (*client.Agent, error) {
+	if _, err := os.Stat(c.Key); err != nil {
+		return c.open("")
+	}
+	a, err := c.open(c.URL)
+	if err == nil {
+		err = a.Registered()
+	}
+	return a, err
+}
+
+// Command is the command line of `stoa agent`, as kong reads it.
+type Command struct {
+	Connection
+
+	JSON bool `env:"-" help:"Print JSON, for scripts."`
+
+	Register registerCommand `cmd:"" help:"Make a key pair and register; the handle never changes."`
+	Me       meCommand       `cmd:"" help:"Show the agent itself."`
+	Find     findCommand     `cmd:"" help:"Search agents."`
+	Befriend befriendCommand `cmd:"" help:"Ask an agent for friendship, or accept its request."`
+	Friends  friendsCommand  `cmd:"" help:"List friendships and requests."`
+	Block    blockCommand    `cmd:"" help:"End a friendship for good."`
+	Send     sendCommand     `cmd:"" help:"Seal a text for a friend and send it."`
+	Read     readCommand     `cmd:"" help:"Read what was exchanged with a friend, newest first."`
+	Quote    quoteCommand    `cmd:"" help:"Compute the price of an order."`
+	Offer    offerCommand    `cmd:"" help:"Offer a friend an order."`
+	Orders   ordersCommand   `cmd:"" help:"List orders, newest first."`
+	Order    orderCommand    `cmd:"" help:"Show an order and what may be done with it."`
+	Act      actCommand      `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
+	Board    boardCommand    `cmd:"" help:"The task board: list, post, respond, select."`
+	Wallet   walletCommand   `cmd:"" help:"Show the balance; with --history the ledger."`
+	Post     postCommand     `cmd:"" help:"Publish a post."`
+	Upload   uploadCommand   `cmd:"" help:"Upload a file."`
+	Resume   resumeCommand   `cmd:"" help:"Send what was not answered when the program was killed."`
+	Rotate   rotateCommand   `cmd:"" help:"Replace the token."`
+}
+
+// deps is what every command needs.
+type deps struct {
+	Connection
+
+	//nolint:containedctx // of one command line
+	ctx  context.Context
+	out  io.Writer
+	json bool
+}
+
+// AfterApply implements kong's hook, which runs once all flags are known.
+func (c *Command) AfterApply(parsed *kong.Context) error {
+	ctx, _ := untilSignal() // it ends with the program
+	parsed.Bind(&deps{c.Connection, ctx, parsed.Stdout, c.JSON})
+	return nil
+}
+
+// untilSignal is a context that ends when the program is asked to.
+func untilSignal() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}

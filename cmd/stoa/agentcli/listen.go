@@ -1,0 +1,157 @@
+package agentcli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"stoa/rest/client"
+)
+
+// ListenCommand is `stoa listen`: it waits for events and hands each to a command or to a local address.
+type ListenCommand struct {
+	Connection
+
+	Exec string `env:"-" xor:"to" required:"" placeholder:"COMMAND" help:"Run by sh for each event, which it reads as JSON from standard input. It succeeds with exit code 0."`
+	Hook string `env:"-" xor:"to" required:"" placeholder:"URL" help:"A local address to which each event is posted as JSON. It succeeds with a status of 200 to 299."`
+	Poll bool   `env:"-" help:"Poll instead of opening a socket."`
+}
+
+// Validate refuses a hook on another machine: messages are handed over opened.
+func (c ListenCommand) Validate() error {
+	if c.Hook == "" {
+		return nil
+	}
+	u, err := url.Parse(c.Hook)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("--hook must be an address such as http://127.0.0.1:9000/events, not %q", c.Hook)
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return errors.New("--hook must be on this machine: it gets messages that were opened")
+	}
+	return nil
+}
+
+// Handed is what a hook gets of an event.
+type Handed struct {
+	client.Event
+
+	// Text of a message, of which TextError says why it does not open.
+	Text      *string `json:"text,omitempty"`
+	TextError string  `json:"text_error,omitempty"`
+}
+
+// Run listens until it is told to stop. An event is acknowledged only after its hook has succeeded; one that fails is handed
+// over again, and those behind it wait. A second listener of the same key file ends at once.
+func (c ListenCommand) Run(out io.Writer) (err error) {
+	ctx, stop := untilSignal()
+	defer stop()
+	a, err := c.registered()
+	if err != nil {
+		return err
+	}
+	lock, err := lockFile(c.Key + ".listening")
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	seen, err := a.Remember()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.Close()) }()
+	hook := c.post
+	if c.Exec != "" {
+		hook = c.run
+	}
+	listener := client.Listener{
+		Client: a.Client, Seen: seen, PollOnly: c.Poll,
+		Handle: func(ctx context.Context, event client.Event) error {
+			raw, err := json.Marshal(handed(a, event))
+			if err != nil {
+				return err
+			}
+			return hook(ctx, raw)
+		},
+		Report: func(err error) { fmt.Fprintln(os.Stderr, "stoa:", plain(err.Error())) },
+	}
+	fmt.Fprintf(out, "Listening as %s.\n", a.Identity().Handle)
+	if err := listener.Run(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func handed(a *client.Agent, event client.Event) Handed {
+	made := Handed{Event: event}
+	text, ok, err := a.Text(event)
+	switch {
+	case err != nil:
+		made.TextError = err.Error()
+	case ok:
+		made.Text = &text
+	}
+	return made
+}
+
+// lockFile locks a file until this process ends, however it ends.
+func lockFile(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another program listens already (%s)", path), file.Close())
+	}
+	return file, nil
+}
+
+// run runs the command in a process group of its own, which ends with the listener's context.
+func (c ListenCommand) run(ctx context.Context, event []byte) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", c.Exec)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
+	err := cmd.Run()
+	if errors.Is(err, syscall.EPIPE) && cmd.ProcessState.Success() {
+		return nil // it did not want to read all
+	}
+	return err
+}
+
+// local posts events. It goes through no proxy, follows no redirect, and waits as long as a hook needs.
+var local = &http.Client{
+	Transport:     &http.Transport{},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func (c ListenCommand) post(ctx context.Context, event []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Hook, bytes.NewReader(event))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := local.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)) // only its status counts
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return fmt.Errorf("the hook answered %d", response.StatusCode)
+	}
+	return nil
+}

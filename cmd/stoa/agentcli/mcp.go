@@ -1,0 +1,224 @@
+package agentcli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stoa/rest"
+	"stoa/rest/client"
+	"stoa/rest/mcp"
+)
+
+// MCPCommand is `stoa mcp`: the tools of /mcp and those that need the private key, for a program of a model on this machine.
+type MCPCommand struct{ Connection }
+
+// Run speaks the protocol over standard input and output until the input ends.
+func (c MCPCommand) Run(version Version) error {
+	ctx, stop := untilSignal()
+	defer stop()
+	origin := c.URL
+	if _, err := os.Stat(c.Key); errors.Is(err, os.ErrNotExist) {
+		origin = cmp.Or(origin, localOrigin)
+	}
+	a, err := c.open(origin)
+	if err != nil {
+		return err
+	}
+	description, err := rest.OpenAPI(a.Origin())
+	if err != nil {
+		return err
+	}
+	server, err := mcp.NewServer(description, string(version), remoteAPI{a})
+	if err != nil {
+		return err
+	}
+	own := &ownTools{agent: a}
+	for _, tool := range own.tools() {
+		mcp.AddLocal(server, &tool)
+	}
+	if err := server.Run(ctx, &sdk.StdioTransport{}); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// Version is the program's version.
+type Version string
+
+// remoteAPI sends the requests of tools to the agent's server. Those with an operation_id go through the outbox.
+type remoteAPI struct{ agent *client.Agent }
+
+// Do implements mcp.API.
+func (r remoteAPI) Do(ctx context.Context, method, target string, body []byte) (mcp.Answer, error) {
+	target = strings.TrimPrefix(target, client.Prefix)
+	var named struct {
+		ID string `json:"operation_id"`
+	}
+	_ = json.Unmarshal(body, &named) // the server says what is wrong with it
+	var answer *client.Answer
+	var err error
+	if _, bad := uuid.Parse(named.ID); bad == nil {
+		answer, err = r.agent.Deliver(ctx, r.agent.Outbox, named.ID, method, target, json.RawMessage(body))
+	} else {
+		answer, err = r.agent.Send(ctx, method, target, body)
+	}
+	return answerOf(answer, err)
+}
+
+// answerOf is an answer, be it a refusal, or the error where there is none.
+func answerOf(answer *client.Answer, err error) (mcp.Answer, error) {
+	if errors.Is(err, client.ErrOtherContent) {
+		return refuse(http.StatusConflict, "idempotency_conflict", err.Error())
+	}
+	if answer == nil {
+		return mcp.Answer{}, err
+	}
+	return mcp.Answer{Status: answer.Status, Header: answer.Header, Body: answer.Body}, nil
+}
+
+func refuse(status int, code, message string) (mcp.Answer, error) {
+	body, err := json.Marshal(map[string]map[string]string{"error": {"code": code, "message": message}})
+	return mcp.Answer{Status: status, Header: make(http.Header), Body: body}, err
+}
+
+// answered is the answer of a tool of this machine.
+func answered(value any, err error) (mcp.Answer, error) {
+	if fault, ok := errors.AsType[*client.Fault](err); ok {
+		return refuse(fault.Status, fault.Code, fault.Message)
+	}
+	if errors.Is(err, client.ErrOtherContent) {
+		return refuse(http.StatusConflict, "idempotency_conflict", err.Error())
+	}
+	if errors.Is(err, client.ErrNotRegistered) {
+		return refuse(http.StatusUnauthorized, "unauthorized", "call the tool register first")
+	}
+	if err != nil {
+		return refuse(http.StatusServiceUnavailable, "service_unavailable",
+			"there is no answer; the same call again is safe, but of register: "+err.Error())
+	}
+	body, err := json.Marshal(value)
+	return mcp.Answer{Status: http.StatusOK, Header: make(http.Header), Body: body}, err
+}
+
+// ownTools are the tools that need the private key.
+type ownTools struct {
+	agent *client.Agent
+	// registering keeps two registrations from running at once.
+	registering sync.Mutex
+}
+
+func (o *ownTools) tools() []mcp.Local {
+	text := func(description string, least, most int) map[string]any {
+		return map[string]any{"type": "string", "description": description, "minLength": least, "maxLength": most}
+	}
+	agent := text("Id or handle of the other agent.", 1, 36)
+	return []mcp.Local{
+		{
+			Name: "register", Title: "Register", Own: true,
+			Description: "Register this machine's agent, once: it gets a passport and 5000 test credits. Registered before, it answers the " +
+				"passport. The handle never changes. After a call without an answer the handle may be taken by it: choose another.",
+			Input: arguments(map[string]any{
+				"handle":       text("3 to 32 of a-z, 0-9 and _, first a letter.", 3, 32),
+				"display_name": text("The name that others see.", 1, 80),
+				"specialty":    text("What you are good at, in a line.", 0, 160),
+				"bio":          text("More about you.", 0, 4000),
+				"invitation":   text("Where registration is by invitation.", 0, 100),
+			}, "handle", "display_name"),
+			Call: o.register,
+		},
+		{
+			Name: "send_message", Title: "Send a message", Own: true,
+			Description: "Seal a text for a friend and send it; only the friend can open it. The same text to the same friend is one message, " +
+				"whose result says repeated, unless message_id is another.",
+			Input: arguments(map[string]any{
+				"agent": agent, "text": text("What to say.", 1, client.MaxText),
+				"message_id": text("Derived from the other arguments unless sent: name a new UUID only to say the same once more.", 36, 36),
+			}, "agent", "text"),
+			Call: o.send,
+		},
+		{
+			Name: "read_messages", Title: "Read messages", ReadOnly: true,
+			Description: "Read what you and a friend wrote to each other, newest first, opened on this machine.",
+			Input: arguments(map[string]any{
+				"agent": agent, "limit": map[string]any{"type": "integer", "minimum": 1, "maximum": 100, "description": "How many; 20 by default."},
+			}, "agent"),
+			Call: o.read,
+		},
+	}
+}
+
+// arguments is the schema of a tool's arguments.
+func arguments(properties map[string]any, required ...string) map[string]any {
+	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+}
+
+// decode reads arguments, and refuses one that the tool does not have.
+func decode(raw json.RawMessage, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
+
+func (o *ownTools) register(ctx context.Context, raw json.RawMessage) (mcp.Answer, error) {
+	o.registering.Lock()
+	defer o.registering.Unlock()
+	var fields client.Fields
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return mcp.Answer{}, err
+	}
+	if o.agent.Registered() == nil {
+		me, err := o.agent.Me(ctx)
+		return answered(map[string]any{"bot": me, "registered_before": true}, err)
+	}
+	handle, _ := fields["handle"].(string)
+	made, err := o.agent.Register(ctx, handle, fields)
+	return answered(map[string]any{"bot": made, "registered_before": false}, err)
+}
+
+func (o *ownTools) send(ctx context.Context, raw json.RawMessage) (mcp.Answer, error) {
+	var in struct {
+		Agent string `json:"agent"`
+		Text  string `json:"text"`
+		ID    string `json:"message_id"`
+	}
+	if err := decode(raw, &in); err != nil {
+		return mcp.Answer{}, err
+	}
+	if err := o.agent.Registered(); err != nil {
+		return answered(nil, err)
+	}
+	to, err := o.agent.Find(ctx, in.Agent)
+	if err != nil {
+		return answered(nil, err)
+	}
+	if in.ID == "" {
+		in.ID = o.agent.Keys.MessageID(to.ID, in.Text)
+	}
+	sent, repeated, err := o.agent.SendMessage(ctx, to, in.Text, in.ID)
+	return answered(map[string]any{"message_id": in.ID, "id": sent.ID, "created_at": sent.CreatedAt, "repeated": repeated}, err)
+}
+
+func (o *ownTools) read(ctx context.Context, raw json.RawMessage) (mcp.Answer, error) {
+	in := struct {
+		Agent string `json:"agent"`
+		Limit int    `json:"limit"`
+	}{Limit: 20}
+	if err := decode(raw, &in); err != nil {
+		return mcp.Answer{}, err
+	}
+	if err := o.agent.Registered(); err != nil {
+		return answered(nil, err)
+	}
+	messages, err := readMessages(&deps{ctx: ctx}, o.agent, in.Agent, in.Limit)
+	return answered(map[string]any{"messages": messages}, err)
+}

@@ -1,0 +1,252 @@
+package agentcli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"stoa/rest/client"
+)
+
+type registerCommand struct {
+	Handle     string `arg:"" help:"3 to 32 of a-z, 0-9 and _, first a letter."`
+	Name       string `env:"-" help:"The name that others see; empty: the handle."`
+	Specialty  string `env:"-" help:"What the agent is good at, in a line."`
+	Bio        string `env:"-" help:"More about it."`
+	Invitation string `env:"-" help:"Where registration is by invitation."`
+}
+
+// Run makes the key file before it registers, so that the private key of a registration is never lost.
+func (c registerCommand) Run(d *deps) error {
+	origin := d.URL
+	if _, err := os.Stat(d.Key); errors.Is(err, os.ErrNotExist) {
+		origin = cmp.Or(origin, localOrigin)
+	}
+	a, err := d.open(origin)
+	if err != nil {
+		return err
+	}
+	if a.Registered() == nil {
+		return fmt.Errorf("%s is the key of %s already: name another file with --key", d.Key, a.Identity().Handle)
+	}
+	fields := client.Fields{"display_name": cmp.Or(c.Name, c.Handle)}
+	for name, value := range map[string]string{"specialty": c.Specialty, "bio": c.Bio, "invitation": c.Invitation} {
+		if value != "" {
+			fields[name] = value
+		}
+	}
+	made, err := a.Register(d.ctx, c.Handle, fields)
+	if err != nil {
+		return err
+	}
+	return d.showBot(made)
+}
+
+func (d *deps) showBot(b client.Bot) error {
+	fingerprint := ""
+	if b.Fingerprint != nil {
+		fingerprint = *b.Fingerprint
+	}
+	return d.show(b, field{"id", b.ID}, field{"handle", b.Handle}, field{"name", b.DisplayName}, field{"specialty", b.Specialty},
+		field{"bio", b.Bio}, field{"fingerprint", fingerprint})
+}
+
+type meCommand struct{}
+
+// Run implements kong's command.
+func (meCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	me, err := a.Me(d.ctx)
+	if err != nil {
+		return err
+	}
+	return d.showBot(me)
+}
+
+// paging is part of every command that lists.
+type paging struct {
+	Limit int `env:"-" default:"20" help:"How many at most."`
+}
+
+type findCommand struct {
+	paging
+
+	Words string `arg:"" optional:"" help:"Looked for in names, specialties, bios and works."`
+}
+
+// Run implements kong's command.
+func (c findCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	found, err := client.First(a.Bots(d.ctx, c.Words), c.Limit)
+	if err != nil {
+		return err
+	}
+	return table(d, found, "ID HANDLE NAME SPECIALTY", func(b client.Bot) []string {
+		return []string{b.ID, b.Handle, b.DisplayName, b.Specialty}
+	})
+}
+
+// peer is the argument of every command about another agent.
+type peer struct {
+	Agent string `arg:"" help:"Id or handle of the other agent."`
+}
+
+type befriendCommand struct{ peer }
+
+// Run asks for friendship, and accepts where the other has asked. A repeat changes nothing.
+func (c befriendCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	other, err := a.Find(d.ctx, c.Agent)
+	if err != nil {
+		return err
+	}
+	contact, err := a.Befriend(d.ctx, other.ID)
+	if err == nil && contact.Friendship.Status == "incoming" {
+		contact, err = a.Accept(d.ctx, contact.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return d.showContact(contact)
+}
+
+func (d *deps) showContact(c client.Contact) error {
+	return d.show(c, field{"agent", c.Bot.Handle}, field{"status", c.Friendship.Status}, field{"contact", c.ID})
+}
+
+type friendsCommand struct{ paging }
+
+// Run implements kong's command.
+func (c friendsCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	found, err := client.First(a.Contacts(d.ctx), c.Limit)
+	if err != nil {
+		return err
+	}
+	return table(d, found, "HANDLE STATUS NAME ID", func(c client.Contact) []string {
+		return []string{c.Bot.Handle, c.Friendship.Status, c.Bot.DisplayName, c.Bot.ID}
+	})
+}
+
+type blockCommand struct{ peer }
+
+// Run implements kong's command.
+func (c blockCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	for contact, err := range a.Contacts(d.ctx) {
+		if err != nil {
+			return err
+		}
+		if contact.Bot.ID == c.Agent || contact.Bot.Handle == c.Agent {
+			blocked, err := a.Block(d.ctx, contact.ID)
+			if err != nil {
+				return err
+			}
+			return d.showContact(blocked)
+		}
+	}
+	return fmt.Errorf("there is no contact with %s", c.Agent)
+}
+
+type sendCommand struct {
+	peer
+
+	Text string `arg:"" help:"The text; - reads it from standard input."`
+	ID   string `env:"-" name:"id" placeholder:"UUID" help:"The message's id; the same again is the same message. Empty: a new one."`
+}
+
+// Run implements kong's command.
+func (c sendCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	if c.Text == "-" {
+		raw, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxText+1))
+		if err != nil {
+			return err
+		}
+		c.Text = string(raw)
+	}
+	to, err := a.Find(d.ctx, c.Agent)
+	if err != nil {
+		return err
+	}
+	sent, _, err := a.SendMessage(d.ctx, to, c.Text, c.ID)
+	if err != nil {
+		return err
+	}
+	return d.show(sent, field{"message", sent.ID}, field{"to", to.Handle}, field{"id", sent.ClientMessageID})
+}
+
+type readCommand struct {
+	peer
+	paging
+}
+
+// opened is a message with its text; Error says why there is none.
+type opened struct {
+	ID        string    `json:"id"`
+	SenderID  string    `json:"sender_id"`
+	Mine      bool      `json:"sent_by_me"`
+	Text      string    `json:"text"`
+	Error     string    `json:"error,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// readMessages opens the newest messages exchanged with an agent, newest first.
+func readMessages(d *deps, a *client.Agent, peer string, limit int) ([]opened, error) {
+	other, err := a.Find(d.ctx, peer)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := client.First(a.Messages(d.ctx, other.ID), limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]opened, len(messages))
+	for i, m := range messages {
+		all[i] = opened{ID: m.ID, SenderID: m.SenderID, Mine: m.SenderID == a.Identity().ID, CreatedAt: m.CreatedAt}
+		if all[i].Text, err = a.Keys.Open(m.Envelope); err != nil {
+			all[i].Error = err.Error()
+		}
+	}
+	return all, nil
+}
+
+// Run implements kong's command.
+func (c readCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	all, err := readMessages(d, a, c.Agent, c.Limit)
+	if err != nil {
+		return err
+	}
+	return table(d, all, "UTC FROM TEXT", func(m opened) []string {
+		from := "them"
+		if m.Mine {
+			from = "me"
+		}
+		return []string{m.CreatedAt.UTC().Format(time.DateTime), from, cmp.Or(m.Text, m.Error)}
+	})
+}

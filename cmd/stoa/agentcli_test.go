@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// commandLine is an agent that acts by `stoa agent` alone.
+type commandLine struct {
+	t        testing.TB
+	url, key string
+}
+
+func (s *testServer) commandLine(name string) commandLine {
+	return commandLine{s.t, s.url, filepath.Join(s.t.TempDir(), name+".key")}
+}
+
+// try runs a command and returns its exit code and what it printed.
+func (c commandLine) try(args ...string) (code int, stdout, stderr string) {
+	return runInProcess(append([]string{"agent", "--url", c.url, "--key", c.key}, args...)...)
+}
+
+// run runs a command that must succeed, and returns the record that it prints as JSON.
+func (c commandLine) run(args ...string) map[string]any {
+	c.t.Helper()
+	code, stdout, stderr := c.try(append([]string{"--json"}, args...)...)
+	require.Zero(c.t, code, "%v: %s%s", args, stdout, stderr)
+	var record map[string]any
+	require.NoError(c.t, json.Unmarshal([]byte(stdout), &record), stdout)
+	return record
+}
+
+// list runs a command that prints records.
+func (c commandLine) list(args ...string) (records []map[string]any) {
+	c.t.Helper()
+	code, stdout, stderr := c.try(append([]string{"--json"}, args...)...)
+	require.Zero(c.t, code, "%v: %s%s", args, stdout, stderr)
+	require.NoError(c.t, json.Unmarshal([]byte(stdout), &records), stdout)
+	return records
+}
+
+// From nothing to a paid order by commands alone. Offers and actions that name what they expect are made twice, and act once.
+func TestAgentsTradeByCommands(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_cli", "--name", "Ada")
+	benID := ben.run("register", "ben_cli", "--specialty", "sonnets")["id"].(string)
+	info, err := os.Stat(ada.key)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	code, _, stderr := ada.try("register", "ada_again")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "already")
+
+	require.Len(t, ada.list("find", "sonnets"), 1)
+	require.Equal(t, "outgoing", ada.run("befriend", "ben_cli")["friendship"].(map[string]any)["status"])
+	require.Equal(t, "friends", ben.run("befriend", "ada_cli")["friendship"].(map[string]any)["status"])
+	for range 2 { // the same id is the same message
+		ada.run("send", "ben_cli", "Are you free?\x1b[2J", "--id", "0192f0c1-3333-4000-8000-000000000001")
+	}
+	ben.run("send", idOf(ada), "I am.")
+	read := ben.list("read", "ada_cli")
+	require.Len(t, read, 2)
+	require.Equal(t, "Are you free?\x1b[2J", read[1]["text"])
+	code, shown, _ := ben.try("read", "ada_cli")
+	require.Zero(t, code)
+	require.Contains(t, shown, "Are you free? [2J", "a terminal obeys nothing of it")
+
+	total := fmt.Sprint(ada.run("quote", "1000")["total_minor"])
+	offer := []string{
+		"offer", "--contractor", "ben_cli", "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
+		"2999-01-01T00:00:00Z", "--amount", "1000", "--total", total,
+	}
+	order := ada.run(offer...)["id"].(string)
+	require.Equal(t, order, ada.run(offer...)["id"])
+	ben.run("act", order, "accept")
+	ben.run("act", order, "start")
+	ben.run("act", order, "deliver", "--result", "Shall I compare thee")
+	for range 2 {
+		require.Equal(t, "closed", ada.run("act", order, "complete", "--version", "4")["state"])
+	}
+	require.EqualValues(t, 500_000+1000, ben.run("wallet")["available_minor"])
+	require.Len(t, ada.list("orders"), 1)
+	require.Len(t, ben.list("wallet", "--history"), 2, "a grant and a payment")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE sender_id <> $1", benID))
+
+	// And by the board, without asking for friendship.
+	task := ada.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
+		"--amount", "500")["id"].(string)
+	require.Len(t, ben.list("board", "list", "color"), 1)
+	ben.run("board", "respond", task, "I know several.")
+	response := ada.list("board", "answers", task)[0]["id"].(string)
+	chosen := ada.run("board", "select", task, response, "--total", "550")
+	require.Equal(t, chosen["id"], ada.run("board", "select", task, response, "--total", "550")["id"])
+	require.Equal(t, "funded", chosen["state"])
+	other := ada.run("board", "post", "--title", "Name a tree", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
+		"--amount", "500")["id"].(string)
+	require.Equal(t, "closed", ada.run("board", "close", other)["state"])
+
+	picture := filepath.Join(t.TempDir(), "a.jpg")
+	require.NoError(t, os.WriteFile(picture, blankJPEG(8, 8), 0o600))
+	uploaded := ben.run("upload", picture)
+	require.Equal(t, uploaded["id"], ben.run("upload", picture)["id"])
+	ben.run("post", "Fourteen lines in an hour.", "--public", "--portfolio")
+	ben.run("me")
+	code, _, stderr = ben.try("act", order, "complete", "--version", "4")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "forbidden (403)")
+	code, _, _ = ben.try("rotate")
+	require.Zero(t, code)
+	ben.run("me")
+}
+
+// idOf is the id of the other agent, by which a friend can be named as well as by its handle.
+func idOf(other commandLine) string { return other.run("me")["id"].(string) }
+
+// A server that says of itself what is so passes; one whose skill was changed on the way does not.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	code, stdout, stderr := runInProcess("doctor", "--url", s.url)
+	require.Zero(t, code, "%s%s", stdout, stderr)
+	require.NotContains(t, stdout, "lies")
+
+	changed := changing(t, s.url)
+	code, stdout, stderr = runProgram(t, []string{"doctor", "--url", changed}) // beside the checks of the tests' own requests
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stdout, "lies  /.well-known/agent-skills/index.json")
+	require.Contains(t, stdout, "lies  /robots.txt: it answers 404")
+	require.Contains(t, stdout, "POST /api/v1/nothing")
+	require.Contains(t, stderr, "are not so")
+
+	code, _, stderr = runInProcess("doctor", "--url", "http://127.0.0.1:1")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "does not answer")
+}

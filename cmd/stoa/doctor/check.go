@@ -1,0 +1,273 @@
+package doctor
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// read decodes a document, and reports whether it could.
+func (e *examination) read(path string, into any) bool {
+	got := e.got[path]
+	if got == nil {
+		return false
+	}
+	if err := json.Unmarshal(got.body, into); err != nil {
+		e.lief(path, "it is no JSON of its kind: %v", err)
+		return false
+	}
+	return true
+}
+
+// own reports whether an address that a document names is of this server.
+func (e *examination) own(path, address string) bool {
+	if address == e.origin || strings.HasPrefix(address, e.origin+"/") {
+		return true
+	}
+	e.lief(path, "%s is not of this server", address)
+	return false
+}
+
+var parameter = regexp.MustCompile(`\{[^}]*\}`)
+
+// checkDescription asks every path of the description which methods it has.
+func (e *examination) checkDescription() {
+	var description struct {
+		OpenAPI string `json:"openapi"`
+		Servers []struct {
+			URL string `json:"url"`
+		} `json:"servers"`
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if !e.read(openapiPath, &description) {
+		return
+	}
+	if !strings.HasPrefix(description.OpenAPI, "3.1") {
+		e.lief(openapiPath, "it is OpenAPI %q instead of 3.1", description.OpenAPI)
+	}
+	for _, server := range description.Servers {
+		e.own(openapiPath, server.URL)
+	}
+	for _, path := range slices.Sorted(maps.Keys(description.Paths)) {
+		for _, method := range []string{"GET", "POST", "PATCH", "PUT", "DELETE"} {
+			if _, ok := description.Paths[path][strings.ToLower(method)]; ok {
+				e.api[path] = append(e.api[path], method)
+			}
+		}
+		example := parameter.ReplaceAllString(path, "00000000-0000-7000-8000-000000000000")
+		got, err := e.ask(http.MethodOptions, e.origin+example)
+		if err != nil || got.status != http.StatusNoContent {
+			e.lief(openapiPath, "%s is not there", path)
+			continue
+		}
+		for _, method := range e.api[path] {
+			if !slices.Contains(strings.Split(strings.ReplaceAll(got.header.Get("Allow"), " ", ""), ","), method) {
+				e.lief(openapiPath, "%s does not take %s", path, method)
+			}
+		}
+	}
+	if text := e.got[wholeTextPath]; text != nil {
+		for path, methods := range e.api {
+			for _, method := range methods {
+				if !bytes.Contains(text.body, []byte("`"+method+" "+path+"`")) {
+					e.lief(wholeTextPath, "%s %s is missing", method, path)
+				}
+			}
+		}
+	}
+}
+
+// checkSkills compares the skill with the digest of the index.
+func (e *examination) checkSkills() {
+	var index struct {
+		Skills []struct {
+			Name   string `json:"name"`
+			URL    string `json:"url"`
+			Digest string `json:"digest"`
+		} `json:"skills"`
+	}
+	if !e.read(indexPath, &index) {
+		return
+	}
+	if len(index.Skills) == 0 {
+		e.lief(indexPath, "it names no skill")
+	}
+	for _, skill := range index.Skills {
+		if !e.own(indexPath, skill.URL) {
+			continue
+		}
+		got, err := e.ask(http.MethodGet, skill.URL)
+		if err != nil || got.status != http.StatusOK {
+			e.lief(indexPath, "the skill %s is not at %s", skill.Name, skill.URL)
+			continue
+		}
+		if sum := sha256.Sum256(got.body); skill.Digest != "sha256:"+hex.EncodeToString(sum[:]) {
+			e.lief(indexPath, "the skill %s has another digest than %s", skill.Name, skill.Digest)
+		}
+		if plain := e.got[plainSkillPath]; plain != nil && !bytes.Equal(plain.body, got.body) {
+			e.lief(indexPath, "the skill %s is another than %s", skill.Name, plainSkillPath)
+		}
+	}
+}
+
+// checkCatalog follows every link of the set; an anchor that takes no GET still is no unknown path.
+func (e *examination) checkCatalog() {
+	var catalog struct {
+		Linkset []map[string]json.RawMessage `json:"linkset"`
+	}
+	if !e.read(catalogPath, &catalog) {
+		return
+	}
+	described := false
+	for _, set := range catalog.Linkset {
+		for relation, raw := range set {
+			var links []struct {
+				Href string `json:"href"`
+			}
+			if json.Unmarshal(raw, &links) != nil {
+				continue // the anchor
+			}
+			for _, link := range links {
+				described = described || link.Href == e.origin+openapiPath
+				if relation != "item" && e.own(catalogPath, link.Href) && e.status(link.Href) != http.StatusOK {
+					e.lief(catalogPath, "%s answers %d", link.Href, e.status(link.Href))
+				}
+			}
+		}
+	}
+	if !described {
+		e.lief(catalogPath, "it does not lead to %s", openapiPath)
+	}
+}
+
+// checkEntries follows the entries of the catalog of skills and tools.
+func (e *examination) checkEntries() {
+	var catalog struct {
+		Entries []struct {
+			URL string `json:"url"`
+		} `json:"entries"`
+	}
+	if !e.read(aiCatalogPath, &catalog) {
+		return
+	}
+	for _, entry := range catalog.Entries {
+		if e.own(aiCatalogPath, entry.URL) && e.status(entry.URL) != http.StatusOK {
+			e.lief(aiCatalogPath, "%s answers %d", entry.URL, e.status(entry.URL))
+		}
+	}
+}
+
+// checkCard asks each place of the tools without a token, which must want one.
+func (e *examination) checkCard() {
+	var card struct {
+		Remotes []struct {
+			URL string `json:"url"`
+		} `json:"remotes"`
+	}
+	if !e.read(cardPath, &card) {
+		return
+	}
+	if len(card.Remotes) == 0 {
+		e.lief(cardPath, "it names no place of the tools")
+	}
+	for _, remote := range card.Remotes {
+		if !e.own(cardPath, remote.URL) {
+			continue
+		}
+		got, err := e.ask(http.MethodPost, remote.URL, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+		if err != nil || got.status != http.StatusUnauthorized {
+			e.lief(cardPath, "there are no tools at %s that want a token", remote.URL)
+		}
+	}
+}
+
+// checkRobots compares what search engines may not read with the documents, which they may. Of the lines that are about a path
+// the longest decides (RFC 9309). Groups of lines for one search engine are read as if they were for all.
+func (e *examination) checkRobots() {
+	if e.got[robotsPath] == nil {
+		return
+	}
+	for _, document := range documents {
+		length, allowed := 0, true
+		for line := range strings.Lines(string(e.got[robotsPath].body)) {
+			rule, prefix, _ := strings.Cut(strings.TrimSpace(line), ":")
+			rule, prefix = strings.ToLower(rule), strings.TrimSuffix(strings.TrimSpace(prefix), "*")
+			decides := len(prefix) > length || len(prefix) == length && rule == "allow"
+			if (rule == "allow" || rule == "disallow") && prefix != "" && strings.HasPrefix(document.path, prefix) && decides {
+				length, allowed = len(prefix), rule == "allow"
+			}
+		}
+		if document.listed && !allowed {
+			e.lief(robotsPath, "it forbids %s", document.path)
+		}
+	}
+}
+
+var (
+	address   = regexp.MustCompile("https?://[^\\s\"'`)<>\\\\|,]+")
+	operation = regexp.MustCompile(`\b(GET|POST|PATCH|DELETE) (/api/v1/[a-zA-Z0-9_/.{}-]*[a-zA-Z0-9_}])`)
+)
+
+// checkNames follows the addresses and the requests that a text names.
+func (e *examination) checkNames(path string) {
+	if e.got[path] == nil || path == openapiPath {
+		return
+	}
+	text := string(e.got[path].body)
+	for _, named := range unique(address.FindAllString(text, -1)) {
+		e.checkAddress(path, strings.TrimRight(named, ".,;:?"))
+	}
+	for _, named := range unique(operation.FindAllString(text, -1)) {
+		method, target, _ := strings.Cut(named, " ")
+		if len(e.api) > 0 && !e.has(method, target) {
+			e.lief(path, "there is no %s", named)
+		}
+	}
+}
+
+func unique(all []string) []string {
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// checkAddress asks for an address of this server, and finds fault with one of a machine that its readers do not have.
+func (e *examination) checkAddress(path, named string) {
+	u, err := url.Parse(named)
+	if err != nil || strings.ContainsAny(named, "${}…") || u.Host == "" {
+		return // an example with something to fill in
+	}
+	if named != e.origin && !strings.HasPrefix(named, e.origin+"/") {
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+			e.lief(path, "%s is the reader's own machine, not this server", named)
+		}
+		return
+	}
+	if u.Path == "" || u.Path == "/" || u.Path == "/api/v1" || e.has("", u.Path) {
+		return
+	}
+	if status := e.status(named); status == http.StatusNotFound || status == 0 {
+		e.lief(path, "%s answers %d", named, status)
+	}
+}
+
+// has reports whether the description has a path, with that method unless it is empty.
+func (e *examination) has(method, path string) bool {
+	segments := strings.Split(path, "/")
+	for known, methods := range e.api {
+		matches := slices.EqualFunc(strings.Split(known, "/"), segments, func(a, b string) bool {
+			return a == b || strings.HasPrefix(a, "{")
+		})
+		if matches && (method == "" || slices.Contains(methods, method)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+// Package doctor is `stoa doctor`: it asks a server for every description of itself (§9), follows what they name, and says what
+// is not so. It changes nothing on the server and needs no token.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Where the descriptions are.
+const (
+	indexPath      = "/.well-known/agent-skills/index.json"
+	skillPath      = "/.well-known/agent-skills/stoa/SKILL.md"
+	catalogPath    = "/.well-known/api-catalog"
+	aiCatalogPath  = "/.well-known/ai-catalog.json"
+	cardPath       = "/mcp/server-card"
+	heartbeatPath  = "/heartbeat.md"
+	wholeTextPath  = "/llms-full.txt"
+	shortTextPath  = "/llms.txt"
+	plainSkillPath = "/skill.md"
+	robotsPath     = "/robots.txt"
+	openapiPath    = "/api/v1/openapi.json"
+	readyPath      = "/readyz"
+)
+
+// documents are asked for in this order; media is what the type begins with. Those that programs look for by themselves are
+// listed: pages of any origin may read them, and each leads to the catalog.
+var documents = []struct {
+	path, media string
+	listed      bool
+}{
+	{indexPath, "application/json", true},
+	{skillPath, "text/markdown", true},
+	{catalogPath, "application/linkset+json", true},
+	{cardPath, "application/mcp-server-card+json", true},
+	{aiCatalogPath, "application/ai-catalog+json", true},
+	{heartbeatPath, "text/markdown", true},
+	{wholeTextPath, "text/plain", true},
+	{robotsPath, "text/plain", true},
+	{plainSkillPath, "text/markdown", false},
+	{shortTextPath, "text/plain", false},
+	{openapiPath, "application/json", false},
+}
+
+// timeout of one request.
+const timeout = 30 * time.Second
+
+// answer is an answer read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// examination is what the checks share.
+type examination struct {
+	//nolint:containedctx // of one examination
+	ctx    context.Context
+	origin string
+	client *http.Client
+	// got are the documents, nil for those that did not come.
+	got map[string]*answer
+	// lies are what is not so, each under the path that says it.
+	lies map[string][]string
+	// api are the paths of the description and their methods.
+	api map[string][]string
+	// asked are the addresses that were asked for, and with which status they answered.
+	asked map[string]int
+}
+
+// Examine prints a line for each document, and returns an error where anything is not so.
+func Examine(ctx context.Context, origin string, out io.Writer) error {
+	e := &examination{
+		ctx: ctx, origin: strings.TrimRight(origin, "/"), got: make(map[string]*answer), lies: make(map[string][]string),
+		api: make(map[string][]string), asked: make(map[string]int),
+		client: &http.Client{
+			Timeout:       timeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	if _, err := e.ask(http.MethodGet, e.origin+readyPath); err != nil {
+		return fmt.Errorf("the server does not answer: %w", err)
+	}
+	for _, document := range documents {
+		e.fetch(document.path, document.media, document.listed)
+	}
+	e.ready()
+	e.checkDescription()
+	e.checkSkills()
+	e.checkCatalog()
+	e.checkEntries()
+	e.checkCard()
+	e.checkRobots()
+	for _, document := range documents {
+		e.checkNames(document.path)
+	}
+	return e.print(out)
+}
+
+// print says of each path whether everything is so.
+func (e *examination) print(out io.Writer) error {
+	found := 0
+	for _, path := range append([]string{readyPath}, paths()...) {
+		if len(e.lies[path]) == 0 {
+			fmt.Fprintf(out, "ok    %s\n", path)
+		}
+		for _, lie := range e.lies[path] {
+			found++
+			fmt.Fprintf(out, "lies  %s: %s\n", path, lie)
+		}
+	}
+	if found > 0 {
+		return fmt.Errorf("%d things that %s says are not so", found, e.origin)
+	}
+	return nil
+}
+
+func paths() []string {
+	all := make([]string, len(documents))
+	for i, document := range documents {
+		all[i] = document.path
+	}
+	return all
+}
+
+// lief notes what is not so.
+func (e *examination) lief(path, format string, args ...any) {
+	e.lies[path] = append(e.lies[path], fmt.Sprintf(format, args...))
+}
+
+// ask makes a request without a token.
+func (e *examination) ask(method, address string, header ...string) (*answer, error) {
+	request, err := http.NewRequestWithContext(e.ctx, method, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := e.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	return &answer{response.StatusCode, response.Header, body}, err
+}
+
+// status is how an address answers a GET; 0 where it does not.
+func (e *examination) status(address string) int {
+	if status, ok := e.asked[address]; ok {
+		return status
+	}
+	status := 0
+	if got, err := e.ask(http.MethodGet, address); err == nil {
+		status = got.status
+	}
+	e.asked[address] = status
+	return status
+}
+
+// fetch asks for a document, and checks what holds for each (§9).
+func (e *examination) fetch(path, media string, listed bool) {
+	got, err := e.ask(http.MethodGet, e.origin+path)
+	if err != nil {
+		e.lief(path, "it does not answer: %v", err)
+		return
+	}
+	if got.status != http.StatusOK {
+		e.lief(path, "it answers %d", got.status)
+		return
+	}
+	e.got[path] = got
+	if kind := got.header.Get("Content-Type"); !strings.HasPrefix(kind, media) {
+		e.lief(path, "its type is %q instead of %s", kind, media)
+	}
+	if !strings.Contains(strings.Join(got.header.Values("Link"), ","), "<"+catalogPath+`>; rel="api-catalog"`) {
+		e.lief(path, "no Link header leads to %s", catalogPath)
+	}
+	tag := got.header.Get("ETag")
+	again, err := e.ask(http.MethodGet, e.origin+path, "If-None-Match", tag)
+	if tag == "" || err != nil || again.status != http.StatusNotModified {
+		e.lief(path, "it does not know its ETag %q again", tag)
+	}
+	if listed && got.header.Get("Access-Control-Allow-Origin") != "*" {
+		e.lief(path, "pages of other origins may not read it")
+	}
+}
+
+func (e *examination) ready() {
+	if status := e.status(e.origin + readyPath); status != http.StatusOK {
+		e.lief(readyPath, "the server is not ready: %d", status)
+	}
+}

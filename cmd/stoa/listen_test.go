@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/rest/client"
+)
+
+// listenEvents is how many messages TestListenerKilledAtRandom sends: more show rarer moments of a kill.
+var listenEvents = flag.Int("listen-events", 100, "messages that are sent to a listener which is killed at random")
+
+// hookScript stands for a hook of every kind: of its runs some fail, some are killed, before and after their work is done.
+const hookScript = `#!/bin/sh
+event=$(cat)
+chance=$(od -An -N1 -tu1 /dev/urandom)
+if [ "$chance" -lt 10 ]; then exit 1; fi
+if [ "$chance" -lt 20 ]; then kill -9 $$; fi
+printf '%s\n' "$event" >> "$1"
+if [ "$chance" -gt 250 ]; then kill -9 $$; fi
+`
+
+// handedEvents are the events in the hook's file.
+func handedEvents(t testing.TB, path string) (texts map[string]string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	texts = make(map[string]string)
+	for line := range strings.Lines(string(raw)) {
+		var event struct {
+			ID   string  `json:"event_id"`
+			Text *string `json:"text"`
+		}
+		if strings.HasSuffix(line, "\n") && json.Unmarshal([]byte(line), &event) == nil {
+			texts[event.ID] = ""
+			if event.Text != nil {
+				texts[event.ID] = *event.Text
+			}
+		}
+	}
+	return texts
+}
+
+// openAgent registers an agent with a key file.
+func (s *testServer) openAgent(name string) (a *client.Agent, file string) {
+	s.t.Helper()
+	file = filepath.Join(s.t.TempDir(), name+".key")
+	a, err := client.OpenAgent(file, s.url, client.Options{})
+	require.NoError(s.t, err)
+	_, err = a.Register(s.t.Context(), name, client.Fields{"display_name": name})
+	require.NoError(s.t, err)
+	return a, file
+}
+
+// A listener and its hooks are killed at any moment: every event is handed over, and none is acknowledged before its hook has
+// succeeded.
+func TestListenerKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	messages := *listenEvents
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, _ := s.openAgent("ada_sends")
+	ben, key := s.openAgent("ben_listens")
+	asked, err := ada.Befriend(t.Context(), ben.Identity().ID)
+	require.NoError(t, err)
+	_, err = ben.Accept(t.Context(), asked.ID)
+	require.NoError(t, err)
+	to, err := ada.Find(t.Context(), "ben_listens")
+	require.NoError(t, err)
+	events := int64(messages + 1) // and the request for friendship
+
+	folder := t.TempDir()
+	script, done := filepath.Join(folder, "hook.sh"), filepath.Join(folder, "done")
+	require.NoError(t, os.WriteFile(script, []byte(hookScript), 0o700))
+	hook := appending(t, done)
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		for i := range messages {
+			if _, _, err := ada.SendMessage(t.Context(), to, fmt.Sprintf("message %d", i), ""); err != nil {
+				t.Errorf("sending: %v", err)
+				return
+			}
+		}
+	})
+	t.Cleanup(sending.Wait)
+
+	// A fresh start of the listener each time, by turns with a command, a local address, and polls.
+	ways := [][]string{{"--exec", script + " " + done}, {"--hook", hook}, {"--exec", script + " " + done, "--poll"}}
+	waiting := func() int64 { return w.Count("SELECT count(*) FROM events WHERE recipient_id = $1", ben.Identity().ID) }
+	sent := func() int64 {
+		return 1 + w.Count("SELECT count(*) FROM messages WHERE recipient_id = $1", ben.Identity().ID)
+	}
+	for round := 0; sent() < events || waiting() > 0; round++ {
+		cmd := programCommand(t, append([]string{"listen", "--key", key}, ways[round%len(ways)]...))
+		log := newLogBuffer()
+		cmd.Stderr = log
+		require.NoError(t, cmd.Start())
+		before, more := len(handedEvents(t, done)), 1+rand.N(12)
+		eventually(t, func() bool {
+			return len(handedEvents(t, done)) >= before+more || sent() == events && waiting() == 0
+		}, "no more events were handed over")
+		time.Sleep(rand.N(20 * time.Millisecond)) // the moment of the kill is any; nothing is waited for
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed
+		if t.Failed() {
+			t.Logf("round %d: %s", round, log)
+		}
+		all := sent() // of what was sent before, whatever does not wait any more was acknowledged
+		acknowledged := all - waiting()
+		require.LessOrEqual(t, acknowledged, int64(len(handedEvents(t, done))), "an event was acknowledged before its hook's success")
+	}
+	texts := handedEvents(t, done)
+	require.Len(t, texts, int(events))
+	found := make(map[string]bool)
+	for _, text := range texts {
+		found[text] = true
+	}
+	for i := range messages {
+		require.True(t, found[fmt.Sprintf("message %d", i)], "message %d was not handed over, opened", i)
+	}
+}
+
+// appending is a local address that appends what it is posted to a file, and fails now and then.
+func appending(t *testing.T, path string) string {
+	t.Helper()
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		var event json.RawMessage
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil || rand.N(20) == 0 {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		_, _ = fmt.Fprintf(file, "%s\n", event)
+		_ = file.Close()
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestListenerRefuses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--hook", "http://example.org/"}, "must be on this machine"},
+		{[]string{"--hook", "ftp://127.0.0.1/"}, "--hook must be an address"},
+		{nil, "missing flags"},
+		{[]string{"--hook", "http://127.0.0.1/", "--exec", "true"}, "can't be used together"},
+	} {
+		code, _, stderr := runInProcess(append([]string{"listen"}, row.args...)...)
+		require.Equal(t, exitUsage, code, "%v", row.args)
+		require.Contains(t, stderr, row.says)
+	}
+	code, _, stderr := runInProcess("listen", "--exec", "true", "--key", filepath.Join(t.TempDir(), "none.key"))
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "there is no key file")
+}

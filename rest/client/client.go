@@ -1,0 +1,180 @@
+// Package client is a client of Stoa for programs in Go (docs/contract.md, docs/clients.md). It imports nothing else of this
+// module, so what it can do any program can do.
+//
+// Every call takes a context first. What the server refuses is a *Fault. A request is repeated by itself only where the contract
+// makes that safe (§1.7): see Repeatable. What must not be done twice and must not be forgotten goes through an Outbox, which
+// keeps the request on disk until it is answered.
+//
+// A Client is safe for concurrent use. So is everything else here unless it says otherwise.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Timeout is how long one attempt of a request may take unless Options say otherwise. A poll may take its wait longer.
+const Timeout = 30 * time.Second
+
+// Prefix is what all paths begin with. Methods of this package take the rest.
+const Prefix = "/api/v1"
+
+// maxAnswer bounds what is read of an answer, in bytes. Files have at most 20 MiB (§8).
+const maxAnswer = 32 << 20
+
+// Options change what New makes. The zero value is good.
+type Options struct {
+	// Token is the agent's bearer token; empty for what needs none.
+	Token string
+	// HTTP makes the requests; nil for a client without redirects, which the server never answers with (§1.8).
+	HTTP *http.Client
+	// Timeout of one attempt; 0 for the constant of that name.
+	Timeout time.Duration
+	// Retries of a request that may be repeated: 0 for 4, negative for none.
+	Retries int
+	// MaxWait is how long the client waits before one retry: 0 for 30 s. Where the server asks for more, the fault is returned.
+	MaxWait time.Duration
+}
+
+// Client makes the requests of one agent, or of nobody.
+type Client struct {
+	origin  string
+	options Options
+
+	mu    sync.RWMutex
+	token string
+}
+
+// New takes the origin of the server, such as https://stoa.example.
+func New(origin string, options Options) *Client {
+	if options.HTTP == nil {
+		options.HTTP = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	if options.Timeout == 0 {
+		options.Timeout = Timeout
+	}
+	if options.Retries == 0 {
+		options.Retries = 4
+	}
+	if options.MaxWait == 0 {
+		options.MaxWait = 30 * time.Second
+	}
+	return &Client{origin: strings.TrimRight(origin, "/"), options: options, token: options.Token}
+}
+
+// Origin is the origin of the server, without a slash at its end.
+func (c *Client) Origin() string { return c.origin }
+
+// Token is the bearer token in use.
+func (c *Client) Token() string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.token
+}
+
+// SetToken replaces the bearer token, as registration and rotation do.
+func (c *Client) SetToken(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.token = token
+}
+
+// Answer is an answer read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Once makes one request to a path below /api/v1, whatever comes of it: an answer of any status, or an error where there is
+// none. A nil body sends none; another is JSON.
+func (c *Client) Once(ctx context.Context, method, path string, body []byte) (*Answer, error) {
+	return c.once(ctx, method, path, "application/json", body)
+}
+
+func (c *Client) once(ctx context.Context, method, path, contentType string, body []byte) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout+waitOf(path))
+	defer cancel()
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.origin+Prefix+path, reader)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", contentType)
+	}
+	if token := c.Token(); token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := c.options.HTTP.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return &Answer{response.StatusCode, response.Header, raw}, nil
+}
+
+// waitOf is how long the server may keep a poll waiting (§4.10).
+func waitOf(path string) time.Duration {
+	_, query, _ := strings.Cut(path, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return 0
+	}
+	wait, _ := time.ParseDuration(values.Get("wait") + "s") // 0 where there is none
+	return max(0, wait)
+}
+
+// Do makes a request, with repeats where they are allowed, and decodes the answer into result, nil for nothing. body is sent as
+// JSON; nil sends none. An error is a *Fault, or there was no answer.
+func (c *Client) Do(ctx context.Context, method, path string, body, result any) error {
+	var raw []byte
+	if body != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	answer, err := c.Send(ctx, method, path, raw)
+	if err != nil {
+		return err
+	}
+	return answer.decode(method, path, result)
+}
+
+func (a *Answer) decode(method, path string, result any) error {
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(a.Body, result); err != nil {
+		return fmt.Errorf("the answer to %s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// one makes a request whose answer holds a record under its name.
+func one[T any](ctx context.Context, c *Client, method, path, name string, body any) (record T, err error) {
+	var answer map[string]json.RawMessage
+	if err := c.Do(ctx, method, path, body, &answer); err != nil {
+		return record, err
+	}
+	if err := json.Unmarshal(answer[name], &record); err != nil {
+		return record, fmt.Errorf("%s in the answer to %s %s: %w", name, method, path, err)
+	}
+	return record, nil
+}

@@ -1,0 +1,334 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/rest/client"
+)
+
+// serve starts a server that answers as written, and returns a client that waits little between repeats.
+func serve(t *testing.T, handler http.HandlerFunc) *client.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return client.New(server.URL, quick)
+}
+
+var quick = client.Options{MaxWait: time.Millisecond}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("X-Request-Id", "r-1")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"error": {"code": %q, "message": "no", "fields": {"title": "too long"}}}`, code)
+}
+
+func TestFaultsAreTyped(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		refuse(w, http.StatusTooManyRequests, "write_limited")
+	})
+	_, err := c.Wallet(t.Context())
+	fault, ok := errors.AsType[*client.Fault](err)
+	require.True(t, ok)
+	require.Equal(t, client.Fault{
+		Status: 429, Code: "write_limited", Message: "no", Fields: map[string]any{"title": "too long"}, RequestID: "r-1",
+		RetryAfter: 7 * time.Second,
+	}, *fault)
+	require.True(t, client.HasCode(err, "write_limited"))
+}
+
+// What may be sent again is sent until it is answered; what may not is sent once (§1.7).
+func TestRepeatsWhatTheContractAllows(t *testing.T) {
+	t.Parallel()
+	proof := `{"owner_verification_token": "x"}`
+	for _, row := range []struct {
+		method, path, body string
+		again              bool
+	}{
+		{"GET", "/wallet", "", true},
+		{"POST", "/orders", `{}`, true},
+		{"POST", "/orders/quote", `{}`, true},
+		{"POST", "/orders/1/complete", `{}`, true},
+		{"POST", "/tasks/1/select", `{}`, true},
+		{"POST", "/tasks/1/responses", `{}`, true},
+		{"POST", "/contacts/1/block", ``, true},
+		{"POST", "/messages", `{}`, true},
+		{"POST", "/events/acks", `{}`, true},
+		{"POST", "/bots/register", proof, true},
+		{"POST", "/bots/register", `{}`, false},
+		{"POST", "/tokens/rotate", ``, false},
+		{"POST", "/posts", `{}`, false},
+		{"POST", "/tasks", `{}`, false},
+		{"POST", "/services", `{}`, false},
+		{"POST", "/feedback", `{}`, false},
+		{"PATCH", "/bots/me", `{}`, false},
+		{"DELETE", "/posts/1", ``, false},
+	} {
+		for _, failure := range []string{"lost", "503", "limited"} {
+			var times atomic.Int32
+			c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				if times.Add(1) > 2 {
+					_, _ = io.WriteString(w, `{}`)
+					return
+				}
+				switch failure {
+				case "lost":
+					panic(http.ErrAbortHandler)
+				case "503":
+					refuse(w, http.StatusServiceUnavailable, "service_unavailable")
+				case "limited":
+					refuse(w, http.StatusTooManyRequests, "rate_limited")
+				}
+			})
+			_, err := c.Send(t.Context(), row.method, row.path, []byte(row.body))
+			if row.again || failure == "limited" {
+				require.NoError(t, err, "%s %s %s", row.method, row.path, failure)
+				require.EqualValues(t, 3, times.Load())
+			} else {
+				require.Error(t, err)
+				require.EqualValues(t, 1, times.Load(), "%s %s %s", row.method, row.path, failure)
+			}
+		}
+	}
+}
+
+// A list is read page by page, and no further than its reader goes.
+func TestListsAreReadAsFarAsAsked(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RequestURI())
+		switch r.URL.Query().Get("page") {
+		case "":
+			_, _ = io.WriteString(w, `{"orders": [{"id": "a"}, {"id": "b"}], "next_page": 2}`)
+		case "2":
+			_, _ = io.WriteString(w, `{"orders": [{"id": "c"}], "next_page": null}`)
+		}
+	})
+	var ids []string
+	for order, err := range c.Orders(t.Context(), "closed") {
+		require.NoError(t, err)
+		ids = append(ids, order.ID)
+	}
+	require.Equal(t, []string{"a", "b", "c"}, ids)
+	require.Equal(t, []string{"/api/v1/orders?state=closed", "/api/v1/orders?page=2&state=closed"}, asked)
+	asked = nil
+	found, err := client.First(c.Orders(t.Context(), ""), 2)
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.Len(t, asked, 1)
+}
+
+// Whatever is sealed opens on both sides, and on neither when a byte of it was changed.
+func TestBoxesOpenForBothSidesOnly(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		ada, err := client.NewKeys()
+		require.NoError(t, err)
+		ben, err := client.NewKeys()
+		require.NoError(t, err)
+		eve, err := client.NewKeys()
+		require.NoError(t, err)
+		text := rapid.StringN(1, 100, -1).Draw(t, "text")
+		sealed, err := ada.Seal(uuid.NewString(), ben.Public(), text)
+		require.NoError(t, err)
+		for _, keys := range []client.Keys{ada, ben} {
+			opened, err := keys.Open(sealed)
+			require.NoError(t, err)
+			require.Equal(t, text, opened)
+		}
+		_, err = eve.Open(sealed)
+		require.ErrorIs(t, err, client.ErrSealed)
+		sealed.Nonce = "AAAA" + sealed.Nonce[4:]
+		_, err = ben.Open(sealed)
+		require.ErrorIs(t, err, client.ErrSealed)
+	})
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(client.Version, "AAAA", "AAAA", "AAAA")
+	keys, err := client.ParseKeys(privateKey(1))
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, version, nonce, ciphertext, sender string) {
+		_, err := keys.Open(client.Envelope{Version: version, Nonce: nonce, Ciphertext: ciphertext, SenderKey: sender})
+		require.ErrorIs(t, err, client.ErrSealed)
+	})
+}
+
+// openAgent makes an agent with a key file for a server.
+func openAgent(t *testing.T, file, origin string) *client.Agent {
+	t.Helper()
+	a, err := client.OpenAgent(file, origin, client.Options{Retries: -1})
+	require.NoError(t, err)
+	return a
+}
+
+// A program that is killed at any moment between sending and the answer sends the same envelope again.
+func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
+	t.Parallel()
+	var bodies []string
+	answers := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		if len(bodies) <= 2 {
+			panic(http.ErrAbortHandler)
+		}
+		if answers++; answers == 1 {
+			w.WriteHeader(http.StatusCreated)
+		}
+		_, _ = fmt.Fprintf(w, `{"message": %s}`, body)
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "agent.key")
+	friend, err := client.NewKeys()
+	require.NoError(t, err)
+	key, id := friend.Public(), uuid.NewString()
+	to := client.Brief{ID: uuid.NewString(), Key: &key}
+
+	_, _, err = openAgent(t, file, server.URL).SendMessage(t.Context(), to, "hello", id)
+	require.Error(t, err)
+	a := openAgent(t, file, "") // the program starts anew
+	waiting, err := a.Outbox.Waiting()
+	require.NoError(t, err)
+	require.Len(t, waiting, 1)
+	_, _, err = a.SendMessage(t.Context(), to, "hello", id)
+	require.Error(t, err)
+	_, _, err = a.SendMessage(t.Context(), to, "other", id)
+	require.ErrorIs(t, err, client.ErrOtherContent)
+	require.NoError(t, openAgent(t, file, "").Resume(t.Context(), a.Outbox, func(client.Kept, *client.Fault) { t.Error("refused") }))
+	waiting, err = a.Outbox.Waiting()
+	require.NoError(t, err)
+	require.Empty(t, waiting)
+	sent, repeated, err := a.SendMessage(t.Context(), to, "hello", id)
+	require.NoError(t, err)
+	require.True(t, repeated)
+	text, err := a.Keys.Open(sent.Envelope)
+	require.NoError(t, err)
+	require.Equal(t, "hello", text)
+	require.Len(t, slices.Compact(bodies), 1, "each time the same bytes went out")
+}
+
+// The same request has the same operation id, however often and by whichever program it is made.
+func TestActsOnceForTheSameRequest(t *testing.T) {
+	t.Parallel()
+	var ids []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		ids = append(ids, body["operation_id"].(string))
+		_, _ = io.WriteString(w, `{"order": {"id": "x", "version": 5}}`)
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "agent.key")
+	for range 2 {
+		_, err := openAgent(t, file, server.URL).ActOn(t.Context(), "x", "complete", 4, nil)
+		require.NoError(t, err)
+	}
+	_, err := openAgent(t, file, server.URL).ActOn(t.Context(), "x", "complete", 5, nil)
+	require.NoError(t, err)
+	require.Equal(t, ids[0], ids[1])
+	require.NotEqual(t, ids[0], ids[2])
+}
+
+func TestKeyFilesAreOnesOwn(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "agent.key")
+	first := openAgent(t, file, "http://127.0.0.1:1/")
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, first.Keys.Public(), openAgent(t, file, "").Keys.Public())
+	require.ErrorIs(t, first.Registered(), client.ErrNotRegistered)
+
+	_, err = client.OpenAgent(file, "http://127.0.0.1:2", client.Options{})
+	require.ErrorContains(t, err, "belongs to an agent of http://127.0.0.1:1")
+	require.NoError(t, os.Chmod(file, 0o640))
+	_, err = client.OpenAgent(file, "", client.Options{})
+	require.ErrorContains(t, err, "others may read")
+}
+
+// What was handled is known after a crash, also one that cut the last line.
+func TestSeenSurvivesCrashes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "seen")
+	for round := range 3 {
+		seen, err := client.OpenSeen(path)
+		require.NoError(t, err)
+		require.Equal(t, round > 0, seen.Has("a"))
+		require.False(t, seen.Has("cut"))
+		require.NoError(t, seen.Add("a"))
+		require.NoError(t, seen.Close())
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		require.NoError(t, err)
+		_, err = file.WriteString("cu")
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+	}
+}
+
+// A listener that finds no socket polls; an event is acknowledged after it was handled, once, and a repeat is not handled again.
+func TestListensByPollsWhereThereIsNoSocket(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var handled, acked []string
+	polls := 0
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/v1/events":
+			polls++
+			_, _ = io.WriteString(w, `{"events": [{"event_id": "e1", "kind": "k", "payload": {}}], "more": false}`)
+		case "/api/v1/events/acks":
+			var body struct {
+				IDs []string `json:"event_ids"`
+			}
+			_ = json.NewDecoder(r.Body).Decode(&body)
+			if acked = append(acked, body.IDs...); len(acked) == 3 {
+				cancel()
+			}
+			_, _ = io.WriteString(w, `{"acked": [], "unknown": []}`)
+		default:
+			refuse(w, http.StatusNotFound, "not_found")
+		}
+	})
+	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
+	require.NoError(t, err)
+	failures := 0
+	listener := client.Listener{Client: c, Seen: seen, Handle: func(_ context.Context, e client.Event) error {
+		if failures++; failures == 1 {
+			return errors.New("not yet")
+		}
+		require.Empty(t, acked)
+		handled = append(handled, e.ID)
+		return nil
+	}}
+	require.ErrorIs(t, listener.Run(ctx), context.Canceled)
+	require.Equal(t, []string{"e1"}, handled)
+	require.Equal(t, []string{"e1", "e1", "e1"}, acked)
+}
+
+func TestListenerStopsWithoutAToken(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusUnauthorized, "unauthorized") })
+	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
+	require.NoError(t, err)
+	require.True(t, client.HasCode((&client.Listener{Client: c, Seen: seen}).Run(t.Context()), "unauthorized"))
+}

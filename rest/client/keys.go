@@ -1,0 +1,154 @@
+package client
+
+import (
+	"crypto/ecdh"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+	"golang.org/x/crypto/nacl/box"
+)
+
+// Version is the version of the envelopes that this client makes and opens (§2.4).
+const Version = "box-v1"
+
+// MaxText is how many bytes of UTF-8 a message may have: the ciphertext has 16 more.
+const MaxText = 16384 - box.Overhead
+
+const nonceSize = 24
+
+// ErrSealed says that an envelope does not open: it was made for other keys, or changed.
+var ErrSealed = errors.New("the envelope does not open with this key")
+
+// Keys are an agent's X25519 key pair. The private one never leaves the machine.
+type Keys struct{ public, private *[32]byte }
+
+// NewKeys makes a key pair.
+func NewKeys() (Keys, error) {
+	public, private, err := box.GenerateKey(rand.Reader)
+	return Keys{public, private}, err
+}
+
+// ParseKeys reads a private key in base64.
+func ParseKeys(private string) (Keys, error) {
+	raw, err := decodeKey(private)
+	if err != nil {
+		return Keys{}, fmt.Errorf("the private key: %w", err)
+	}
+	key, err := ecdh.X25519().NewPrivateKey(raw[:])
+	if err != nil {
+		return Keys{}, fmt.Errorf("the private key: %w", err)
+	}
+	return Keys{(*[32]byte)(key.PublicKey().Bytes()), raw}, nil
+}
+
+// Public is the public key in base64, as registration takes it.
+func (k Keys) Public() string { return base64.StdEncoding.EncodeToString(k.public[:]) }
+
+// Private is the private key in base64, for a file that nobody else reads.
+func (k Keys) Private() string { return base64.StdEncoding.EncodeToString(k.private[:]) }
+
+// String hides the private key from logs.
+func (k Keys) String() string { return "public key " + k.Public() }
+
+// Fingerprint is what people compare of a public key in base64 (§2.1).
+func Fingerprint(public string) (string, error) {
+	key, err := decodeKey(public)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(key[:])
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]), nil
+}
+
+func decodeKey(text string) (*[32]byte, error) {
+	raw, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) != 32 {
+		return nil, fmt.Errorf("it has %d bytes instead of 32", len(raw))
+	}
+	return (*[32]byte)(raw), nil
+}
+
+// Envelope is what is sent of a message (§2.4): its text is sealed.
+type Envelope struct {
+	RecipientID     string `json:"recipient_id"`
+	ClientMessageID string `json:"client_message_id"`
+	Nonce           string `json:"nonce"`
+	Ciphertext      string `json:"ciphertext"`
+	Version         string `json:"encryption_version"`
+	SenderKey       string `json:"sender_public_key"`
+	RecipientKey    string `json:"recipient_public_key"`
+}
+
+// Seal encrypts text for the agent with that id and public key, under a fresh nonce and a fresh id.
+func (k Keys) Seal(recipientID, recipientKey, text string) (Envelope, error) {
+	var nonce [nonceSize]byte
+	_, _ = rand.Read(nonce[:]) // it never fails
+	return k.SealWith(recipientID, recipientKey, text, uuid.NewString(), nonce)
+}
+
+// SealWith is Seal with an id and a nonce of the caller's. Two messages under one nonce betray their texts, and the server
+// refuses the second (nonce_reuse).
+func (k Keys) SealWith(recipientID, recipientKey, text, id string, nonce [nonceSize]byte) (Envelope, error) {
+	to, err := decodeKey(recipientKey)
+	if err != nil {
+		return Envelope{}, fmt.Errorf("the recipient's key: %w", err)
+	}
+	if text == "" || len(text) > MaxText {
+		return Envelope{}, fmt.Errorf("a message has 1 to %d bytes, this one has %d", MaxText, len(text))
+	}
+	sealed := box.Seal(nil, []byte(text), &nonce, to, k.private)
+	return Envelope{
+		RecipientID: recipientID, ClientMessageID: id, Version: Version,
+		Nonce: base64.StdEncoding.EncodeToString(nonce[:]), Ciphertext: base64.StdEncoding.EncodeToString(sealed),
+		SenderKey: k.Public(), RecipientKey: recipientKey,
+	}, nil
+}
+
+// MessageID is an id that is the same whenever these keys say the same text to the same agent, and tells nobody else anything
+// about the text: it is keyed with the private key. It is a UUID of version 8.
+func (k Keys) MessageID(recipientID, text string) string {
+	mac := hmac.New(sha256.New, k.private[:])
+	_, _ = io.WriteString(mac, "stoa message id\n"+strings.ToLower(recipientID)+"\n"+text) // it never fails
+	id := uuid.UUID(mac.Sum(nil)[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// Open decrypts an envelope that was sealed for these keys or by them: both sides can. It returns ErrSealed where it does not
+// open.
+func (k Keys) Open(e Envelope) (string, error) {
+	if e.Version != Version {
+		return "", fmt.Errorf("%w: its version is %q", ErrSealed, e.Version)
+	}
+	other := e.SenderKey
+	if other == k.Public() {
+		other = e.RecipientKey
+	}
+	peer, err := decodeKey(other)
+	if err != nil {
+		return "", fmt.Errorf("%w: the other's key: %w", ErrSealed, err)
+	}
+	nonce, err := base64.StdEncoding.Strict().DecodeString(e.Nonce)
+	if err != nil || len(nonce) != nonceSize {
+		return "", fmt.Errorf("%w: the nonce is not %d bytes of base64", ErrSealed, nonceSize)
+	}
+	ciphertext, err := base64.StdEncoding.Strict().DecodeString(e.Ciphertext)
+	if err != nil {
+		return "", fmt.Errorf("%w: the ciphertext: %w", ErrSealed, err)
+	}
+	text, ok := box.Open(nil, ciphertext, (*[nonceSize]byte)(nonce), peer, k.private)
+	if !ok {
+		return "", ErrSealed
+	}
+	return string(text), nil
+}

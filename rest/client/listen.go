@@ -1,0 +1,194 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Listener hands an agent's events to Handle, each in its turn, until its context ends.
+//
+// An event is handed over, remembered in Seen, and only then acknowledged. So each is handled at least once, whenever the
+// program is killed, and more than once only if it is killed between Handle's return and the write to Seen.
+type Listener struct {
+	Client *Client
+	Seen   *Seen
+	// Handle deals with an event. After an error the same event is handed over again, with growing delay, and those behind it
+	// wait.
+	Handle func(context.Context, Event) error
+	// Version of the events, 1 or 2 (§6); 0 for 2.
+	Version int
+	// PollOnly has the listener never open a socket.
+	PollOnly bool
+	// Report, unless nil, is told of every failure that the listener gets over.
+	Report func(error)
+
+	// failures in a row.
+	failures int
+}
+
+// maxDelay is the longest wait before a connection or a handler is tried again.
+const maxDelay = time.Minute
+
+// socketAgain is for how long the listener polls where it found no socket.
+const socketAgain = 5 * time.Minute
+
+// pollWait is how long the server keeps a poll, in seconds (§4.10).
+const pollWait = 50
+
+// final are the close codes after which the agent must change something first: a request that the server does not understand, a
+// token that is not valid, a suspended agent.
+var final = []int{4400, 4401, 4403}
+
+// Run listens until ctx ends, and returns its error then; before that only what trying again cannot mend: a token that is not
+// valid any more, or a store that cannot be written.
+func (l *Listener) Run(ctx context.Context) error {
+	if l.Version == 0 {
+		l.Version = 2
+	}
+	for ctx.Err() == nil {
+		err := l.connection(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if isHopeless(err) {
+			return err
+		}
+		l.report(err)
+		l.failures++
+		if sleep(ctx, max(backoff(l.failures-1, maxDelay), asksFor(err))) != nil {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
+// asksFor is how long a fault asks to wait.
+func asksFor(err error) time.Duration {
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		return fault.RetryAfter
+	}
+	return 0
+}
+
+// errStore is a Seen that cannot be written: going on would hand events over again and again.
+var errStore = errors.New("what was handled cannot be remembered")
+
+func isHopeless(err error) bool {
+	fault, ok := errors.AsType[*Fault](err)
+	return errors.Is(err, errStore) || slices.Contains(final, CloseCode(err)) ||
+		ok && (fault.Status == http.StatusUnauthorized || fault.Code == "forbidden")
+}
+
+func (l *Listener) report(err error) {
+	if l.Report != nil && err != nil {
+		l.Report(err)
+	}
+}
+
+// connection takes events over a socket while it lasts, or by polls where there is none.
+func (l *Listener) connection(ctx context.Context) error {
+	if l.PollOnly {
+		return l.polls(ctx, pollWait, time.Time{})
+	}
+	err := l.socket(ctx)
+	switch {
+	case errors.Is(err, ErrNoSocket):
+		l.report(err)
+		return l.polls(ctx, pollWait, time.Now().Add(socketAgain))
+	case CloseCode(err) == 4429: // every place is taken; a poll that does not wait takes none
+		return errors.Join(err, l.polls(ctx, 0, time.Now()))
+	}
+	return err
+}
+
+func (l *Listener) socket(ctx context.Context) error {
+	socket, err := l.Client.Dial(ctx, l.Version)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	began := time.Now()
+	for {
+		event, err := socket.Next(ctx)
+		if err != nil {
+			if time.Since(began) > maxDelay { // it served for a while, though there was nothing to tell
+				l.failures = 0
+			}
+			return fmt.Errorf("the event socket: %w", err)
+		}
+		if err := l.take(ctx, event); err != nil {
+			return err
+		}
+		if err := socket.Ack(event.ID); err != nil {
+			return fmt.Errorf("acknowledging: %w", err)
+		}
+	}
+}
+
+// polls asks for events until a time, the zero time for ever.
+func (l *Listener) polls(ctx context.Context, wait int, until time.Time) error {
+	for {
+		events, _, err := l.Client.Poll(ctx, wait, l.Version)
+		if err != nil {
+			return err
+		}
+		for _, event := range events {
+			if err := l.take(ctx, event); err != nil {
+				return err
+			}
+			if err := l.Client.Acknowledge(ctx, event.ID); err != nil {
+				return err
+			}
+		}
+		if len(events) == 0 && !until.IsZero() && !time.Now().Before(until) {
+			return nil
+		}
+		if wait > 0 {
+			l.failures = 0
+		}
+	}
+}
+
+// take handles an event, unless it was handled before, and remembers it.
+func (l *Listener) take(ctx context.Context, event Event) error {
+	l.failures = 0
+	if l.Seen.Has(event.ID) {
+		return nil
+	}
+	for attempt := 0; ; attempt++ {
+		err := l.Handle(ctx, event)
+		if ctx.Err() != nil && err != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			break
+		}
+		l.report(fmt.Errorf("handling %s %s: %w", event.Kind, event.ID, err))
+		if err := sleep(ctx, backoff(attempt, maxDelay)); err != nil {
+			return err
+		}
+	}
+	if err := l.Seen.Add(event.ID); err != nil {
+		return fmt.Errorf("%w: %w", errStore, err)
+	}
+	return nil
+}
+
+// Poll reads the oldest events that are not acknowledged, waiting up to wait seconds for one (§4.10).
+func (c *Client) Poll(ctx context.Context, wait, version int) (events []Event, more bool, err error) {
+	var answer struct {
+		Events []Event `json:"events"`
+		More   bool    `json:"more"`
+	}
+	err = c.Do(ctx, http.MethodGet, fmt.Sprintf("/events?wait=%d&version=%d", wait, version), nil, &answer)
+	return answer.Events, answer.More, err
+}
+
+// Acknowledge acknowledges events by a request, 1 to 256 of them.
+func (c *Client) Acknowledge(ctx context.Context, ids ...string) error {
+	return c.Do(ctx, http.MethodPost, "/events/acks", Fields{"event_ids": ids}, nil)
+}

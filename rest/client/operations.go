@@ -1,0 +1,224 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+
+	"github.com/google/uuid"
+)
+
+// Fields are the members of a body, named as in the contract.
+type Fields = map[string]any
+
+// at is a path with a value as one segment of it.
+func at(before, id, after string) string { return before + url.PathEscape(id) + after }
+
+// Me reads the agent itself (§4.1).
+func (c *Client) Me(ctx context.Context) (Bot, error) {
+	return one[Bot](ctx, c, http.MethodGet, "/bots/me", "bot", nil)
+}
+
+// UpdateMe changes the profile (§2.1).
+func (c *Client) UpdateMe(ctx context.Context, changes Fields) (Bot, error) {
+	return one[Bot](ctx, c, http.MethodPatch, "/bots/me", "bot", changes)
+}
+
+// Bot reads an agent's card (§4.2).
+func (c *Client) Bot(ctx context.Context, id string) (Bot, error) {
+	return one[Bot](ctx, c, http.MethodGet, at("/bots/", id, ""), "bot", nil)
+}
+
+// Bots searches the profiles that are shown; words are looked for as §4.2 says.
+func (c *Client) Bots(ctx context.Context, words string) iter.Seq2[Bot, error] {
+	return Pages[Bot](ctx, c, "/bots", "bots", asked("q", words))
+}
+
+// asked is a query with the value, or none where it is empty.
+func asked(name, value string) url.Values {
+	if value == "" {
+		return nil
+	}
+	return url.Values{name: {value}}
+}
+
+// Find returns the agent with that id or handle; a *Fault with not_found for none.
+func (c *Client) Find(ctx context.Context, idOrHandle string) (Brief, error) {
+	if _, err := uuid.Parse(idOrHandle); err == nil {
+		found, err := c.Bot(ctx, idOrHandle)
+		return found.Brief(), err
+	}
+	// A friend is found with a closed profile, too.
+	for contact, err := range c.Contacts(ctx) {
+		if err != nil {
+			return Brief{}, err
+		}
+		if contact.Bot.Handle == idOrHandle {
+			return contact.Bot, nil
+		}
+	}
+	for found, err := range c.Bots(ctx, idOrHandle) {
+		if err != nil {
+			return Brief{}, err
+		}
+		if found.Handle == idOrHandle {
+			return found.Brief(), nil
+		}
+	}
+	return Brief{}, &Fault{Status: http.StatusNotFound, Code: "not_found", Message: "no agent " + idOrHandle + " is shown"}
+}
+
+// Brief is the card as other records hold it.
+func (b Bot) Brief() Brief {
+	return Brief{ID: b.ID, Handle: b.Handle, DisplayName: b.DisplayName, Key: b.Key, Fingerprint: b.Fingerprint}
+}
+
+// Contacts are the agent's friendships and requests, newest first.
+func (c *Client) Contacts(ctx context.Context) iter.Seq2[Contact, error] {
+	return Rows[Contact](ctx, c, "/contacts", "contacts", nil)
+}
+
+// Befriend asks for friendship (§3.2). A repeat returns what is there.
+func (c *Client) Befriend(ctx context.Context, botID string) (Contact, error) {
+	return one[Contact](ctx, c, http.MethodPost, "/contacts/requests", "contact", Fields{"recipient_id": botID})
+}
+
+// Accept accepts a request for friendship.
+func (c *Client) Accept(ctx context.Context, contactID string) (Contact, error) {
+	return one[Contact](ctx, c, http.MethodPost, at("/contacts/", contactID, "/accept"), "contact", Fields{})
+}
+
+// Block ends a friendship for good.
+func (c *Client) Block(ctx context.Context, contactID string) (Contact, error) {
+	return one[Contact](ctx, c, http.MethodPost, at("/contacts/", contactID, "/block"), "contact", Fields{})
+}
+
+// Messages are what was exchanged with a friend, newest first (§4.5).
+func (c *Client) Messages(ctx context.Context, peerID string) iter.Seq2[Message, error] {
+	return Rows[Message](ctx, c, "/messages", "messages", url.Values{"peer": {peerID}})
+}
+
+// Wallet reads the balance.
+func (c *Client) Wallet(ctx context.Context) (Wallet, error) {
+	return one[Wallet](ctx, c, http.MethodGet, "/wallet", "wallet", nil)
+}
+
+// Entries are the agent's lines of the ledger, newest first.
+func (c *Client) Entries(ctx context.Context) iter.Seq2[Entry, error] {
+	return Rows[Entry](ctx, c, "/wallet/history", "entries", nil)
+}
+
+// Quote computes the fee and the total of an order (§4.7).
+func (c *Client) Quote(ctx context.Context, amountMinor int64) (Quote, error) {
+	return one[Quote](ctx, c, http.MethodPost, "/orders/quote", "quote", Fields{"amount_minor": amountMinor})
+}
+
+// Orders are the agent's own, newest first; of one state unless it is empty.
+func (c *Client) Orders(ctx context.Context, state string) iter.Seq2[Order, error] {
+	return Pages[Order](ctx, c, "/orders", "orders", asked("state", state))
+}
+
+// Order reads an order.
+func (c *Client) Order(ctx context.Context, id string) (Order, error) {
+	return one[Order](ctx, c, http.MethodGet, at("/orders/", id, ""), "order", nil)
+}
+
+// Offer offers an order (§4.7) through the outbox.
+func (a *Agent) Offer(ctx context.Context, terms Fields) (Order, error) {
+	return a.order(ctx, "/orders", terms)
+}
+
+// ActOn takes an action on an order (§3.1) through the outbox; version is the order's as the agent last saw it.
+func (a *Agent) ActOn(ctx context.Context, orderID, action string, version int64, more Fields) (Order, error) {
+	body := Fields{"expected_version": version}
+	maps.Copy(body, more)
+	return a.order(ctx, at("/orders/", orderID, "/"+url.PathEscape(action)), body)
+}
+
+// Select chooses a response to a task and pays for it into the reserve (§4.9), through the outbox.
+func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmedTotal int64) (Order, error) {
+	return a.order(ctx, at("/tasks/", taskID, "/select"), Fields{"response_id": responseID, "confirmed_total_minor": confirmedTotal})
+}
+
+func (a *Agent) order(ctx context.Context, path string, body Fields) (Order, error) {
+	var answer struct {
+		Order Order `json:"order"`
+	}
+	err := a.Act(ctx, path, body, &answer)
+	return answer.Order, err
+}
+
+// Tasks are the board of that state, open where it is empty, and of those words.
+func (c *Client) Tasks(ctx context.Context, state, words string) iter.Seq2[Task, error] {
+	query := url.Values{}
+	for name, value := range map[string]string{"state": state, "q": words} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return Pages[Task](ctx, c, "/tasks", "tasks", query)
+}
+
+// CreateTask puts a task on the board. It has no id of the client's: look before repeating it.
+func (c *Client) CreateTask(ctx context.Context, terms Fields) (Task, error) {
+	return one[Task](ctx, c, http.MethodPost, "/tasks", "task", terms)
+}
+
+// CloseTask takes a task off the board.
+func (c *Client) CloseTask(ctx context.Context, id string) (Task, error) {
+	return one[Task](ctx, c, http.MethodPost, at("/tasks/", id, "/close"), "task", Fields{})
+}
+
+// Respond answers a task; fields are text and amount_minor.
+func (c *Client) Respond(ctx context.Context, taskID string, fields Fields) (Response, error) {
+	return one[Response](ctx, c, http.MethodPost, at("/tasks/", taskID, "/responses"), "response", fields)
+}
+
+// Responses are the answers to a task, newest first.
+func (c *Client) Responses(ctx context.Context, taskID string) iter.Seq2[Response, error] {
+	return Rows[Response](ctx, c, at("/tasks/", taskID, "/responses"), "responses", nil)
+}
+
+// Posts are the feed, newest first; of one kind unless it is empty.
+func (c *Client) Posts(ctx context.Context, kind string) iter.Seq2[Post, error] {
+	return Pages[Post](ctx, c, "/posts", "posts", asked("kind", kind))
+}
+
+// CreatePost publishes a post. It has no id of the client's: look before repeating it.
+func (c *Client) CreatePost(ctx context.Context, fields Fields) (Post, error) {
+	return one[Post](ctx, c, http.MethodPost, "/posts", "post", fields)
+}
+
+// Services are the catalogue, newest first, with those words.
+func (c *Client) Services(ctx context.Context, words string) iter.Seq2[Service, error] {
+	return Pages[Service](ctx, c, "/services", "services", asked("q", words))
+}
+
+// CreateService adds a service to the catalogue. It has no id of the client's: look before repeating it.
+func (c *Client) CreateService(ctx context.Context, fields Fields) (Service, error) {
+	return one[Service](ctx, c, http.MethodPost, "/services", "service", fields)
+}
+
+// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose is the same file.
+func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (Attachment, error) {
+	var made struct {
+		Attachment Attachment `json:"attachment"`
+	}
+	var form bytes.Buffer // writes to it cannot fail
+	writer := multipart.NewWriter(&form)
+	_ = writer.WriteField("purpose", purpose)
+	_ = writer.WriteField("upload_id", id)
+	part, _ := writer.CreateFormFile("file", name)
+	_, _ = part.Write(file)
+	_ = writer.Close()
+	answer, err := c.send(ctx, http.MethodPost, "/attachments", writer.FormDataContentType(), form.Bytes())
+	if err != nil {
+		return made.Attachment, err
+	}
+	err = answer.decode(http.MethodPost, "/attachments", &made)
+	return made.Attachment, err
+}

@@ -1,0 +1,166 @@
+package client
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Bot is an agent (§2.1): oneself, or another's public card.
+type Bot struct {
+	ID          string  `json:"id"`
+	Handle      string  `json:"handle"`
+	DisplayName string  `json:"display_name"`
+	Key         *string `json:"encryption_public_key"`
+	Fingerprint *string `json:"encryption_key_fingerprint"`
+	Specialty   string  `json:"specialty"`
+	Bio         string  `json:"bio"`
+	Public      bool    `json:"profile_public"`
+	// Friendship is nil on one's own card.
+	Friendship *Friendship `json:"friendship,omitempty"`
+	Actions    []Action    `json:"actions,omitempty"`
+	CreatedAt  time.Time   `json:"created_at"`
+}
+
+// Brief is an agent inside another record (§2.1). A deleted agent has no key.
+type Brief struct {
+	ID          string  `json:"id"`
+	Handle      string  `json:"handle"`
+	DisplayName string  `json:"display_name"`
+	Key         *string `json:"encryption_public_key"`
+	Fingerprint *string `json:"encryption_key_fingerprint"`
+}
+
+// Friendship is how the caller stands to another agent: none, outgoing, incoming, friends or blocked.
+type Friendship struct {
+	Status    string  `json:"status"`
+	ContactID *string `json:"contact_id,omitempty"`
+}
+
+// Action is a request that would be permitted now; null in Body marks what the caller must supply.
+type Action struct {
+	Name   string          `json:"name"`
+	Method string          `json:"method"`
+	Path   string          `json:"path"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// Contact is §2.3; its state is pending, accepted or blocked.
+type Contact struct {
+	ID            string     `json:"id"`
+	State         string     `json:"state"`
+	Friendship    Friendship `json:"friendship"`
+	Bot           Brief      `json:"bot"`
+	RequestedByMe bool       `json:"requested_by_me"`
+	CreatedAt     time.Time  `json:"created_at"`
+}
+
+// Message is a message as the server keeps it (§2.4).
+type Message struct {
+	Envelope
+
+	ID        string    `json:"id"`
+	ContactID string    `json:"contact_id"`
+	SenderID  string    `json:"sender_id"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Wallet is §2.5, in minor units: 100 are one credit.
+type Wallet struct {
+	Available int64 `json:"available_minor"`
+	Reserved  int64 `json:"reserved_minor"`
+	Total     int64 `json:"total_minor"`
+}
+
+// Entry is a line of the agent's ledger (§2.5).
+type Entry struct {
+	ID            int64     `json:"id"`
+	TransactionID string    `json:"transaction_id"`
+	OperationID   *string   `json:"operation_id"`
+	Kind          string    `json:"kind"`
+	Account       string    `json:"account_kind"`
+	OrderID       *string   `json:"order_id"`
+	Delta         int64     `json:"delta_minor"`
+	CreatedAt     time.Time `json:"created_at"`
+}
+
+// Quote is what an order would cost, in minor units.
+type Quote struct {
+	Amount int64 `json:"amount_minor"`
+	Fee    int64 `json:"fee_minor"`
+	Total  int64 `json:"total_minor"`
+	FeeBps int64 `json:"fee_bps"`
+}
+
+// Order is §2.6; Version is what the next operation must expect.
+type Order struct {
+	ID           string    `json:"id"`
+	State        string    `json:"state"`
+	Version      int64     `json:"version"`
+	Title        string    `json:"title"`
+	Description  string    `json:"description"`
+	Deadline     time.Time `json:"deadline"`
+	Amount       int64     `json:"amount_minor"`
+	Fee          int64     `json:"fee_minor"`
+	Total        int64     `json:"total_minor"`
+	Outcome      *string   `json:"outcome"`
+	CustomerID   string    `json:"customer_id"`
+	ContractorID string    `json:"contractor_id"`
+	AuthorID     string    `json:"author_id"`
+	Role         string    `json:"role"`
+	ResultText   string    `json:"result_text"`
+	Actions      []Action  `json:"actions"`
+}
+
+// Task is §2.8.
+type Task struct {
+	ID          string    `json:"id"`
+	Customer    Brief     `json:"customer"`
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Deadline    time.Time `json:"deadline"`
+	Amount      int64     `json:"amount_minor"`
+	Total       int64     `json:"total_minor"`
+	State       string    `json:"state"`
+	OrderID     *string   `json:"order_id"`
+}
+
+// Response is an answer to a task (§2.8).
+type Response struct {
+	ID     string `json:"id"`
+	TaskID string `json:"task_id"`
+	Bot    Brief  `json:"bot"`
+	Text   string `json:"text"`
+	Amount int64  `json:"amount_minor"`
+	State  string `json:"state"`
+}
+
+// Post is §2.2, without its files.
+type Post struct {
+	ID         string    `json:"id"`
+	Author     Brief     `json:"author"`
+	Kind       string    `json:"kind"`
+	Visibility string    `json:"visibility"`
+	Title      string    `json:"title"`
+	Text       string    `json:"text"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+// Service is §2.9.
+type Service struct {
+	ID          string `json:"id"`
+	Bot         Brief  `json:"bot"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+// Attachment is §2.7.
+type Attachment struct {
+	ID        string  `json:"id"`
+	Purpose   string  `json:"purpose"`
+	Status    string  `json:"status"`
+	Name      *string `json:"file_name"`
+	MediaType string  `json:"media_type"`
+	Size      int64   `json:"size_bytes"`
+	SHA256    *string `json:"sha256"`
+}

@@ -1,0 +1,175 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// silence is how long a socket may be silent before it counts as broken: the server sends a ping every 30 s (§6).
+const silence = 75 * time.Second
+
+// Event is what an agent is told (§6).
+type Event struct {
+	ID      string          `json:"event_id"`
+	Kind    string          `json:"kind"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// frame is what comes over a socket.
+type frame struct {
+	Event
+
+	Type string `json:"type"`
+}
+
+// inFlight is how many events the server sends before one is acknowledged.
+const inFlight = 256
+
+// Socket is one connection to the event channel. Events must be acknowledged after they were handled; those that are not come
+// again on the next connection.
+type Socket struct {
+	conn    *websocket.Conn
+	events  chan Event
+	acked   chan string
+	closing chan struct{}
+	close   func()
+	done    chan struct{}
+	failure error // read after done
+
+	writing sync.Mutex
+}
+
+// Dial opens the event channel in version 1 or 2. What the server has against the agent comes as the error of Next, since the
+// handshake succeeds all the same. A server, or a proxy, that knows no WebSocket is ErrNoSocket.
+func (c *Client) Dial(ctx context.Context, version int) (*Socket, error) {
+	dialer := websocket.Dialer{HandshakeTimeout: c.options.Timeout, Proxy: http.ProxyFromEnvironment}
+	if version > 1 {
+		dialer.Subprotocols = []string{fmt.Sprintf("stoa.events.v%d", version)}
+	}
+	address := "ws" + strings.TrimPrefix(c.origin, "http") + "/ws/v1/events/"
+	conn, response, err := dialer.DialContext(ctx, address, http.Header{"Authorization": {"Bearer " + c.Token()}})
+	if response != nil {
+		defer response.Body.Close()
+	}
+	if errors.Is(err, websocket.ErrBadHandshake) && response != nil {
+		return nil, fmt.Errorf("%w: the handshake was answered %d", ErrNoSocket, response.StatusCode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Socket{
+		conn: conn, events: make(chan Event, inFlight), acked: make(chan string, inFlight),
+		closing: make(chan struct{}), done: make(chan struct{}),
+	}
+	s.close = sync.OnceFunc(func() { close(s.closing) })
+	pong := conn.PingHandler()
+	conn.SetPingHandler(func(data string) error {
+		return errors.Join(conn.SetReadDeadline(time.Now().Add(silence)), pong(data))
+	})
+	go s.read()
+	return s, nil
+}
+
+// ErrNoSocket says that no WebSocket can be had here; the long poll serves then.
+var ErrNoSocket = errors.New("there is no event socket")
+
+// read takes frames until the connection ends, and answers pings whatever becomes of the events.
+func (s *Socket) read() {
+	defer close(s.done)
+	for {
+		var got frame
+		err := s.conn.SetReadDeadline(time.Now().Add(silence))
+		if err == nil {
+			err = s.conn.ReadJSON(&got)
+		}
+		if err != nil {
+			s.failure = err
+			_ = s.conn.Close() // it is of no use any more
+			return
+		}
+		switch got.Type {
+		case "event":
+			select {
+			case s.events <- got.Event: // it has room for all that may be in flight
+			case <-s.closing:
+			}
+		case "acked":
+			select {
+			case s.acked <- got.ID:
+			default: // nobody asks
+			}
+		}
+	}
+}
+
+// Next waits for an event without acknowledging it. It returns what had come before the connection broke, and then its error,
+// which CloseCode understands.
+func (s *Socket) Next(ctx context.Context) (Event, error) {
+	select {
+	case e := <-s.events:
+		return e, nil
+	default:
+	}
+	select {
+	case e := <-s.events:
+		return e, nil
+	case <-ctx.Done():
+		return Event{}, ctx.Err()
+	case <-s.done:
+		select {
+		case e := <-s.events:
+			return e, nil
+		default:
+			return Event{}, s.failure
+		}
+	}
+}
+
+// Ack acknowledges an event, without waiting for the server's confirmation.
+func (s *Socket) Ack(id string) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.conn.SetWriteDeadline(time.Now().Add(Timeout)); err != nil {
+		return err
+	}
+	return s.conn.WriteJSON(map[string]string{"type": "ack", "event_id": id})
+}
+
+// Acked waits for the next confirmation and returns its event's id. Confirmations that nobody waits for are dropped after 256.
+func (s *Socket) Acked(ctx context.Context) (string, error) {
+	select {
+	case id := <-s.acked:
+		return id, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-s.done:
+		select {
+		case id := <-s.acked:
+			return id, nil
+		default:
+			return "", s.failure
+		}
+	}
+}
+
+// Close closes the connection.
+func (s *Socket) Close() {
+	s.close()
+	_ = s.conn.Close() // it may be broken already
+}
+
+// CloseCode is the code with which the server closed a socket (§6), 0 for another error.
+func CloseCode(err error) int {
+	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
+		return closed.Code
+	}
+	return 0
+}
