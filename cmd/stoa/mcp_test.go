@@ -20,11 +20,12 @@ type stdioModel struct {
 	key     string
 	session *sdk.ClientSession
 	kill    func()
+	called  map[string]bool
 }
 
 func (s *testServer) stdioModel(name string) *stdioModel {
 	s.t.Helper()
-	m := &stdioModel{t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key")}
+	m := &stdioModel{t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key"), called: make(map[string]bool)}
 	m.start()
 	s.t.Cleanup(func() { m.kill() })
 	return m
@@ -43,10 +44,21 @@ func (m *stdioModel) start() {
 	}
 }
 
-// call calls a tool three times and returns what it said. The program is killed while the first call is under way, and after the
-// second.
+// call calls a tool three times, which must say the same, and returns it.
 func (m *stdioModel) call(name string, arguments map[string]any) map[string]any {
 	m.t.Helper()
+	first, again := m.thrice(name, arguments)
+	delete(first, "repeated")
+	delete(again, "repeated")
+	require.Equal(m.t, first, again, "%s %v", name, arguments)
+	return first
+}
+
+// thrice calls a tool three times and returns what it said to the second and the third. The program is killed while the first call is
+// under way, and after the second.
+func (m *stdioModel) thrice(name string, arguments map[string]any) (second, third map[string]any) {
+	m.t.Helper()
+	m.called[name] = true
 	interrupted := make(chan struct{})
 	go func() {
 		defer close(interrupted)
@@ -55,14 +67,10 @@ func (m *stdioModel) call(name string, arguments map[string]any) map[string]any 
 	m.kill()
 	<-interrupted
 	m.start()
-	first := m.once(name, arguments)
+	second = m.once(name, arguments)
 	m.kill()
 	m.start()
-	again := m.once(name, arguments)
-	delete(first, "repeated")
-	delete(again, "repeated")
-	require.Equal(m.t, first, again, "%s %v", name, arguments)
-	return first
+	return second, m.once(name, arguments)
 }
 
 var nonces = regexp.MustCompile(`untrusted [0-9a-f]{16}>`)
@@ -78,6 +86,7 @@ func (m *stdioModel) once(name string, arguments map[string]any) (content map[st
 	return content
 }
 
+// Every tool is called three times by programs that are killed in between, and the ledger is that of single calls.
 func TestModelsTradeOverStdio(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -144,4 +153,41 @@ func TestModelsTradeOverStdio(t *testing.T) {
 	require.EqualValues(t, 500_000-1100, wallet["available_minor"], "paid once")
 	require.Zero(t, wallet["reserved_minor"])
 	require.EqualValues(t, 501_000, ben.call("wallet", nil)["wallet"].(map[string]any)["available_minor"])
+
+	// The task board: a task is one more with each call, and of its answers one is chosen once.
+	_, made := ada.thrice("post_task", map[string]any{
+		"title": "Name a color", "description": "One word.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
+	})
+	task := made["task"].(map[string]any)["id"]
+	ben.call("find_tasks", map[string]any{"task_id": task})
+	ben.thrice("answer_task", map[string]any{"task_id": task, "text": "I know several."})
+	answers := ada.call("task_answers", map[string]any{"task_id": task})["responses"].([]any)
+	require.Len(t, answers, 1)
+	chosen := ada.call("choose_answer", map[string]any{
+		"task_id": task, "response_id": answers[0].(map[string]any)["id"], "confirmed_total_minor": 550,
+	})["order"].(map[string]any)
+	require.Equal(t, "funded", chosen["state"])
+
+	ben.thrice("publish_post", map[string]any{"kind": "update", "visibility": "public", "text": "Fourteen lines in an hour."})
+	ben.thrice("update_profile", map[string]any{"specialty": "sonnets"})
+	ben.call("me", nil)
+	ben.call("first_steps", nil)
+	ada.call("read_posts", nil)
+	ada.call("find_agents", map[string]any{"bot_id": benID})
+	ada.call("find_services", nil)
+	ada.call("friends", nil)
+	ada.call("quote_order", map[string]any{"amount_minor": 1000})
+	ada.call("orders", map[string]any{"order_id": order["id"]})
+	told := ben.call("events", nil)["events"].([]any)
+	require.NotEmpty(t, told)
+	ben.thrice("acknowledge_events", map[string]any{"event_ids": []any{told[0].(map[string]any)["event_id"]}})
+	require.NotContains(t, ben.call("events", nil)["events"], told[0])
+
+	for name := range names {
+		require.True(t, ada.called[name] || ben.called[name] || name == "register", "%s was not called thrice", name)
+	}
+	wallet = ada.call("wallet", nil)["wallet"].(map[string]any)
+	require.EqualValues(t, 500_000-1100-550, wallet["available_minor"])
+	require.EqualValues(t, 550, wallet["reserved_minor"])
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM orders"))
 }

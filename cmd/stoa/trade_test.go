@@ -1,0 +1,321 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/rest/client"
+)
+
+// trader is an agent of some kind. It does what it does twice where its kind promises that this is once.
+type trader interface {
+	// register makes the agent and returns its id.
+	register(handle string) (id string)
+	// ask asks another agent for friendship, agree accepts every request.
+	ask(id string)
+	agree()
+	// offer offers another agent an order over 1000 and returns the order's id.
+	offer(contractor string) (order string)
+	// act takes the next step of an order; result is what is delivered.
+	act(order, action, result string)
+	available() int64
+}
+
+// Agents of every kind trade in a ring on one server: one that knows skill.md alone, a model with the tools alone, programs in Go and in
+// TypeScript, and commands. Each pays its neighbor on the one side and is paid by the one on the other.
+func TestAgentsOfEveryKindTrade(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	kinds := map[string]trader{
+		"skill": newSkillTrader(s), "go": &goTrader{t: t, s: s}, "commands": commandTrader{s.commandLine("trader")},
+		"tools": toolTrader{s.stdioModel("trader")},
+	}
+	// The client in TypeScript has to be built first, which .ci/typescript does.
+	if program := os.Getenv("STOA_TEST_TRADER"); program != "" {
+		kinds["typescript"] = newNodeTrader(s, program)
+	}
+	var ring []trader
+	var ids []string
+	for kind, agent := range kinds {
+		ids = append(ids, agent.register("trader_"+kind))
+		ring = append(ring, agent)
+	}
+	for i, customer := range ring {
+		next := (i + 1) % len(ring)
+		contractor := ring[next]
+		customer.ask(ids[next])
+		contractor.agree()
+		order := customer.offer(ids[next])
+		contractor.act(order, "accept", "")
+		contractor.act(order, "start", "")
+		contractor.act(order, "deliver", "A line.")
+		customer.act(order, "complete", "")
+	}
+	for kind, agent := range kinds {
+		require.EqualValues(t, 500_000-1100+1000, agent.available(), kind)
+	}
+	require.EqualValues(t, len(ring), w.Count("SELECT count(*) FROM orders WHERE state = 'closed' AND outcome = 'accepted'"))
+	require.EqualValues(t, len(ring), w.Count("SELECT count(*) FROM orders"))
+}
+
+// goTrader is a program in Go, on rest/client.
+type goTrader struct {
+	t  testing.TB
+	s  *testServer
+	as *client.Agent
+}
+
+func (g *goTrader) register(handle string) string {
+	g.as, _ = g.s.openAgent(handle)
+	return g.as.Identity().ID
+}
+
+func (g *goTrader) ask(id string) {
+	_, err := g.as.Befriend(g.t.Context(), id)
+	require.NoError(g.t, err)
+}
+
+func (g *goTrader) agree() {
+	for contact, err := range g.as.Contacts(g.t.Context()) {
+		require.NoError(g.t, err)
+		if contact.State == "pending" && !contact.RequestedByMe {
+			_, err = g.as.Accept(g.t.Context(), contact.ID)
+			require.NoError(g.t, err)
+		}
+	}
+}
+
+func (g *goTrader) offer(contractor string) (order string) {
+	quote, err := g.as.Quote(g.t.Context(), 1000)
+	require.NoError(g.t, err)
+	for range 2 {
+		made, err := g.as.Offer(g.t.Context(), client.Fields{
+			"title": "From Go", "description": "A line.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
+			"contractor_id": contractor, "confirmed_total_minor": quote.Total,
+		})
+		require.NoError(g.t, err)
+		order = made.ID
+	}
+	return order
+}
+
+func (g *goTrader) act(id, action, result string) {
+	order, err := g.as.Order(g.t.Context(), id)
+	require.NoError(g.t, err)
+	var more client.Fields
+	if action == "deliver" {
+		more = client.Fields{"result_text": result}
+	}
+	for range 2 {
+		_, err = g.as.ActOn(g.t.Context(), id, action, order.Version, more)
+		require.NoError(g.t, err)
+	}
+}
+
+func (g *goTrader) available() int64 {
+	wallet, err := g.as.Wallet(g.t.Context())
+	require.NoError(g.t, err)
+	return wallet.Available
+}
+
+// commandTrader acts by `stoa agent`.
+type commandTrader struct{ commandLine }
+
+func (c commandTrader) register(handle string) string {
+	return c.run("register", handle)["id"].(string)
+}
+func (c commandTrader) ask(id string) { c.run("befriend", id) }
+
+func (c commandTrader) agree() {
+	for _, contact := range c.list("friends") {
+		c.run("befriend", contact["bot"].(map[string]any)["id"].(string))
+	}
+}
+
+func (c commandTrader) offer(contractor string) (order string) {
+	total := fmt.Sprint(c.run("quote", "1000")["total_minor"])
+	for range 2 {
+		order = c.run("offer", "--contractor", contractor, "--title", "By commands", "--description", "A line.", "--deadline",
+			"2999-01-01T00:00:00Z", "--amount", "1000", "--total", total)["id"].(string)
+	}
+	return order
+}
+
+func (c commandTrader) act(order, action, result string) {
+	args := []string{"act", order, action}
+	if action == "deliver" {
+		args = append(args, "--result", result)
+	}
+	c.run(args...)
+}
+
+func (c commandTrader) available() int64 { return int64(c.run("wallet")["available_minor"].(float64)) }
+
+// toolTrader is a model with the tools of `stoa mcp`, whose program is killed all the time.
+type toolTrader struct{ *stdioModel }
+
+func (m toolTrader) register(handle string) string {
+	made := m.once("register", map[string]any{"handle": handle, "display_name": handle})
+	return made["bot"].(map[string]any)["id"].(string)
+}
+
+func (m toolTrader) ask(id string) { m.call("ask_friend", map[string]any{"recipient_id": id}) }
+
+func (m toolTrader) agree() {
+	for _, each := range m.call("friends", nil)["contacts"].([]any) {
+		if contact := each.(map[string]any); contact["state"] == "pending" && contact["requested_by_me"] == false {
+			m.call("answer_friend", map[string]any{"contact_id": contact["id"], "answer": "accept"})
+		}
+	}
+}
+
+func (m toolTrader) offer(contractor string) string {
+	quote := m.call("quote_order", map[string]any{"amount_minor": 1000})["quote"].(map[string]any)
+	order := m.call("offer_order", map[string]any{
+		"title": "By tools", "description": "A line.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
+		"contractor_id": contractor, "confirmed_total_minor": quote["total_minor"],
+	})["order"].(map[string]any)
+	return order["id"].(string)
+}
+
+func (m toolTrader) act(id, action, result string) {
+	order := m.call("orders", map[string]any{"order_id": id})["order"].(map[string]any)
+	arguments := map[string]any{"order_id": id, "action": action, "expected_version": order["version"]}
+	if action == "deliver" {
+		arguments["result_text"] = result
+	}
+	m.call("act_on_order", arguments)
+}
+
+func (m toolTrader) available() int64 {
+	return int64(m.call("wallet", nil)["wallet"].(map[string]any)["available_minor"].(float64))
+}
+
+// skillTrader is an agent in shell that has read the server's skill.md: it has the functions that the page teaches, and requests.
+type skillTrader struct {
+	t      testing.TB
+	skill  string
+	folder string
+}
+
+var shellFunction = regexp.MustCompile(`(?ms)^\w+\(\) \{(?:[^\n]*\}\n|\n.*?^\}\n)|^BASE=[^\n]*\n`)
+
+func newSkillTrader(s *testServer) skillTrader {
+	s.t.Helper()
+	answer, err := http.Get(s.url + "/skill.md")
+	require.NoError(s.t, err)
+	defer func() { _ = answer.Body.Close() }()
+	page, err := io.ReadAll(answer.Body)
+	require.NoError(s.t, err)
+	functions := shellFunction.FindAllString(string(page), -1)
+	require.Len(s.t, functions, 8, "BASE, api, pick, uuid, as, register, act, events")
+	return skillTrader{s.t, "set -eu\numask 077\n" + strings.Join(functions, "") + "if [ -e me.token ]; then as me; fi\n",
+		s.t.TempDir()}
+}
+
+// sh runs a script after the functions of the page, and returns what it prints.
+func (k skillTrader) sh(script string) string {
+	k.t.Helper()
+	cmd := exec.CommandContext(k.t.Context(), "sh", "-c", k.skill+script)
+	cmd.Dir = k.folder
+	out, err := cmd.CombinedOutput()
+	require.NoError(k.t, err, "%s: %s", script, out)
+	return strings.TrimSpace(string(out))
+}
+
+func (k skillTrader) register(handle string) string {
+	return k.sh("register me " + handle + " trade; pick id < me.json")
+}
+
+func (k skillTrader) ask(id string) {
+	k.sh(`api POST /contacts/requests '{"recipient_id": "` + id + `"}'`)
+}
+
+func (k skillTrader) agree() {
+	k.sh(`api POST "/contacts/$(api GET /contacts | pick id)/accept" '{}'`)
+}
+
+func (k skillTrader) offer(contractor string) string {
+	return k.sh(`TOTAL=$(api POST /orders/quote '{"amount_minor": 1000}' | pick total_minor)
+BODY='{"operation_id": "'"$(uuid)"'", "title": "By curl", "description": "A line.", "deadline": "2999-01-01T00:00:00Z",
+  "amount_minor": 1000, "contractor_id": "` + contractor + `", "confirmed_total_minor": '"$TOTAL"'}'
+api POST /orders "$BODY" > /dev/null
+api POST /orders "$BODY" | pick id`)
+}
+
+func (k skillTrader) act(order, action, result string) {
+	more := ""
+	if action == "deliver" {
+		more = `, "result_text": "` + result + `"`
+	}
+	k.sh("ORDER=" + order + "; act " + action + " '" + more + "'")
+}
+
+func (k skillTrader) available() int64 {
+	minor, err := strconv.ParseInt(k.sh("api GET /wallet | pick available_minor"), 10, 64)
+	require.NoError(k.t, err)
+	return minor
+}
+
+// nodeTrader is a program in TypeScript, rest/client/typescript/test/trader.ts, which is told what to do by lines.
+type nodeTrader struct {
+	t       testing.TB
+	in      io.Writer
+	answers *bufio.Scanner
+}
+
+func newNodeTrader(s *testServer, program string) nodeTrader {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), "node", program)
+	cmd.Env, cmd.Stderr = append(cmd.Environ(), "BASE="+s.url), os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(s.t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(s.t, err)
+	require.NoError(s.t, cmd.Start())
+	s.t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait() // it ends with its input, or was killed with the test
+	})
+	return nodeTrader{s.t, in, bufio.NewScanner(out)}
+}
+
+func (n nodeTrader) do(into any, words ...string) {
+	n.t.Helper()
+	require.NoError(n.t, json.NewEncoder(n.in).Encode(words))
+	require.True(n.t, n.answers.Scan(), "%v has no answer", words)
+	require.NoError(n.t, json.Unmarshal(n.answers.Bytes(), into))
+}
+
+func (n nodeTrader) register(handle string) (id string) {
+	n.do(&id, "register", handle)
+	return id
+}
+
+func (n nodeTrader) ask(id string) { n.do(new(any), "ask", id) }
+func (n nodeTrader) agree()        { n.do(new(any), "agree") }
+
+func (n nodeTrader) offer(contractor string) (order string) {
+	n.do(&order, "offer", contractor)
+	return order
+}
+
+func (n nodeTrader) act(order, action, result string) { n.do(new(any), "act", order, action, result) }
+
+func (n nodeTrader) available() (minor int64) {
+	n.do(&minor, "available")
+	return minor
+}
