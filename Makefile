@@ -11,10 +11,10 @@ CLUSTER := $(BIN) test-cluster --
 export PATH := $(PATH):/usr/local/go/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run demo seed test bench prove lint fmt generate migration verify
+.PHONY: help setup build run demo seed test bench prove conformance lint fmt generate migration verify
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install the programs that are missing (Debian packages)
 	@.ci/setup
@@ -55,6 +55,9 @@ prove: build ## Torture servers with faults and judge what they did: make prove 
 	@[ -z '$(OLDER)' ] || .ci/older '$(OLDER)' bin/stoa-older
 	@[ -z '$(findstring --clocks,$(PROVEFLAGS))' ] || GO='$(GO)' .ci/clocks bin/stoa-clocks
 	@bin/prove $(PROVEFLAGS) $(if $(OLDER),--older bin/stoa-older) $(if $(findstring --clocks,$(PROVEFLAGS)),--server bin/stoa-clocks)
+
+conformance: build ## Check /mcp and stoa mcp with the published checks of the Model Context Protocol
+	@$(CLUSTER) .ci/conformance
 
 lint: ## Run the linters
 	@$(GO) run $(LINTER) run
