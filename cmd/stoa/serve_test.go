@@ -25,7 +25,7 @@ func TestPrivateCluster(t *testing.T) {
 	s := startServer(t)
 	code, story, stderr := runProgram(t, []string{"demo", "--url", s.url})
 	require.Zero(t, code, "%s%s", story, stderr)
-	requireInReadme(t, story)
+	requireStory(t, story)
 	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
@@ -68,12 +68,12 @@ func TestPrivateCluster(t *testing.T) {
 // randomParts are what differs between two runs of the demo.
 var randomParts = regexp.MustCompile(`127\.0\.0\.1:\d+|(ada|ben)_[0-9a-f]{8}|SHA256:[A-Za-z0-9+/]{43}`)
 
-// requireInReadme requires that the README shows the output of the demo.
-func requireInReadme(t *testing.T, story string) {
+// requireStory requires that docs/demo.md shows the output of the demo.
+func requireStory(t *testing.T, story string) {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/demo.md")
 	require.NoError(t, err)
-	_, shown, found := strings.Cut(string(readme), "```text\n")
+	_, shown, found := strings.Cut(string(page), "```text\n")
 	require.True(t, found)
 	shown, _, _ = strings.Cut(shown, "```")
 	require.Equal(t, randomParts.ReplaceAllString(story, "…"), randomParts.ReplaceAllString(shown, "…"))

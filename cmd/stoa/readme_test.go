@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+var readmeShell = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// The lines of the README that make the first agent do so.
+func TestReadmeMakesAnAgent(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	blocks := readmeShell.FindAllStringSubmatch(string(readme), -1)
+	require.Len(t, blocks, 1)
+	shell := exec.CommandContext(t.Context(), "sh", "-euc", strings.ReplaceAll(blocks[0][1], "http://127.0.0.1:8080", s.url))
+	shell.Dir = t.TempDir()
+	out, err := shell.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), `"available_minor":500000`)
+}
