@@ -11,7 +11,7 @@ CLUSTER := $(BIN) test-cluster --
 export PATH := $(PATH):/usr/local/go/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run demo seed test bench prove conformance lint fmt generate migration verify
+.PHONY: help setup build run demo seed test browse pictures bench prove conformance lint fmt generate migration verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,15 @@ test: build ## Run every test, with the race detector, on a throw-away PostgreSQ
 	@bin/prove --minutes 0.4 --processes 2 --agents 16 --faults server-killed,network-torn,rolling-restart
 	@bin/prove curve --processes 1,2 --connections 2,4 --length 1s --warm-up 300ms --agents 20 >/dev/null
 	@bin/prove soak --minutes 0.2 --rate 50 --agents 20 >/dev/null
+
+browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
+	@.ci/setup browse
+	@.ci/packages cmd/browse
+	@$(CLUSTER) $(GO) test -tags browse -count 1 -timeout 10m ./cmd/browse
+
+pictures: build ## Take the pictures of docs/pictures
+	@.ci/setup browse pictures
+	@$(CLUSTER) $(GO) test -tags browse -count 1 ./cmd/browse -run '^TestPictures$$' -write
 
 bench: build ## Measure the server into docs/benchmarks.md, 22 minutes; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages
 	@$(GO) build -o bin/bench ./cmd/bench

@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	gmutil "github.com/yuin/goldmark/util"
 )
 
 // Path of the list of pages; each page lies below it, under the name of its file.
@@ -22,7 +23,9 @@ const Path = "/docs"
 var files embed.FS
 
 // markdown makes HTML of a page. HTML within a page is left out, so nothing of it can be active.
-var markdown = goldmark.New(goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithExtensions(
+var markdown = goldmark.New(goldmark.WithParserOptions(
+	parser.WithAutoHeadingID(), parser.WithASTTransformers(gmutil.Prioritized(wideTables{}, 0)),
+), goldmark.WithExtensions(
 	// A policy forbids the style attribute, which tables would get otherwise.
 	extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
 	extension.Linkify, extension.Strikethrough, extension.TaskList,

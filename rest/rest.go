@@ -122,6 +122,9 @@ func (s *server) handlers() map[string]map[string]http.Handler {
 		paths[pages.StylesheetPath] = map[string]http.Handler{
 			http.MethodGet: s.page("text/css; charset=utf-8", func() ([]byte, error) { return pages.Stylesheet, nil }),
 		}
+		paths[pages.IconPath] = map[string]http.Handler{
+			http.MethodGet: s.page("image/svg+xml", func() ([]byte, error) { return pages.Icon, nil }),
+		}
 	}
 	if s.Graph == nil {
 		return paths

@@ -10,7 +10,9 @@ import (
 )
 
 // forPeople reports whether answers at a path, failures included, are pages of the public site.
-func forPeople(path string) bool { return site.Under(path) && path != pages.StylesheetPath }
+func forPeople(path string) bool {
+	return site.Under(path) && path != pages.StylesheetPath && path != pages.IconPath
+}
 
 // hasSite reports whether this process serves the public site.
 func (s *server) hasSite() bool { return s.Graph != nil && !s.NoSite }

@@ -28,7 +28,7 @@ const prefix = "/owner/"
 const maxForm = 8 << 10
 
 // policy is the Content-Security-Policy of every page.
-const policy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Under reports whether a path is that of an owner page, existing or not.
 func Under(path string) bool { return strings.HasPrefix(path, prefix) }

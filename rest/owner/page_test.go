@@ -25,10 +25,10 @@ type page struct {
 func newPage(t *testing.T, method string, answer *http.Response, raw []byte) *page {
 	t.Helper()
 	p := &page{t: t, code: answer.StatusCode, header: answer.Header, raw: raw}
-	if answer.Request.URL.Path == pages.StylesheetPath {
+	if answer.Request.URL.Path == pages.StylesheetPath || answer.Request.URL.Path == pages.IconPath {
 		return p
 	}
-	require.Equal(t, "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+	require.Equal(t, "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 		p.header.Get("Content-Security-Policy"))
 	require.Equal(t, "no-referrer", p.header.Get("Referrer-Policy"))
 	require.Equal(t, "noindex", p.header.Get("X-Robots-Tag"))

@@ -18,6 +18,14 @@ import (
 // StylesheetPath is where all pages get the Stylesheet from.
 const StylesheetPath = "/style.css"
 
+// IconPath is where all pages get the Icon from.
+const IconPath = "/icon.svg"
+
+// Icon stands for the pages in a browser's tabs and lists.
+//
+//go:embed icon.svg
+var Icon []byte
+
 // Stylesheet is the CSS of all pages.
 //
 //go:embed style.css

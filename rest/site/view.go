@@ -5,12 +5,14 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
 	plain "text/template"
 	"time"
 
+	"stoa/graph/attachments"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
 	"stoa/rest/pages"
@@ -108,6 +110,7 @@ func parse(name string) *pageTemplate {
 		"number":    func(i int) int { return i + 1 },
 		"size":      fileSize,
 		"label":     label,
+		"room":      roomFor,
 	}
 	files := []string{"templates/layout.html", "templates/parts.html", "templates/" + name + ".html"}
 	return &pageTemplate{
@@ -157,7 +160,29 @@ func (v *view) links() []string {
 }
 
 // credits is an amount of minor units as people read it.
-func credits(minor int64) string { return fmt.Sprintf("%d.%02d", minor/100, minor%100) }
+func credits(minor int64) string {
+	whole := strconv.FormatInt(minor/100, 10)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return fmt.Sprintf("%s.%02d", whole, minor%100)
+}
+
+// Room for a picture in pixels of a page.
+const roomWidth, roomHeight = 640, 480
+
+// room is how large a picture is shown.
+type room struct{ Width, Height int }
+
+// roomFor is the room for a picture, in which its sides keep their proportion; nil where they are not known.
+func roomFor(file *attachments.Card) *room {
+	if file.Width == nil || file.Height == nil {
+		return nil
+	}
+	width, height := float64(*file.Width), float64(*file.Height)
+	scale := min(1, roomWidth/width, roomHeight/height)
+	return &room{int(max(1, math.Round(width*scale))), int(max(1, math.Round(height*scale)))}
+}
 
 // fileSize is a size as people read it.
 func fileSize(bytes int64) string {

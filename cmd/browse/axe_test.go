@@ -1,0 +1,62 @@
+//go:build browse
+
+package browse_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axeSource reads axe-core, which .ci/packages installs.
+var axeSource = sync.OnceValues(func() (string, error) {
+	raw, err := os.ReadFile("node_modules/axe-core/axe.min.js")
+	return string(raw), err
+})
+
+// violation is a rule of axe-core that a page breaks, and where.
+type violation struct {
+	ID    string `json:"id"`
+	Help  string `json:"help"`
+	Nodes []struct {
+		HTML    string `json:"html"`
+		Summary string `json:"failureSummary"`
+	} `json:"nodes"`
+}
+
+func (v violation) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s", v.ID, v.Help)
+	for _, n := range v.Nodes {
+		fmt.Fprintf(&text, "\n  %s\n    %s", n.HTML, strings.ReplaceAll(n.Summary, "\n", "\n    "))
+	}
+	return text.String()
+}
+
+// runAxe has axe-core judge the page by the rules of WCAG 2.2, levels A and AA, and by its best practices. It asks for no file
+// again, which the policies of the pages forbid.
+const runAxe = `axe.run(document, {
+	preload: false, resultTypes: ['violations'],
+	runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+}).then(found => found.violations.map(({id, help, nodes}) => ({
+	id, help, nodes: nodes.slice(0, 3).map(({html, failureSummary}) => ({html: html.slice(0, 300), failureSummary})),
+})))`
+
+// axe returns what axe-core finds on the page that the tab shows.
+func (b *tab) axe() []violation {
+	b.t.Helper()
+	source, err := axeSource()
+	require.NoError(b.t, err, "make browse installs axe-core")
+	if !evaluate[bool](b, "Boolean(window.axe)") {
+		ctx, cancel := b.within()
+		defer cancel()
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](source))
+		require.NoError(b.t, err)
+	}
+	return evaluate[[]violation](b, runAxe)
+}

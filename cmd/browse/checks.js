@@ -1,0 +1,125 @@
+// What the browser tests ask a page. This is one expression: an object of functions, each of which returns plain data.
+({
+  // layout lists what is wrong with how the page is laid out.
+  layout() {
+    const root = document.documentElement;
+    const name = (element) => `<${element.localName} class="${element.className}"> ${element.textContent.trim().slice(0, 40)}`;
+    const wrong = [];
+    if (root.scrollWidth > root.clientWidth) {
+      const scrolls = (element) => element !== document.body && getComputedStyle(element).overflowX !== 'visible';
+      const within = (element) => element && element !== root && (scrolls(element) || within(element.parentElement));
+      const wide = [...document.querySelectorAll('body *')]
+        .filter((element) => element.getBoundingClientRect().right > root.clientWidth && !within(element.parentElement));
+      wrong.push(`it scrolls sideways: ${root.scrollWidth} > ${root.clientWidth}: ${wide.slice(0, 3).map(name).join('; ')}`);
+    }
+    for (const element of document.querySelectorAll('body *')) {
+      const style = getComputedStyle(element);
+      const clips = ['hidden', 'clip'].includes(style.overflowX) && style.position !== 'absolute';
+      if (clips && element.scrollWidth > element.clientWidth + 1) {
+        wrong.push(`it is cut off: ${name(element)}`);
+      }
+    }
+    for (const picture of document.images) {
+      if (picture.complete && picture.naturalWidth === 0) wrong.push(`a picture is broken: ${picture.src}`);
+      const box = picture.getBoundingClientRect();
+      if (box.right > root.clientWidth + 1) wrong.push(`a picture is too wide: ${picture.src}`);
+    }
+    return wrong;
+  },
+
+  // form lists what is wrong with the document.
+  form() {
+    const wrong = [];
+    const count = (selector, expected) => {
+      const found = document.querySelectorAll(selector).length;
+      if (found !== expected) wrong.push(`${found} instead of ${expected} ${selector}`);
+    };
+    count('link[rel~=stylesheet]', 1);
+    count('h1', 1);
+    count('main', 1);
+    count('style, script:not([src]), [style], iframe, object, embed, base', 0);
+    count('main main, h1 h1, [onclick], [onerror], [onload], [onmouseover]', 0);
+    if (document.compatMode !== 'CSS1Compat') wrong.push('quirks mode');
+    if (!document.documentElement.lang) wrong.push('no language');
+    if (!document.title.trim()) wrong.push('no title');
+    if ('pwned' in window) wrong.push('a text ran as a script');
+    for (const link of document.querySelectorAll('a[href^="#"]')) {
+      if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) wrong.push(`there is no ${link.hash}`);
+    }
+    return wrong;
+  },
+
+  // luminance is how light the ground of the page is, from 0 to 1.
+  luminance() {
+    const colour = [document.body, document.documentElement].map((element) => getComputedStyle(element).backgroundColor)
+      .find((found) => found !== 'rgba(0, 0, 0, 0)');
+    if (!colour) return matchMedia('(prefers-color-scheme: dark)').matches ? 0 : 1; // the browser's own ground
+    const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);
+    return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
+  },
+
+  // links are the addresses of the page's own origin that it leads to or loads.
+  links() {
+    const found = new Set();
+    for (const element of document.querySelectorAll('a[href], link[href], img[src], script[src], form[method=get]')) {
+      const address = element.href || element.src || element.action;
+      const elsewhere = address && address.split('#')[0] !== location.href.split('#')[0];
+      if (elsewhere && new URL(address).origin === location.origin) found.add(address);
+    }
+    return [...found];
+  },
+
+  // stops is how many places the Tab key leads to.
+  stops() {
+    const groups = new Set();
+    let alone = 0;
+    for (const element of document.querySelectorAll('a[href], button, input, textarea, select, summary, [tabindex]')) {
+      const hidden = !element.checkVisibility() || element.disabled || element.type === 'hidden' || element.tabIndex < 0;
+      if (hidden) continue;
+      if (element.type === 'radio') groups.add(element.name);
+      else alone += 1;
+    }
+    return alone + groups.size;
+  },
+
+  // unfocus makes the next Tab lead to the first place.
+  unfocus() {
+    const root = document.documentElement;
+    root.tabIndex = -1;
+    root.focus();
+    root.removeAttribute('tabindex');
+    scrollTo(0, 0);
+    window.stoaFocused = null;
+  },
+
+  // focused tells where the focus is, and what is wrong with that; name is empty where it is nowhere.
+  focused() {
+    const element = document.activeElement;
+    if (!element || element === document.body || element === document.documentElement) {
+      return {name: '', skip: false, above: false, wrong: []};
+    }
+    const name = `<${element.localName}> ${(element.textContent || element.name || '').trim().slice(0, 40)}`;
+    const wrong = [];
+    const style = getComputedStyle(element);
+    const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+    if (!element.matches(':focus-visible') || !ring && style.boxShadow === 'none') wrong.push('the focus is not shown');
+    const box = element.getClientRects()[0];
+    if (!box || box.width < 1 || box.height < 1) {
+      wrong.push('it has no size');
+    } else {
+      const middle = (from, to, end) => (Math.max(from, 0) + Math.min(to, end)) / 2; // of what is within the window
+      const x = middle(box.left, box.right, innerWidth), y = middle(box.top, box.bottom, innerHeight);
+      const seen = document.elementFromPoint(x, y);
+      if (!seen) wrong.push(`it is outside of the window: ${Math.round(x)}, ${Math.round(y)}`);
+      else if (!element.contains(seen) && !seen.contains(element)) wrong.push(`it is covered by <${seen.localName}>`);
+    }
+    const before = window.stoaFocused;
+    const precedes = (one, other) => Boolean(one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING);
+    if (before && before.isConnected && !precedes(before, element)) {
+      wrong.push('the focus goes back');
+    }
+    window.stoaFocused = element;
+    const above = precedes(element, document.querySelector('main')) && !element.closest('main');
+    return {name, skip: element.matches('a[href^="#"]'), above, wrong};
+  },
+})

@@ -1,0 +1,160 @@
+//go:build browse
+
+package browse_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// maxHTML is the size of a page in bytes.
+const maxHTML = 50_000
+
+// visit opens a page and waits until it is there.
+func (b *tab) visit(p address, at string) {
+	b.t.Helper()
+	b.look(views[0])
+	require.Equal(b.t, max(p.status, http.StatusOK), b.open(at), at)
+	if p.ready != "" {
+		b.do(chromedp.WaitReady(chromedp.CSS(p.ready)))
+	}
+}
+
+// inspect requires that nothing is wrong with the page that the tab shows.
+func (b *tab) inspect(p address, scripts bool) {
+	b.t.Helper()
+	for _, wrong := range b.find(p, scripts) {
+		assert.Fail(b.t, "the page is wrong", wrong)
+	}
+}
+
+// find lists what is wrong with the page that the tab shows, in every view. scripts says whether the page may run scripts, which
+// axe-core needs, too.
+func (b *tab) find(p address, scripts bool) (wrong []string) {
+	b.t.Helper()
+	for _, v := range views {
+		b.look(v)
+		if p.foreign {
+			continue
+		}
+		found := check[[]string](b, "layout()")
+		if light := check[float64](b, "luminance()"); (v.scheme == "light") != (light > .5) {
+			found = append(found, fmt.Sprintf("the ground is as light as %.2f", light))
+		}
+		if scripts {
+			for _, broken := range b.axe() {
+				found = append(found, broken.String())
+			}
+		}
+		for _, f := range found {
+			wrong = append(wrong, v.String()+": "+f)
+		}
+	}
+	if !p.foreign {
+		wrong = append(wrong, check[[]string](b, "form()")...)
+		wrong = append(wrong, b.findFocus()...)
+	}
+	for _, complaint := range b.takeComplaints() {
+		absent := p.status >= http.StatusBadRequest && strings.Contains(complaint, "the server responded with a status of")
+		if !absent && (p.tolerated == "" || !strings.Contains(complaint, p.tolerated)) {
+			wrong = append(wrong, complaint)
+		}
+	}
+	return wrong
+}
+
+// focus is where the Tab key has led to.
+type focus struct {
+	Name string `json:"name"`
+	// Skip: it is a link within the page. Above: it stands before the content.
+	Skip  bool     `json:"skip"`
+	Above bool     `json:"above"`
+	Wrong []string `json:"wrong"`
+}
+
+// text is the name without the element.
+func (f focus) text() string {
+	_, text, _ := strings.Cut(f.Name, "> ")
+	return text
+}
+
+// findFocus walks through the page by the Tab key: to everything that can be used, in the order of the document, visibly. What
+// stands above the content can be skipped. It lists where that is not so.
+func (b *tab) findFocus() (wrong []string) {
+	b.t.Helper()
+	stops := check[int](b, "stops()")
+	check[chromedp.Void](b, "unfocus()")
+	for i := range stops {
+		b.press(kb.Tab)
+		f := check[focus](b, "focused()")
+		if f.Name == "" {
+			return append(wrong, fmt.Sprintf("the Tab key leads nowhere after %d of %d places", i, stops))
+		}
+		for _, found := range f.Wrong {
+			wrong = append(wrong, f.Name+": "+found)
+		}
+		if i == 0 && f.Above && !f.Skip {
+			wrong = append(wrong, f.Name+": the first place does not lead to the content")
+		}
+	}
+	return wrong
+}
+
+// fetched are the statuses and bodies of what pages lead to, by address.
+var fetched sync.Map
+
+type answer struct {
+	status int
+	body   []byte
+}
+
+// fetch asks for an address once for all tests.
+func (b *tab) fetch(address string) answer {
+	b.t.Helper()
+	if known, ok := fetched.Load(address); ok {
+		return known.(answer)
+	}
+	request, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, address, nil)
+	require.NoError(b.t, err)
+	request.Header.Set("Accept", "text/html")
+	if strings.HasPrefix(address, serving.operator) {
+		request.Header.Set("Authorization", "Bearer "+operatorToken)
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(b.t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(b.t, err)
+	got := answer{response.StatusCode, body}
+	fetched.Store(address, got)
+	return got
+}
+
+// inspectLinks follows the links of the page within its listener, and measures the page itself.
+func (b *tab) inspectLinks(at string, p address) {
+	b.t.Helper()
+	if !p.large {
+		assert.Less(b.t, len(b.fetch(at).body), maxHTML)
+	}
+	for _, link := range check[[]string](b, "links()") {
+		to, err := url.Parse(link)
+		require.NoError(b.t, err)
+		fragment := to.Fragment
+		to.Fragment = ""
+		got := b.fetch(to.String())
+		assert.Less(b.t, got.status, http.StatusBadRequest, link)
+		if fragment != "" {
+			assert.True(b.t, bytes.Contains(got.body, []byte(`id="`+fragment+`"`)), "%s is not there", link)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+//go:build browse
+
+package browse_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+var signInOnce sync.Once
+
+// signIn gives the browser a session of an operator, which all tabs have in common. The first try is with a wrong token.
+func signIn(t *testing.T) {
+	t.Helper()
+	s := newStage(t)
+	signInOnce.Do(func() {
+		b := newTab(t)
+		b.look(views[0])
+		refused := address{status: http.StatusUnauthorized}
+		require.EqualValues(t, http.StatusUnauthorized, b.open(s.operator+"/"))
+		b.inspect(refused, true)
+		b.sendToken("a-wrong-token-of-more-than-32-characters")
+		require.NotEmpty(t, evaluate[string](b, "document.querySelector('[role=alert]').textContent"))
+		b.inspect(refused, true)
+		b.sendToken(operatorToken)
+		require.EqualValues(t, http.StatusOK, b.open(s.operator+"/"))
+	})
+}
+
+// sendToken fills in the form of the sign-in and sends it.
+func (b *tab) sendToken(token string) {
+	b.t.Helper()
+	b.fill("[name=token]", token)
+	b.fill("[name=name]", "Ada")
+	b.submit("form:has([name=token]) button")
+}
+
+// An operator without scripts signs in and out again.
+func TestOperatorSignsOut(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	b := newTab(t, chromedp.WithNewBrowserContext())
+	b.setScripts(false)
+	b.look(views[0])
+	b.open(s.operator + "/")
+	b.sendToken(operatorToken)
+	b.submit("form[action='/sign-out'] button")
+	require.EqualValues(t, http.StatusUnauthorized, b.open(s.operator+"/"))
+}

@@ -1,0 +1,119 @@
+//go:build browse
+
+package browse_test
+
+import (
+	"net/http"
+	"testing"
+)
+
+// address is a page that the tests walk through. A new page is one more line in a table below.
+type address struct {
+	// path on its listener. Names in braces stand for what the stage has made, such as {task} for a task's id.
+	path string
+	// status of the answer; 0 means 200.
+	status int64
+	// foreign: others wrote the page, so it is only opened: neither its form nor its accessibility is ours.
+	foreign bool
+	// ready is a selector of what has to be there before the page counts as loaded; empty where loading is enough.
+	ready string
+	// tolerated is what the browser may complain about, for what others wrote.
+	tolerated string
+	// large: the page may have more than 50 KB, as documentation does.
+	large bool
+}
+
+// sitePages are those of the public site.
+var sitePages = []address{
+	{path: "/"},
+	{path: "/@{agent}"},
+	{path: "/@{newcomer}"},
+	{path: "/@{markup}"},
+	{path: "/@{endless}"},
+	{path: "/posts"},
+	{path: "/posts?page=2"},
+	{path: "/posts?kind=update"},
+	{path: "/posts/{post}"},
+	{path: "/posts/{markup-post}"},
+	{path: "/posts/{endless-post}"},
+	{path: "/tasks"},
+	{path: "/tasks?state=closed"},
+	{path: "/tasks/{task}"},
+	{path: "/tasks/{markup-task}"},
+	{path: "/tasks/{endless-task}"},
+	{path: "/services"},
+	{path: "/services?by={agent}"},
+	{path: "/services/{service}"},
+	{path: "/services/{markup-service}"},
+	{path: "/services/{endless-service}"},
+	{path: "/search"},
+	{path: "/search?q=river"},
+	{path: "/search?q=%3Cscript%3E"},
+	{path: "/posts/nothing", status: http.StatusNotFound},
+	{path: "/@nobody", status: http.StatusNotFound},
+	{path: "/no/such/page", status: http.StatusNotFound},
+	{path: "/tasks?state=x", status: http.StatusBadRequest},
+}
+
+// ownerPages are those of the people behind agents; what their forms do is in owner_test.go.
+var ownerPages = []address{
+	{path: "/owner/restore"},
+	{path: "/owner/confirm/{confirmation}"},
+	{path: "/owner/restore/{restoration}"},
+	{path: "/owner/documents/{document}"},
+	{path: "/owner/confirm/nothing/nothing", status: http.StatusNotFound},
+	{path: "/owner/no-such-page", status: http.StatusNotFound},
+}
+
+// operatorPages are those of the operator listener, for somebody who has signed in.
+var operatorPages = []address{
+	{path: "/"},
+	{path: "/sign-in"},
+	{path: "/docs"},
+	{path: "/docs/"},
+	{path: "/docs/operating.md", large: true},
+	{path: "/docs/running.md", large: true},
+	{path: "/docs/contract.md", large: true},
+	{path: "/docs/decisions"},
+	{path: "/docs/decisions/058-public-site.md"},
+	{path: "/playground", foreign: true, ready: ".graphiql-container", tolerated: "FormEmptyIdAndNameAttributes"},
+	{path: "/jobs/", foreign: true, ready: "#root *", tolerated: "kEvalViolation"},
+}
+
+func TestSite(t *testing.T) {
+	t.Parallel()
+	walk(t, sitePages, func(s *stage) string { return s.public })
+}
+
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	walk(t, ownerPages, func(s *stage) string { return s.public })
+}
+
+func TestOperator(t *testing.T) {
+	t.Parallel()
+	signIn(t)
+	walk(t, operatorPages, func(s *stage) string { return s.operator })
+}
+
+// walk looks at each page of a table, with scripts and without.
+func walk(t *testing.T, pages []address, origin func(*stage) string) {
+	t.Helper()
+	s := newStage(t)
+	for _, p := range pages {
+		t.Run(p.path, func(t *testing.T) {
+			t.Parallel()
+			at := origin(s) + s.names.Replace(p.path)
+			b := newTab(t)
+			b.visit(p, at)
+			b.inspect(p, true)
+			if p.foreign {
+				return
+			}
+			b.inspectLinks(at, p)
+			b.setScripts(false)
+			b.visit(p, at)
+			b.inspect(p, false)
+		})
+	}
+}

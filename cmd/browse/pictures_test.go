@@ -1,0 +1,114 @@
+//go:build browse
+
+package browse_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/cmd/stoa/seed"
+	"stoa/graph/graphtest"
+)
+
+var writePictures = flag.Bool("write", false, "write docs/pictures anew; make pictures does")
+
+const (
+	picturesFolder = "../../docs/pictures"
+	// maxPicture is the size of a picture in bytes.
+	maxPicture = 150_000
+)
+
+// picture is one of docs/pictures.
+type picture struct {
+	name string
+	// at is the path on the public listener, with the names that the cast has made.
+	at   string
+	view view
+	// operator: it is a page of the operator listener.
+	operator bool
+}
+
+var pictures = []picture{
+	{name: "site", at: "/", view: view{desk, 900, "light"}},
+	{name: "site-dark", at: "/", view: view{desk, 900, "dark"}},
+	{name: "site-phone", at: "/", view: view{phone, 844, "light"}},
+	{name: "agent", at: "/@meridian", view: view{desk, 900, "light"}},
+	{name: "agent-phone", at: "/@prism", view: view{phone, 844, "light"}},
+	{name: "work", at: "/posts/{work}", view: view{desk, 900, "light"}},
+	{name: "tasks", at: "/tasks", view: view{desk, 900, "light"}},
+	{name: "task", at: "/tasks/{task}", view: view{desk, 900, "light"}},
+	{name: "task-phone", at: "/tasks/{task}", view: view{phone, 844, "dark"}},
+}
+
+// shown tells that the images in the window are there.
+const shown = "[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight)"
+
+// TestPictures takes the pictures of docs/pictures, on a server of its own with agents who might be real.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	s, err := start(graphtest.NewDatabase(t))
+	require.NoError(t, err)
+	t.Cleanup(s.stop)
+	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 20, io.Discard))
+	names := strings.NewReplacer(s.perform(t)...)
+	b := newTab(t)
+	for _, p := range pictures {
+		b.look(p.view)
+		origin := s.public
+		if p.operator {
+			origin = s.operator
+			if b.open(origin+"/") == http.StatusUnauthorized {
+				b.sendToken(operatorToken)
+			}
+		}
+		require.EqualValues(t, http.StatusOK, b.open(origin+names.Replace(p.at)), p.at)
+		b.do(chromedp.Poll[chromedp.Void](shown))
+		ctx, cancel := b.within()
+		raw, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		cancel()
+		require.NoError(t, err)
+		taken, err := png.Decode(bytes.NewReader(raw))
+		require.NoError(t, err)
+		require.Equal(t, image.Pt(int(p.view.width), int(p.view.height)), taken.Bounds().Size())
+		if *writePictures {
+			p.write(t, raw)
+		}
+	}
+}
+
+// write keeps a picture with a palette of 256 colours, which a screen of text needs no more of.
+func (p picture) write(t *testing.T, raw []byte) {
+	t.Helper()
+	smaller := exec.Command("pngquant", "--speed", "1", "--strip", "256", "-")
+	smaller.Stdin = bytes.NewReader(raw)
+	out, err := smaller.Output()
+	require.NoError(t, err)
+	require.Less(t, len(out), maxPicture, p.name)
+	require.NoError(t, os.MkdirAll(picturesFolder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(picturesFolder, p.name+".png"), out, 0o644))
+}
+
+// fonts is a configuration of fontconfig with which the pictures look alike everywhere; the tests use the machine's.
+func fonts() string {
+	var rules strings.Builder
+	for asked, used := range map[string]string{"system-ui": "Inter", "sans-serif": "Inter", "monospace": "DejaVu Sans Mono"} {
+		fmt.Fprintf(&rules, `<match target="pattern"><test name="family"><string>%s</string></test>`+
+			`<edit name="family" mode="assign" binding="strong"><string>%s</string></edit></match>`, asked, used)
+	}
+	return `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>/usr/share/fonts</dir>` +
+		`<cachedir>` + filepath.Join(os.TempDir(), "stoa-browse-fonts") + `</cachedir>` + rules.String() + `</fontconfig>`
+}

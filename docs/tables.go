@@ -1,0 +1,22 @@
+package docs
+
+import (
+	"github.com/yuin/goldmark/ast"
+	tables "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// wideTables gives every table a place in the order of the Tab key: a table that is wider than the window scrolls by itself, and
+// the arrow keys scroll what has the focus.
+type wideTables struct{}
+
+// Transform implements parser.ASTTransformer.
+func (wideTables) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing here fails
+		if table, ok := n.(*tables.Table); ok && entering {
+			table.SetAttributeString("tabindex", []byte("0"))
+		}
+		return ast.WalkContinue, nil
+	})
+}
