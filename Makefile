@@ -2,7 +2,7 @@
 
 GO      ?= go
 BIN     := bin/stoa
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+VERSION := $(shell .ci/version)
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 BENCH   ?=
 PROVEFLAGS ?=
@@ -11,10 +11,12 @@ CLUSTER := $(BIN) test-cluster --
 export PATH := $(PATH):/usr/local/go/bin
 
 .DEFAULT_GOAL := help
+
 .PHONY: help setup build run demo seed test browse pictures bench prove conformance lint fmt generate migration verify
+.PHONY: package package-test
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install the programs that are missing (Debian packages)
 	@.ci/setup
@@ -86,3 +88,15 @@ migration: build ## Write a migration from the schema's changes: make migration 
 
 verify: build ## Check everything that needs no test: generated code, migrations, modules, format, vet, lint
 	@$(CLUSTER) .ci/verify
+
+package: setup ## Build the Debian package and the images, reproducibly, into bin/package; as root
+	@.ci/setup package
+	@.ci/package/build
+	@.ci/package/images
+	@.ci/package/check
+
+package-test: ## Install, upgrade and purge the package that make package has built; as root, some minutes
+	@.ci/setup package
+	@.ci/package/test
+	@dpkg-deb --fsys-tarfile bin/package/stoa_$(VERSION)-1_$$(dpkg --print-architecture).deb | tar -xO ./usr/bin/stoa >bin/package/stoa
+	@chmod +x bin/package/stoa && .ci/package/filter bin/package/stoa

@@ -330,7 +330,7 @@ func TestRequestsPerAddress(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	require.Equal(t, map[string]any{"status": "ok"}, s.send("GET", "/healthz", "", nil).ok(http.StatusOK))
+	require.Equal(t, map[string]any{"status": "ok", "version": "unknown"}, s.send("GET", "/healthz", "", nil).ok(http.StatusOK))
 	require.Equal(t, map[string]any{"status": "ok", "checks": map[string]any{"database": "ok"}}, s.send("GET", "/readyz", "", nil).ok(http.StatusOK))
 	s.draining.Store(true)
 	leaving := s.send("GET", "/readyz", "", nil)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -11,7 +12,8 @@ import (
 type Check func(context.Context) error
 
 type health struct {
-	Status string `json:"status"`
+	Status  string `json:"status"`
+	Version string `json:"version"`
 }
 
 type readiness struct {
@@ -27,9 +29,9 @@ const checkTimeout = 2 * time.Second
 
 var errCheckTimeout = errors.New("no answer in time")
 
-// healthz answers while the process lives.
+// healthz answers while the process lives, with the program's version.
 func (s *server) healthz(w http.ResponseWriter, r *http.Request) {
-	s.reply(w, r, http.StatusOK, health{Status: "ok"})
+	s.reply(w, r, http.StatusOK, health{Status: "ok", Version: cmp.Or(s.Version, "unknown")})
 }
 
 // readyz answers 503 while a check fails or the process shuts down, so that a load balancer stops sending requests.

@@ -37,7 +37,7 @@ type Config struct {
 	Tracer trace.Tracer
 	// Origin is where clients reach this listener, such as https://stoa.example; the descriptions name it. Empty: the default.
 	Origin string
-	// Version is the program's, which the tools' server names.
+	// Version is the program's, which /healthz and the tools' server name.
 	Version string
 	// Starting says that the domains are not ready yet: every path but health is service_unavailable.
 	Starting bool

@@ -63,7 +63,7 @@ func TestPictures(t *testing.T) {
 	s, err := start(graphtest.NewDatabase(t))
 	require.NoError(t, err)
 	t.Cleanup(s.stop)
-	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 20, io.Discard))
+	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 20, io.Discard, func(int64) {}))
 	names := strings.NewReplacer(s.perform(t)...)
 	b := newTab(t)
 	for _, p := range pictures {

@@ -122,7 +122,7 @@ func (s *stage) fill(t *testing.T) []string {
 	t.Helper()
 	picture := func(by *agent.Agent, purpose string) string { return s.upload(t, by, purpose, plainPicture(256, 256)) }
 	// With orders in every state.
-	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 10, io.Discard))
+	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 10, io.Discard, func(int64) {}))
 	ada := s.join(t, "ada", "Ada")
 	request(t, ada, http.MethodPatch, "/bots/me", map[string]any{
 		"specialty": "Maps of rivers", "bio": "I draw rivers.\n\nAll of them.", "character_description": "Patient.",

@@ -12,6 +12,7 @@ import (
 
 	"stoa/cmd/stoa/backup"
 	"stoa/cmd/stoa/cluster"
+	"stoa/cmd/stoa/progress"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 )
@@ -58,6 +59,13 @@ func (s *backupSettings) withStore(act func(context.Context, backup.Store) error
 	return err
 }
 
+// shownProgress shows on standard error how many bytes are done; the caller calls the function that it returns.
+func shownProgress(what string, store *backup.Store) (end func()) {
+	work := progress.Start(os.Stderr, isTerminal(os.Stderr), what, progress.Unknown, true)
+	store.Progress = work.Add
+	return work.End
+}
+
 func (s databaseSettings) backupsFolder() string { return filepath.Join(s.DataDir, "backups") }
 
 type backupMakeCommand struct{ backupSettings }
@@ -65,6 +73,7 @@ type backupMakeCommand struct{ backupSettings }
 // Run makes a backup.
 func (c *backupMakeCommand) Run(out io.Writer) error {
 	return c.withStore(func(ctx context.Context, store backup.Store) error {
+		defer shownProgress("backing up", &store)()
 		made, err := store.Make(ctx)
 		if err != nil {
 			return err
@@ -99,7 +108,10 @@ type backupVerifyCommand struct {
 
 // Run reads every file of the backups and names those that are damaged.
 func (c *backupVerifyCommand) Run(out io.Writer) error {
-	damaged, err := backup.Store{Folder: c.backupsFolder()}.Verify(context.Background(), c.Name)
+	store := backup.Store{Folder: c.backupsFolder()}
+	end := shownProgress("comparing files", &store)
+	damaged, err := store.Verify(context.Background(), c.Name)
+	end()
 	if err != nil {
 		return err
 	}
@@ -128,6 +140,7 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		if c.From != "" {
 			store.Folder = c.From
 		}
+		defer shownProgress("restoring", &store)()
 		restored, err := store.Restore(ctx, c.Name, c.Replace, c.SkipDamaged)
 		if errors.Is(err, backup.ErrNotEmpty) {
 			return fmt.Errorf("%w: restore into another data folder, or add --replace to lose what is there", err)

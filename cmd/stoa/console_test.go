@@ -134,7 +134,7 @@ func TestConsole(t *testing.T) {
 func TestConsoleOrders(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t)
-	require.NoError(t, seed.Fill(t.Context(), o.client(), 10, io.Discard))
+	require.NoError(t, seed.Fill(t.Context(), o.client(), 10, io.Discard, func(int64) {}))
 	all := runJSON[[]row](o, "orders", "--all")
 	require.Greater(t, len(all), 7)
 	require.Len(t, runJSON[[]row](o, "orders", "--limit=2"), 2)

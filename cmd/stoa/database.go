@@ -25,7 +25,11 @@ func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) 
 	if s.DatabaseURL != "" {
 		return spreadHosts(s.DatabaseURL), nil, nil
 	}
-	private, err := cluster.Start(ctx, cluster.Config{DataDir: s.DataDir, Logger: log})
+	var private *cluster.Cluster
+	err := whileStarting(log, func() (err error) {
+		private, err = cluster.Start(ctx, cluster.Config{DataDir: s.DataDir, Logger: log})
+		return err
+	})
 	if err != nil {
 		return "", nil, err
 	}

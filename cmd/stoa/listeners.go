@@ -67,6 +67,7 @@ func (p *process) restConfig() rest.Config {
 		TrustedProxies:              p.settings.TrustedProxies,
 		AllowedOrigins:              p.settings.AllowedOrigins,
 		NoSite:                      p.settings.Site == "off",
+		Version:                     versionText(),
 		RequestsPerAddressPerSecond: p.settings.Limit.RequestsPerAddressPerSecond,
 	}
 }
@@ -83,7 +84,7 @@ func (p *process) startingConfig() rest.Config {
 // servingConfig is the public listener with what the roles of this process serve.
 func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 	c := p.restConfig()
-	c.Origin, c.Version = p.origin(), version
+	c.Origin = p.origin()
 	c.Checks = p.readinessChecks()
 	if p.settings.has("api") {
 		c.Graph, c.Events = domains, p.sockets

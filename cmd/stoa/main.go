@@ -12,8 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
@@ -36,6 +34,7 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
 	Openapi openapiCommand `cmd:"" help:"Print the OpenAPI description of the API."`
+	Health  healthCommand  `cmd:"" help:"Ask the server on this machine whether it lives; exits 1 if it does not."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	Agent  agentcli.Command       `cmd:"" help:"Act as an agent, with its key file."`
@@ -45,6 +44,9 @@ type commands struct {
 
 	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
+
+	Manual       manualCommand       `cmd:"" hidden:"" help:"Print the manual page."`
+	SettingsFile settingsFileCommand `cmd:"" hidden:"" help:"Print a file of all settings."`
 
 	TestCluster testClusterCommand `cmd:"" hidden:"" help:"Run a command beside a throw-away database."`
 }
@@ -169,24 +171,4 @@ func (c openapiCommand) Run(out io.Writer) error {
 	}
 	_, err := out.Write(text)
 	return err
-}
-
-// version is set by the linker.
-var version string
-
-type versionCommand struct{}
-
-// Run prints one line.
-func (versionCommand) Run(out io.Writer) error {
-	_, err := fmt.Fprintf(out, "stoa %s %s %s/%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
-}
-
-// versionText falls back to what the Go toolchain recorded.
-func versionText() string {
-	recorded := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		recorded = info.Main.Version
-	}
-	return cmp.Or(version, recorded, "unknown")
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"stoa/cmd/stoa/progress"
 	"stoa/graph/platform/db"
 	"stoa/migrate"
 	"stoa/rest"
@@ -39,7 +40,7 @@ func (c *migrateCommand) Run(out io.Writer) error {
 	address = c.directURL(address)
 	if c.Plan {
 		err = planMigration(ctx, address, out)
-	} else if err = migrateDatabase(ctx, address, log); err == nil {
+	} else if err = c.migrate(ctx, address, log); err == nil {
 		_, err = fmt.Fprintln(out, "The database is at the schema of this version.")
 	}
 	if private != nil {
@@ -48,6 +49,12 @@ func (c *migrateCommand) Run(out io.Writer) error {
 		err = errors.Join(err, private.Stop(deadline))
 	}
 	return err
+}
+
+// migrate shows on standard error how long it takes.
+func (c *migrateCommand) migrate(ctx context.Context, address string, log *slog.Logger) error {
+	defer progress.Start(os.Stderr, isTerminal(os.Stderr), "migrating", progress.Unknown, false).End()
+	return migrateDatabase(ctx, address, log)
 }
 
 // planMigration prints what migrateDatabase would do.
@@ -101,7 +108,7 @@ func migrateDatabase(ctx context.Context, address string, log *slog.Logger) erro
 		} else if shared {
 			return errTransactionPooling
 		}
-		return migrate.Up(ctx, pool)
+		return whileStarting(log, func() error { return migrate.Up(ctx, pool) })
 	})
 }
 

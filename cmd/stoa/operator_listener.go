@@ -28,7 +28,7 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 	p.dashboard = dashboard
 	p.operator.Handle(server.New(server.Config{
 		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,
-		TrustedProxies: p.settings.TrustedProxies, Mounts: p.operatorPages(),
+		TrustedProxies: p.settings.TrustedProxies, Version: versionText(), Mounts: p.operatorPages(),
 	}))
 	return nil
 }

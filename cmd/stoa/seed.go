@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stoa/cmd/stoa/agent"
+	"stoa/cmd/stoa/progress"
 	"stoa/cmd/stoa/seed"
 )
 
@@ -35,11 +36,14 @@ func (c *seedCommand) Run(out io.Writer) error {
 	p := newProcess(&settings{
 		databaseSettings: c.databaseSettings,
 		operatorSettings: operatorSettings{OperatorListen: "127.0.0.1:0"},
-		Listen:           "127.0.0.1:0", Roles: []string{"api"}, TokenTTL: 30 * 24 * time.Hour,
+		listenSettings:   listenSettings{Listen: "127.0.0.1:0"},
+		Roles:            []string{"api"}, TokenTTL: 30 * 24 * time.Hour,
 	}, log)
 	err := p.start(ctx)
 	if err == nil {
-		err = seed.Fill(ctx, agent.NewServer("http://"+p.public.Address()), c.Agents, out)
+		work := progress.Start(os.Stderr, isTerminal(os.Stderr), "seeding", seed.Steps(c.Agents), false)
+		err = seed.Fill(ctx, agent.NewServer("http://"+p.public.Address()), c.Agents, out, work.Add)
+		work.End()
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(out, "Each line is an agent's handle and bearer token.")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/coreos/go-systemd/v22/daemon"
 
 	"stoa/jobs/inspection"
 )
@@ -35,6 +36,8 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 	if err == nil {
 		log.Info("serving", "url", p.origin(), "address", p.public.Address(), "operator_address", p.operator.Address(),
 			"operator_token", c.tokenSource(c.DataDir), "roles", c.Roles, "version", versionText())
+		notifySystemd(log, daemon.SdNotifyReady+"\nSTATUS=Serving "+p.origin())
+		go p.feedWatchdog(ctx)
 		err = p.wait(ctx)
 	}
 	if ctx.Err() != nil {
@@ -66,7 +69,9 @@ func contextUntilSignal(log *slog.Logger) context.Context {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
-		log.Info("shutting down", "signal", (<-signals).String())
+		received := <-signals
+		notifySystemd(log, daemon.SdNotifyStopping+"\nSTATUS=Shutting down")
+		log.Info("shutting down", "signal", received.String())
 		cancel()
 		first := time.Now()
 		second := <-signals

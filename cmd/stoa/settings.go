@@ -37,8 +37,8 @@ type settings struct {
 	secretSettings
 	webhookSettings
 	logSettings
+	listenSettings
 
-	Listen         string         `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
 	BaseURL        string         `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
 	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does."`
 	TrustedProxies []netip.Prefix `help:"CIDRs whose X-Forwarded-For is believed."`
@@ -48,6 +48,11 @@ type settings struct {
 	Limit          limitSettings  `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 
 	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
+}
+
+// listenSettings say where the public listener is.
+type listenSettings struct {
+	Listen string `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
 }
 
 // dataSettings say where the server keeps what is its own.

@@ -52,6 +52,8 @@ type Config struct {
 	OperatorToken string
 	// TrustedProxies may name the client's address in X-Forwarded-For and its scheme in X-Forwarded-Proto.
 	TrustedProxies []netip.Prefix
+	// Version is the program's, which /healthz names.
+	Version string
 	// Mounts are the other handlers of the listener.
 	Mounts []Mount
 }
@@ -152,7 +154,7 @@ func (s *server) paths() map[string]methods {
 	return map[string]methods{
 		Path: {http.MethodPost: s.instrument},
 		"/healthz": {http.MethodGet: func(w http.ResponseWriter, _ *http.Request) {
-			writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+			writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "version": s.Version})
 		}},
 		"/":            {http.MethodGet: s.index},
 		"/style.css":   {http.MethodGet: serveFile("style.css")},

@@ -51,6 +51,8 @@ type Store struct {
 	Files *blob.Bucket
 	// Version of the program goes into the manifest.
 	Version string
+	// Progress is told of each file that was copied or read, with its bytes; nil tells nobody.
+	Progress func(bytes int64)
 }
 
 // List returns the complete backups, oldest first.
@@ -75,6 +77,12 @@ func (s Store) List() ([]Manifest, error) {
 	}
 	slices.SortFunc(found, func(a, b Manifest) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
+}
+
+func (s Store) progress(bytes int64) {
+	if s.Progress != nil {
+		s.Progress(bytes)
+	}
 }
 
 // lock keeps other processes out until the returned function is called, or returns ErrBusy.

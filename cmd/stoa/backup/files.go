@@ -49,6 +49,7 @@ func (s Store) copyFiles(ctx context.Context, to string, earlier *linkSource, su
 			sums[path] = sum
 			files++
 			size += object.Size
+			s.progress(object.Size)
 		}
 	}
 }
@@ -111,6 +112,7 @@ func (s Store) putFiles(ctx context.Context, from string, leaveOut map[string]bo
 		if err != nil {
 			return err
 		}
+		defer s.progress(info.Size())
 		return errors.Join(s.Files.Upload(ctx, key, f, &blob.WriterOptions{ContentType: "application/octet-stream"}), f.Close())
 	})
 }

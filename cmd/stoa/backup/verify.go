@@ -145,8 +145,12 @@ func (s Store) verify(ctx context.Context, all []Manifest, chosen func(path stri
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if reason := mismatch(filepath.Join(s.Folder, m.Name, filepath.FromSlash(path)), sum, read); reason != "" {
+			file := filepath.Join(s.Folder, m.Name, filepath.FromSlash(path))
+			if reason := mismatch(file, sum, read); reason != "" {
 				found = append(found, Damage{m.Name, path, reason})
+			}
+			if info, err := os.Lstat(file); err == nil {
+				s.progress(info.Size())
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 var names = []string{"Ada", "Ben", "Chloe", "Dara", "Emil", "Fatma", "Goran", "Hana", "Ines", "Jun", "Kofi", "Lena"}
 
 // Fill registers count agents, at least two. Each is a friend of the next, exchanges messages with it and has an order with it,
-// each pair in another state. It prints the handles and tokens.
-func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer) error {
+// each pair in another state. It prints the handles and tokens, and tells step of each of its Steps.
+func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer, step func(int64)) error {
 	var agents []*agent.Agent
 	for i := range count {
 		name := names[i%len(names)]
@@ -23,6 +23,7 @@ func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer) error 
 			return err
 		}
 		agents = append(agents, made)
+		step(1)
 		fmt.Fprintf(out, "%-18s %s\n", made.Handle, made.Token)
 	}
 	for i, from := range agents[:len(agents)-1] {
@@ -36,9 +37,13 @@ func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer) error 
 		if err := lifecycles[i%len(lifecycles)].run(ctx, from, to); err != nil {
 			return err
 		}
+		step(1)
 	}
 	return nil
 }
+
+// Steps is how many steps Fill takes: one for each agent and each pair.
+func Steps(count int) int64 { return int64(2*count - 1) }
 
 // converse sends messages in turn.
 func converse(ctx context.Context, from, to *agent.Agent) error {

@@ -1768,6 +1768,8 @@ export interface components {
         Health: {
             /** @constant */
             status: "ok";
+            /** @description Of the program; 0.1.0 for a release. */
+            version: string;
         };
         Readiness: {
             /** @enum {string} */
@@ -10158,7 +10160,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "status": "ok"
+                     *       "status": "ok",
+                     *       "version": "0.1.0"
                      *     }
                      */
                     "application/json": components["schemas"]["Health"];

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+func TestHealthCommand(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	listen := "STOA_LISTEN=" + strings.TrimPrefix(s.url, "http://")
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
+	for _, setting := range []string{listen, "STOA_LISTEN=:" + port, "STOA_LISTEN=0.0.0.0:" + port} {
+		code, stdout, stderr := runProgram(t, []string{"health"}, setting, "http_proxy=http://127.0.0.1:1")
+		require.Zero(t, code, stderr)
+		require.JSONEq(t, `{"status":"ok","version":"`+versionText()+`"}`, stdout)
+	}
+	code, stdout, stderr := runProgram(t, []string{"health", "--ready"}, listen)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, `"checks"`)
+	require.Contains(t, string(s.fetch(s.operator+"/healthz").raw), `"version":"`+versionText()+`"`)
+
+	s.signal(syscall.SIGTERM)
+	eventually(t, s.isShuttingDown, "it shuts down")
+	code, _, stderr = runProgram(t, []string{"health", "--ready"}, listen)
+	require.Equal(t, exitFailure, code)
+	require.Regexp(t, "503|refused", stderr)
+	s.waitExit()
+	code, _, stderr = runProgram(t, []string{"health"}, listen)
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "refused")
+}
+
+// The newest section of the changelog with a number is the release that the program says it is.
+func TestReleaseIsInTheChangelog(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	require.NoError(t, err)
+	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindSubmatch(text)
+	require.NotNil(t, newest)
+	require.Equal(t, release, string(newest[1]))
+}
