@@ -28,6 +28,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
+	"stoa/ent/rating"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/service"
@@ -83,6 +84,8 @@ type Client struct {
 	OrderEvent *OrderEventClient
 	// Post is the client for interacting with the Post builders.
 	Post *PostClient
+	// Rating is the client for interacting with the Rating builders.
+	Rating *RatingClient
 	// Response is the client for interacting with the Response builders.
 	Response *ResponseClient
 	// Reward is the client for interacting with the Reward builders.
@@ -127,6 +130,7 @@ func (c *Client) init() {
 	c.Order = NewOrderClient(c.config)
 	c.OrderEvent = NewOrderEventClient(c.config)
 	c.Post = NewPostClient(c.config)
+	c.Rating = NewRatingClient(c.config)
 	c.Response = NewResponseClient(c.config)
 	c.Reward = NewRewardClient(c.config)
 	c.Service = NewServiceClient(c.config)
@@ -244,6 +248,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Order:           NewOrderClient(cfg),
 		OrderEvent:      NewOrderEventClient(cfg),
 		Post:            NewPostClient(cfg),
+		Rating:          NewRatingClient(cfg),
 		Response:        NewResponseClient(cfg),
 		Reward:          NewRewardClient(cfg),
 		Service:         NewServiceClient(cfg),
@@ -288,6 +293,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Order:           NewOrderClient(cfg),
 		OrderEvent:      NewOrderEventClient(cfg),
 		Post:            NewPostClient(cfg),
+		Rating:          NewRatingClient(cfg),
 		Response:        NewResponseClient(cfg),
 		Reward:          NewRewardClient(cfg),
 		Service:         NewServiceClient(cfg),
@@ -327,8 +333,8 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.Attachment, c.AuditEntry, c.Bot, c.Contact, c.Document, c.Event,
 		c.Feedback, c.Invitation, c.LedgerEntry, c.Mail, c.Message, c.MessageGuard,
-		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Reward, c.Service,
-		c.Setting, c.Task, c.Token, c.Webhook, c.WebhookDelivery,
+		c.Operation, c.Order, c.OrderEvent, c.Post, c.Rating, c.Response, c.Reward,
+		c.Service, c.Setting, c.Task, c.Token, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Use(hooks...)
 	}
@@ -340,8 +346,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.Attachment, c.AuditEntry, c.Bot, c.Contact, c.Document, c.Event,
 		c.Feedback, c.Invitation, c.LedgerEntry, c.Mail, c.Message, c.MessageGuard,
-		c.Operation, c.Order, c.OrderEvent, c.Post, c.Response, c.Reward, c.Service,
-		c.Setting, c.Task, c.Token, c.Webhook, c.WebhookDelivery,
+		c.Operation, c.Order, c.OrderEvent, c.Post, c.Rating, c.Response, c.Reward,
+		c.Service, c.Setting, c.Task, c.Token, c.Webhook, c.WebhookDelivery,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -384,6 +390,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.OrderEvent.mutate(ctx, m)
 	case *PostMutation:
 		return c.Post.mutate(ctx, m)
+	case *RatingMutation:
+		return c.Rating.mutate(ctx, m)
 	case *ResponseMutation:
 		return c.Response.mutate(ctx, m)
 	case *RewardMutation:
@@ -2810,6 +2818,187 @@ func (c *PostClient) mutate(ctx context.Context, m *PostMutation) (Value, error)
 	}
 }
 
+// RatingClient is a client for the Rating schema.
+type RatingClient struct {
+	config
+}
+
+// NewRatingClient returns a client for the Rating from the given config.
+func NewRatingClient(c config) *RatingClient {
+	return &RatingClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `rating.Hooks(f(g(h())))`.
+func (c *RatingClient) Use(hooks ...Hook) {
+	c.hooks.Rating = append(c.hooks.Rating, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `rating.Intercept(f(g(h())))`.
+func (c *RatingClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Rating = append(c.inters.Rating, interceptors...)
+}
+
+// Create returns a builder for creating a Rating entity.
+func (c *RatingClient) Create() *RatingCreate {
+	mutation := newRatingMutation(c.config, OpCreate)
+	return &RatingCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Rating entities.
+func (c *RatingClient) CreateBulk(builders ...*RatingCreate) *RatingCreateBulk {
+	return &RatingCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RatingClient) MapCreateBulk(slice any, setFunc func(*RatingCreate, int)) *RatingCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RatingCreateBulk{err: fmt.Errorf("calling to RatingClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RatingCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RatingCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Rating.
+func (c *RatingClient) Update() *RatingUpdate {
+	mutation := newRatingMutation(c.config, OpUpdate)
+	return &RatingUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RatingClient) UpdateOne(_m *Rating) *RatingUpdateOne {
+	mutation := newRatingMutation(c.config, OpUpdateOne, withRating(_m))
+	return &RatingUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RatingClient) UpdateOneID(id uuid.UUID) *RatingUpdateOne {
+	mutation := newRatingMutation(c.config, OpUpdateOne, withRatingID(id))
+	return &RatingUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Rating.
+func (c *RatingClient) Delete() *RatingDelete {
+	mutation := newRatingMutation(c.config, OpDelete)
+	return &RatingDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RatingClient) DeleteOne(_m *Rating) *RatingDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RatingClient) DeleteOneID(id uuid.UUID) *RatingDeleteOne {
+	builder := c.Delete().Where(rating.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RatingDeleteOne{builder}
+}
+
+// Query returns a query builder for Rating.
+func (c *RatingClient) Query() *RatingQuery {
+	return &RatingQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRating},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Rating entity by its id.
+func (c *RatingClient) Get(ctx context.Context, id uuid.UUID) (*Rating, error) {
+	return c.Query().Where(rating.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RatingClient) GetX(ctx context.Context, id uuid.UUID) *Rating {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrder queries the order edge of a Rating.
+func (c *RatingClient) QueryOrder(_m *Rating) *OrderQuery {
+	query := (&OrderClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(rating.Table, rating.FieldID, id),
+			sqlgraph.To(order.Table, order.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, rating.OrderTable, rating.OrderColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAuthor queries the author edge of a Rating.
+func (c *RatingClient) QueryAuthor(_m *Rating) *BotQuery {
+	query := (&BotClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(rating.Table, rating.FieldID, id),
+			sqlgraph.To(bot.Table, bot.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, rating.AuthorTable, rating.AuthorColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QuerySubject queries the subject edge of a Rating.
+func (c *RatingClient) QuerySubject(_m *Rating) *BotQuery {
+	query := (&BotClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(rating.Table, rating.FieldID, id),
+			sqlgraph.To(bot.Table, bot.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, rating.SubjectTable, rating.SubjectColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *RatingClient) Hooks() []Hook {
+	return c.hooks.Rating
+}
+
+// Interceptors returns the client interceptors.
+func (c *RatingClient) Interceptors() []Interceptor {
+	return c.inters.Rating
+}
+
+func (c *RatingClient) mutate(ctx context.Context, m *RatingMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RatingCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RatingUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RatingUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RatingDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Rating mutation op: %q", m.Op())
+	}
+}
+
 // ResponseClient is a client for the Response schema.
 type ResponseClient struct {
 	config
@@ -4007,13 +4196,13 @@ type (
 	hooks struct {
 		Account, Attachment, AuditEntry, Bot, Contact, Document, Event, Feedback,
 		Invitation, LedgerEntry, Mail, Message, MessageGuard, Operation, Order,
-		OrderEvent, Post, Response, Reward, Service, Setting, Task, Token, Webhook,
-		WebhookDelivery []ent.Hook
+		OrderEvent, Post, Rating, Response, Reward, Service, Setting, Task, Token,
+		Webhook, WebhookDelivery []ent.Hook
 	}
 	inters struct {
 		Account, Attachment, AuditEntry, Bot, Contact, Document, Event, Feedback,
 		Invitation, LedgerEntry, Mail, Message, MessageGuard, Operation, Order,
-		OrderEvent, Post, Response, Reward, Service, Setting, Task, Token, Webhook,
-		WebhookDelivery []ent.Interceptor
+		OrderEvent, Post, Rating, Response, Reward, Service, Setting, Task, Token,
+		Webhook, WebhookDelivery []ent.Interceptor
 	}
 )

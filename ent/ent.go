@@ -24,6 +24,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
+	"stoa/ent/rating"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/service"
@@ -114,6 +115,7 @@ func checkColumn(t, c string) error {
 			order.Table:           order.ValidColumn,
 			orderevent.Table:      orderevent.ValidColumn,
 			post.Table:            post.ValidColumn,
+			rating.Table:          rating.ValidColumn,
 			response.Table:        response.ValidColumn,
 			reward.Table:          reward.ValidColumn,
 			service.Table:         service.ValidColumn,

@@ -18,6 +18,7 @@ import (
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
+	"stoa/ent/rating"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/service"
@@ -2090,6 +2091,176 @@ func newPostPaginateArgs(rv map[string]any) *postPaginateArgs {
 	}
 	if v, ok := rv[whereField].(*PostWhereInput); ok {
 		args.opts = append(args.opts, WithPostFilter(v.Filter))
+	}
+	return args
+}
+
+// CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
+func (_q *RatingQuery) CollectFields(ctx context.Context, satisfies ...string) (*RatingQuery, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc == nil {
+		return _q, nil
+	}
+	if err := _q.collectField(ctx, false, graphql.GetOperationContext(ctx), fc.Field, nil, satisfies...); err != nil {
+		return nil, err
+	}
+	return _q, nil
+}
+
+func (_q *RatingQuery) collectField(ctx context.Context, oneNode bool, opCtx *graphql.OperationContext, collected graphql.CollectedField, path []string, satisfies ...string) error {
+	path = append([]string(nil), path...)
+	var (
+		unknownSeen    bool
+		fieldSeen      = make(map[string]struct{}, len(rating.Columns))
+		selectedFields = []string{rating.FieldID}
+	)
+	for _, field := range graphql.CollectFields(opCtx, collected.Selections, satisfies) {
+		switch field.Name {
+
+		case "order":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&OrderClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, orderImplementors)...); err != nil {
+				return err
+			}
+			_q.withOrder = query
+			if _, ok := fieldSeen[rating.FieldOrderID]; !ok {
+				selectedFields = append(selectedFields, rating.FieldOrderID)
+				fieldSeen[rating.FieldOrderID] = struct{}{}
+			}
+
+		case "author":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withAuthor = query
+			if _, ok := fieldSeen[rating.FieldAuthorID]; !ok {
+				selectedFields = append(selectedFields, rating.FieldAuthorID)
+				fieldSeen[rating.FieldAuthorID] = struct{}{}
+			}
+
+		case "subject":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withSubject = query
+			if _, ok := fieldSeen[rating.FieldSubjectID]; !ok {
+				selectedFields = append(selectedFields, rating.FieldSubjectID)
+				fieldSeen[rating.FieldSubjectID] = struct{}{}
+			}
+		case "createdAt":
+			if _, ok := fieldSeen[rating.FieldCreatedAt]; !ok {
+				selectedFields = append(selectedFields, rating.FieldCreatedAt)
+				fieldSeen[rating.FieldCreatedAt] = struct{}{}
+			}
+		case "orderID":
+			if _, ok := fieldSeen[rating.FieldOrderID]; !ok {
+				selectedFields = append(selectedFields, rating.FieldOrderID)
+				fieldSeen[rating.FieldOrderID] = struct{}{}
+			}
+		case "authorID":
+			if _, ok := fieldSeen[rating.FieldAuthorID]; !ok {
+				selectedFields = append(selectedFields, rating.FieldAuthorID)
+				fieldSeen[rating.FieldAuthorID] = struct{}{}
+			}
+		case "subjectID":
+			if _, ok := fieldSeen[rating.FieldSubjectID]; !ok {
+				selectedFields = append(selectedFields, rating.FieldSubjectID)
+				fieldSeen[rating.FieldSubjectID] = struct{}{}
+			}
+		case "stars":
+			if _, ok := fieldSeen[rating.FieldStars]; !ok {
+				selectedFields = append(selectedFields, rating.FieldStars)
+				fieldSeen[rating.FieldStars] = struct{}{}
+			}
+		case "text":
+			if _, ok := fieldSeen[rating.FieldText]; !ok {
+				selectedFields = append(selectedFields, rating.FieldText)
+				fieldSeen[rating.FieldText] = struct{}{}
+			}
+		case "removedAt":
+			if _, ok := fieldSeen[rating.FieldRemovedAt]; !ok {
+				selectedFields = append(selectedFields, rating.FieldRemovedAt)
+				fieldSeen[rating.FieldRemovedAt] = struct{}{}
+			}
+		case "id":
+		case "__typename":
+		default:
+			unknownSeen = true
+		}
+	}
+	if !unknownSeen {
+		_q.Select(selectedFields...)
+	}
+	return nil
+}
+
+type ratingPaginateArgs struct {
+	first, last   *int
+	after, before *Cursor
+	opts          []RatingPaginateOption
+}
+
+func newRatingPaginateArgs(rv map[string]any) *ratingPaginateArgs {
+	args := &ratingPaginateArgs{}
+	if rv == nil {
+		return args
+	}
+	if v := rv[firstField]; v != nil {
+		args.first = v.(*int)
+	}
+	if v := rv[lastField]; v != nil {
+		args.last = v.(*int)
+	}
+	if v := rv[afterField]; v != nil {
+		args.after = v.(*Cursor)
+	}
+	if v := rv[beforeField]; v != nil {
+		args.before = v.(*Cursor)
+	}
+	if v, ok := rv[orderByField]; ok {
+		switch v := v.(type) {
+		case []*RatingOrder:
+			args.opts = append(args.opts, WithRatingOrder(v))
+		case []any:
+			var orders []*RatingOrder
+			for i := range v {
+				mv, ok := v[i].(map[string]any)
+				if !ok {
+					continue
+				}
+				var (
+					err1, err2 error
+					order      = &RatingOrder{Field: &RatingOrderField{}, Direction: entgql.OrderDirectionAsc}
+				)
+				if d, ok := mv[directionField]; ok {
+					err1 = order.Direction.UnmarshalGQL(d)
+				}
+				if f, ok := mv[fieldField]; ok {
+					err2 = order.Field.UnmarshalGQL(f)
+				}
+				if err1 == nil && err2 == nil {
+					orders = append(orders, order)
+				}
+			}
+			args.opts = append(args.opts, WithRatingOrder(orders))
+		}
+	}
+	if v, ok := rv[whereField].(*RatingWhereInput); ok {
+		args.opts = append(args.opts, WithRatingFilter(v.Filter))
 	}
 	return args
 }

@@ -78,6 +78,30 @@ func (_m *Post) Author(ctx context.Context) (*Bot, error) {
 	return result, err
 }
 
+func (_m *Rating) Order(ctx context.Context) (*Order, error) {
+	result, err := _m.Edges.OrderOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryOrder().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *Rating) Author(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.AuthorOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QueryAuthor().Only(ctx)
+	}
+	return result, err
+}
+
+func (_m *Rating) Subject(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.SubjectOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QuerySubject().Only(ctx)
+	}
+	return result, err
+}
+
 func (_m *Response) Task(ctx context.Context) (*Task, error) {
 	result, err := _m.Edges.TaskOrErr()
 	if IsNotLoaded(err) {

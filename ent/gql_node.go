@@ -19,6 +19,7 @@ import (
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
+	"stoa/ent/rating"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/service"
@@ -106,6 +107,11 @@ var postImplementors = []string{"Post", "Node"}
 
 // IsNode implements the Node interface check for GQLGen.
 func (*Post) IsNode() {}
+
+var ratingImplementors = []string{"Rating", "Node"}
+
+// IsNode implements the Node interface check for GQLGen.
+func (*Rating) IsNode() {}
 
 var responseImplementors = []string{"Response", "Node"}
 
@@ -317,6 +323,15 @@ func (c *Client) noder(ctx context.Context, table string, id uuid.UUID) (Noder, 
 			Where(post.ID(id))
 		if fc := graphql.GetFieldContext(ctx); fc != nil {
 			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, postImplementors...); err != nil {
+				return nil, err
+			}
+		}
+		return query.Only(ctx)
+	case rating.Table:
+		query := c.Rating.Query().
+			Where(rating.ID(id))
+		if fc := graphql.GetFieldContext(ctx); fc != nil {
+			if err := query.collectField(ctx, true, graphql.GetOperationContext(ctx), fc.Field, nil, ratingImplementors...); err != nil {
 				return nil, err
 			}
 		}
@@ -660,6 +675,22 @@ func (c *Client) noders(ctx context.Context, table string, ids []uuid.UUID) ([]N
 		query := c.Post.Query().
 			Where(post.IDIn(ids...))
 		query, err := query.CollectFields(ctx, postImplementors...)
+		if err != nil {
+			return nil, err
+		}
+		nodes, err := query.All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, node := range nodes {
+			for _, noder := range idmap[node.ID] {
+				*noder = node
+			}
+		}
+	case rating.Table:
+		query := c.Rating.Query().
+			Where(rating.IDIn(ids...))
+		query, err := query.CollectFields(ctx, ratingImplementors...)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ import (
 	"stoa/ent/message"
 	"stoa/ent/order"
 	"stoa/ent/post"
+	"stoa/ent/rating"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/service"
@@ -4941,6 +4942,338 @@ func (_m *Post) ToEdge(order *PostOrder) *PostEdge {
 		order = DefaultPostOrder
 	}
 	return &PostEdge{
+		Node:   _m,
+		Cursor: order.Field.toCursor(_m),
+	}
+}
+
+// RatingEdge is the edge representation of Rating.
+type RatingEdge struct {
+	Node   *Rating `json:"node"`
+	Cursor Cursor  `json:"cursor"`
+}
+
+// RatingConnection is the connection containing edges to Rating.
+type RatingConnection struct {
+	Edges      []*RatingEdge `json:"edges"`
+	PageInfo   PageInfo      `json:"pageInfo"`
+	TotalCount int           `json:"totalCount"`
+}
+
+func (c *RatingConnection) build(nodes []*Rating, pager *ratingPager, after *Cursor, first *int, before *Cursor, last *int) {
+	c.PageInfo.HasNextPage = before != nil
+	c.PageInfo.HasPreviousPage = after != nil
+	if first != nil && *first+1 == len(nodes) {
+		c.PageInfo.HasNextPage = true
+		nodes = nodes[:len(nodes)-1]
+	} else if last != nil && *last+1 == len(nodes) {
+		c.PageInfo.HasPreviousPage = true
+		nodes = nodes[:len(nodes)-1]
+	}
+	var nodeAt func(int) *Rating
+	if last != nil {
+		n := len(nodes) - 1
+		nodeAt = func(i int) *Rating {
+			return nodes[n-i]
+		}
+	} else {
+		nodeAt = func(i int) *Rating {
+			return nodes[i]
+		}
+	}
+	c.Edges = make([]*RatingEdge, len(nodes))
+	for i := range nodes {
+		node := nodeAt(i)
+		c.Edges[i] = &RatingEdge{
+			Node:   node,
+			Cursor: pager.toCursor(node),
+		}
+	}
+	if l := len(c.Edges); l > 0 {
+		c.PageInfo.StartCursor = &c.Edges[0].Cursor
+		c.PageInfo.EndCursor = &c.Edges[l-1].Cursor
+	}
+	if c.TotalCount == 0 {
+		c.TotalCount = len(nodes)
+	}
+}
+
+// RatingPaginateOption enables pagination customization.
+type RatingPaginateOption func(*ratingPager) error
+
+// WithRatingOrder configures pagination ordering.
+func WithRatingOrder(order []*RatingOrder) RatingPaginateOption {
+	return func(pager *ratingPager) error {
+		for _, o := range order {
+			if err := o.Direction.Validate(); err != nil {
+				return err
+			}
+		}
+		pager.order = append(pager.order, order...)
+		return nil
+	}
+}
+
+// WithRatingFilter configures pagination filter.
+func WithRatingFilter(filter func(*RatingQuery) (*RatingQuery, error)) RatingPaginateOption {
+	return func(pager *ratingPager) error {
+		if filter == nil {
+			return errors.New("RatingQuery filter cannot be nil")
+		}
+		pager.filter = filter
+		return nil
+	}
+}
+
+type ratingPager struct {
+	reverse bool
+	order   []*RatingOrder
+	filter  func(*RatingQuery) (*RatingQuery, error)
+}
+
+func newRatingPager(opts []RatingPaginateOption, reverse bool) (*ratingPager, error) {
+	pager := &ratingPager{reverse: reverse}
+	for _, opt := range opts {
+		if err := opt(pager); err != nil {
+			return nil, err
+		}
+	}
+	for i, o := range pager.order {
+		if i > 0 && o.Field == pager.order[i-1].Field {
+			return nil, fmt.Errorf("duplicate order direction %q", o.Direction)
+		}
+	}
+	return pager, nil
+}
+
+func (p *ratingPager) applyFilter(query *RatingQuery) (*RatingQuery, error) {
+	if p.filter != nil {
+		return p.filter(query)
+	}
+	return query, nil
+}
+
+func (p *ratingPager) toCursor(_m *Rating) Cursor {
+	cs_ := make([]any, 0, len(p.order))
+	for _, o_ := range p.order {
+		cs_ = append(cs_, o_.Field.toCursor(_m).Value)
+	}
+	return Cursor{ID: _m.ID, Value: cs_}
+}
+
+func (p *ratingPager) applyCursors(query *RatingQuery, after, before *Cursor) (*RatingQuery, error) {
+	idDirection := entgql.OrderDirectionAsc
+	if p.reverse {
+		idDirection = entgql.OrderDirectionDesc
+	}
+	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
+	for _, o := range p.order {
+		fields = append(fields, o.Field.column)
+		direction := o.Direction
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		directions = append(directions, direction)
+	}
+	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+		FieldID:     DefaultRatingOrder.Field.column,
+		DirectionID: idDirection,
+		Fields:      fields,
+		Directions:  directions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, predicate := range predicates {
+		query = query.Where(predicate)
+	}
+	return query, nil
+}
+
+func (p *ratingPager) applyOrder(query *RatingQuery) *RatingQuery {
+	var defaultOrdered bool
+	for _, o := range p.order {
+		direction := o.Direction
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		query = query.Order(o.Field.toTerm(direction.OrderTermOption()))
+		if o.Field.column == DefaultRatingOrder.Field.column {
+			defaultOrdered = true
+		}
+		if len(query.ctx.Fields) > 0 {
+			query.ctx.AppendFieldOnce(o.Field.column)
+		}
+	}
+	if !defaultOrdered {
+		direction := entgql.OrderDirectionAsc
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		query = query.Order(DefaultRatingOrder.Field.toTerm(direction.OrderTermOption()))
+	}
+	return query
+}
+
+func (p *ratingPager) orderExpr(query *RatingQuery) sql.Querier {
+	if len(query.ctx.Fields) > 0 {
+		for _, o := range p.order {
+			query.ctx.AppendFieldOnce(o.Field.column)
+		}
+	}
+	return sql.ExprFunc(func(b *sql.Builder) {
+		for _, o := range p.order {
+			direction := o.Direction
+			if p.reverse {
+				direction = direction.Reverse()
+			}
+			b.Ident(o.Field.column).Pad().WriteString(string(direction))
+			b.Comma()
+		}
+		direction := entgql.OrderDirectionAsc
+		if p.reverse {
+			direction = direction.Reverse()
+		}
+		b.Ident(DefaultRatingOrder.Field.column).Pad().WriteString(string(direction))
+	})
+}
+
+// Paginate executes the query and returns a relay based cursor connection to Rating.
+func (_m *RatingQuery) Paginate(
+	ctx context.Context, after *Cursor, first *int,
+	before *Cursor, last *int, opts ...RatingPaginateOption,
+) (*RatingConnection, error) {
+	if err := validateFirstLast(first, last); err != nil {
+		return nil, err
+	}
+	pager, err := newRatingPager(opts, last != nil)
+	if err != nil {
+		return nil, err
+	}
+	if _m, err = pager.applyFilter(_m); err != nil {
+		return nil, err
+	}
+	conn := &RatingConnection{Edges: []*RatingEdge{}}
+	ignoredEdges := !hasCollectedField(ctx, edgesField)
+	if hasCollectedField(ctx, totalCountField) || hasCollectedField(ctx, pageInfoField) {
+		hasPagination := after != nil || first != nil || before != nil || last != nil
+		if hasPagination || ignoredEdges {
+			c := _m.Clone()
+			c.ctx.Fields = nil
+			if conn.TotalCount, err = c.Count(ctx); err != nil {
+				return nil, err
+			}
+			conn.PageInfo.HasNextPage = first != nil && conn.TotalCount > 0
+			conn.PageInfo.HasPreviousPage = last != nil && conn.TotalCount > 0
+		}
+	}
+	if ignoredEdges || (first != nil && *first == 0) || (last != nil && *last == 0) {
+		return conn, nil
+	}
+	if _m, err = pager.applyCursors(_m, after, before); err != nil {
+		return nil, err
+	}
+	limit := paginateLimit(first, last)
+	if limit != 0 {
+		_m.Limit(limit)
+	}
+	if field := collectedField(ctx, edgesField, nodeField); field != nil {
+		if err := _m.collectField(ctx, limit == 1, graphql.GetOperationContext(ctx), *field, []string{edgesField, nodeField}); err != nil {
+			return nil, err
+		}
+	}
+	_m = pager.applyOrder(_m)
+	nodes, err := _m.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn.build(nodes, pager, after, first, before, last)
+	return conn, nil
+}
+
+var (
+	// RatingOrderFieldCreatedAt orders Rating by created_at.
+	RatingOrderFieldCreatedAt = &RatingOrderField{
+		Value: func(_m *Rating) (ent.Value, error) {
+			return _m.CreatedAt, nil
+		},
+		column: rating.FieldCreatedAt,
+		toTerm: rating.ByCreatedAt,
+		toCursor: func(_m *Rating) Cursor {
+			return Cursor{
+				ID:    _m.ID,
+				Value: _m.CreatedAt,
+			}
+		},
+	}
+)
+
+// String implement fmt.Stringer interface.
+func (f RatingOrderField) String() string {
+	var str string
+	switch f.column {
+	case RatingOrderFieldCreatedAt.column:
+		str = "CREATED_AT"
+	}
+	return str
+}
+
+// MarshalGQL implements graphql.Marshaler interface.
+func (f RatingOrderField) MarshalGQL(w io.Writer) {
+	io.WriteString(w, strconv.Quote(f.String()))
+}
+
+// UnmarshalGQL implements graphql.Unmarshaler interface.
+func (f *RatingOrderField) UnmarshalGQL(v interface{}) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("RatingOrderField %T must be a string", v)
+	}
+	switch str {
+	case "CREATED_AT":
+		*f = *RatingOrderFieldCreatedAt
+	default:
+		return fmt.Errorf("%s is not a valid RatingOrderField", str)
+	}
+	return nil
+}
+
+// RatingOrderField defines the ordering field of Rating.
+type RatingOrderField struct {
+	// Value extracts the ordering value from the given Rating.
+	Value    func(*Rating) (ent.Value, error)
+	column   string // field or computed.
+	toTerm   func(...sql.OrderTermOption) rating.OrderOption
+	toCursor func(*Rating) Cursor
+}
+
+// RatingOrder defines the ordering of Rating.
+type RatingOrder struct {
+	Direction OrderDirection    `json:"direction"`
+	Field     *RatingOrderField `json:"field"`
+}
+
+// DefaultRatingOrder is the default ordering of Rating.
+var DefaultRatingOrder = &RatingOrder{
+	Direction: entgql.OrderDirectionAsc,
+	Field: &RatingOrderField{
+		Value: func(_m *Rating) (ent.Value, error) {
+			return _m.ID, nil
+		},
+		column: rating.FieldID,
+		toTerm: rating.ByID,
+		toCursor: func(_m *Rating) Cursor {
+			return Cursor{ID: _m.ID}
+		},
+	},
+}
+
+// ToEdge converts Rating into RatingEdge.
+func (_m *Rating) ToEdge(order *RatingOrder) *RatingEdge {
+	if order == nil {
+		order = DefaultRatingOrder
+	}
+	return &RatingEdge{
 		Node:   _m,
 		Cursor: order.Field.toCursor(_m),
 	}

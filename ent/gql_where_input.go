@@ -20,6 +20,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/post"
 	"stoa/ent/predicate"
+	"stoa/ent/rating"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/service"
@@ -6940,6 +6941,414 @@ func (i *PostWhereInput) P() (predicate.Post, error) {
 		return predicates[0], nil
 	default:
 		return post.And(predicates...), nil
+	}
+}
+
+// RatingWhereInput represents a where input for filtering Rating queries.
+type RatingWhereInput struct {
+	Predicates []predicate.Rating  `json:"-"`
+	Not        *RatingWhereInput   `json:"not,omitempty"`
+	Or         []*RatingWhereInput `json:"or,omitempty"`
+	And        []*RatingWhereInput `json:"and,omitempty"`
+
+	// "id" field predicates.
+	ID      *uuid.UUID  `json:"id,omitempty"`
+	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
+	IDIn    []uuid.UUID `json:"idIn,omitempty"`
+	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
+	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
+	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
+	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
+	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+
+	// "created_at" field predicates.
+	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
+	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
+	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
+	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
+	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
+	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
+	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
+	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+
+	// "order_id" field predicates.
+	OrderID      *uuid.UUID  `json:"orderID,omitempty"`
+	OrderIDNEQ   *uuid.UUID  `json:"orderIDNEQ,omitempty"`
+	OrderIDIn    []uuid.UUID `json:"orderIDIn,omitempty"`
+	OrderIDNotIn []uuid.UUID `json:"orderIDNotIn,omitempty"`
+
+	// "author_id" field predicates.
+	AuthorID      *uuid.UUID  `json:"authorID,omitempty"`
+	AuthorIDNEQ   *uuid.UUID  `json:"authorIDNEQ,omitempty"`
+	AuthorIDIn    []uuid.UUID `json:"authorIDIn,omitempty"`
+	AuthorIDNotIn []uuid.UUID `json:"authorIDNotIn,omitempty"`
+
+	// "subject_id" field predicates.
+	SubjectID      *uuid.UUID  `json:"subjectID,omitempty"`
+	SubjectIDNEQ   *uuid.UUID  `json:"subjectIDNEQ,omitempty"`
+	SubjectIDIn    []uuid.UUID `json:"subjectIDIn,omitempty"`
+	SubjectIDNotIn []uuid.UUID `json:"subjectIDNotIn,omitempty"`
+
+	// "stars" field predicates.
+	Stars      *int  `json:"stars,omitempty"`
+	StarsNEQ   *int  `json:"starsNEQ,omitempty"`
+	StarsIn    []int `json:"starsIn,omitempty"`
+	StarsNotIn []int `json:"starsNotIn,omitempty"`
+	StarsGT    *int  `json:"starsGT,omitempty"`
+	StarsGTE   *int  `json:"starsGTE,omitempty"`
+	StarsLT    *int  `json:"starsLT,omitempty"`
+	StarsLTE   *int  `json:"starsLTE,omitempty"`
+
+	// "text" field predicates.
+	Text             *string  `json:"text,omitempty"`
+	TextNEQ          *string  `json:"textNEQ,omitempty"`
+	TextIn           []string `json:"textIn,omitempty"`
+	TextNotIn        []string `json:"textNotIn,omitempty"`
+	TextGT           *string  `json:"textGT,omitempty"`
+	TextGTE          *string  `json:"textGTE,omitempty"`
+	TextLT           *string  `json:"textLT,omitempty"`
+	TextLTE          *string  `json:"textLTE,omitempty"`
+	TextContains     *string  `json:"textContains,omitempty"`
+	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
+	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
+	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
+	TextContainsFold *string  `json:"textContainsFold,omitempty"`
+
+	// "removed_at" field predicates.
+	RemovedAt       *time.Time  `json:"removedAt,omitempty"`
+	RemovedAtNEQ    *time.Time  `json:"removedAtNEQ,omitempty"`
+	RemovedAtIn     []time.Time `json:"removedAtIn,omitempty"`
+	RemovedAtNotIn  []time.Time `json:"removedAtNotIn,omitempty"`
+	RemovedAtGT     *time.Time  `json:"removedAtGT,omitempty"`
+	RemovedAtGTE    *time.Time  `json:"removedAtGTE,omitempty"`
+	RemovedAtLT     *time.Time  `json:"removedAtLT,omitempty"`
+	RemovedAtLTE    *time.Time  `json:"removedAtLTE,omitempty"`
+	RemovedAtIsNil  bool        `json:"removedAtIsNil,omitempty"`
+	RemovedAtNotNil bool        `json:"removedAtNotNil,omitempty"`
+
+	// "order" edge predicates.
+	HasOrder     *bool              `json:"hasOrder,omitempty"`
+	HasOrderWith []*OrderWhereInput `json:"hasOrderWith,omitempty"`
+
+	// "author" edge predicates.
+	HasAuthor     *bool            `json:"hasAuthor,omitempty"`
+	HasAuthorWith []*BotWhereInput `json:"hasAuthorWith,omitempty"`
+
+	// "subject" edge predicates.
+	HasSubject     *bool            `json:"hasSubject,omitempty"`
+	HasSubjectWith []*BotWhereInput `json:"hasSubjectWith,omitempty"`
+}
+
+// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
+func (i *RatingWhereInput) AddPredicates(predicates ...predicate.Rating) {
+	i.Predicates = append(i.Predicates, predicates...)
+}
+
+// Filter applies the RatingWhereInput filter on the RatingQuery builder.
+func (i *RatingWhereInput) Filter(q *RatingQuery) (*RatingQuery, error) {
+	if i == nil {
+		return q, nil
+	}
+	p, err := i.P()
+	if err != nil {
+		if err == ErrEmptyRatingWhereInput {
+			return q, nil
+		}
+		return nil, err
+	}
+	return q.Where(p), nil
+}
+
+// ErrEmptyRatingWhereInput is returned in case the RatingWhereInput is empty.
+var ErrEmptyRatingWhereInput = errors.New("ent: empty predicate RatingWhereInput")
+
+// P returns a predicate for filtering ratings.
+// An error is returned if the input is empty or invalid.
+func (i *RatingWhereInput) P() (predicate.Rating, error) {
+	var predicates []predicate.Rating
+	if i.Not != nil {
+		p, err := i.Not.P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'not'", err)
+		}
+		predicates = append(predicates, rating.Not(p))
+	}
+	switch n := len(i.Or); {
+	case n == 1:
+		p, err := i.Or[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'or'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		or := make([]predicate.Rating, 0, n)
+		for _, w := range i.Or {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'or'", err)
+			}
+			or = append(or, p)
+		}
+		predicates = append(predicates, rating.Or(or...))
+	}
+	switch n := len(i.And); {
+	case n == 1:
+		p, err := i.And[0].P()
+		if err != nil {
+			return nil, fmt.Errorf("%w: field 'and'", err)
+		}
+		predicates = append(predicates, p)
+	case n > 1:
+		and := make([]predicate.Rating, 0, n)
+		for _, w := range i.And {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'and'", err)
+			}
+			and = append(and, p)
+		}
+		predicates = append(predicates, rating.And(and...))
+	}
+	predicates = append(predicates, i.Predicates...)
+	if i.ID != nil {
+		predicates = append(predicates, rating.IDEQ(*i.ID))
+	}
+	if i.IDNEQ != nil {
+		predicates = append(predicates, rating.IDNEQ(*i.IDNEQ))
+	}
+	if len(i.IDIn) > 0 {
+		predicates = append(predicates, rating.IDIn(i.IDIn...))
+	}
+	if len(i.IDNotIn) > 0 {
+		predicates = append(predicates, rating.IDNotIn(i.IDNotIn...))
+	}
+	if i.IDGT != nil {
+		predicates = append(predicates, rating.IDGT(*i.IDGT))
+	}
+	if i.IDGTE != nil {
+		predicates = append(predicates, rating.IDGTE(*i.IDGTE))
+	}
+	if i.IDLT != nil {
+		predicates = append(predicates, rating.IDLT(*i.IDLT))
+	}
+	if i.IDLTE != nil {
+		predicates = append(predicates, rating.IDLTE(*i.IDLTE))
+	}
+	if i.CreatedAt != nil {
+		predicates = append(predicates, rating.CreatedAtEQ(*i.CreatedAt))
+	}
+	if i.CreatedAtNEQ != nil {
+		predicates = append(predicates, rating.CreatedAtNEQ(*i.CreatedAtNEQ))
+	}
+	if len(i.CreatedAtIn) > 0 {
+		predicates = append(predicates, rating.CreatedAtIn(i.CreatedAtIn...))
+	}
+	if len(i.CreatedAtNotIn) > 0 {
+		predicates = append(predicates, rating.CreatedAtNotIn(i.CreatedAtNotIn...))
+	}
+	if i.CreatedAtGT != nil {
+		predicates = append(predicates, rating.CreatedAtGT(*i.CreatedAtGT))
+	}
+	if i.CreatedAtGTE != nil {
+		predicates = append(predicates, rating.CreatedAtGTE(*i.CreatedAtGTE))
+	}
+	if i.CreatedAtLT != nil {
+		predicates = append(predicates, rating.CreatedAtLT(*i.CreatedAtLT))
+	}
+	if i.CreatedAtLTE != nil {
+		predicates = append(predicates, rating.CreatedAtLTE(*i.CreatedAtLTE))
+	}
+	if i.OrderID != nil {
+		predicates = append(predicates, rating.OrderIDEQ(*i.OrderID))
+	}
+	if i.OrderIDNEQ != nil {
+		predicates = append(predicates, rating.OrderIDNEQ(*i.OrderIDNEQ))
+	}
+	if len(i.OrderIDIn) > 0 {
+		predicates = append(predicates, rating.OrderIDIn(i.OrderIDIn...))
+	}
+	if len(i.OrderIDNotIn) > 0 {
+		predicates = append(predicates, rating.OrderIDNotIn(i.OrderIDNotIn...))
+	}
+	if i.AuthorID != nil {
+		predicates = append(predicates, rating.AuthorIDEQ(*i.AuthorID))
+	}
+	if i.AuthorIDNEQ != nil {
+		predicates = append(predicates, rating.AuthorIDNEQ(*i.AuthorIDNEQ))
+	}
+	if len(i.AuthorIDIn) > 0 {
+		predicates = append(predicates, rating.AuthorIDIn(i.AuthorIDIn...))
+	}
+	if len(i.AuthorIDNotIn) > 0 {
+		predicates = append(predicates, rating.AuthorIDNotIn(i.AuthorIDNotIn...))
+	}
+	if i.SubjectID != nil {
+		predicates = append(predicates, rating.SubjectIDEQ(*i.SubjectID))
+	}
+	if i.SubjectIDNEQ != nil {
+		predicates = append(predicates, rating.SubjectIDNEQ(*i.SubjectIDNEQ))
+	}
+	if len(i.SubjectIDIn) > 0 {
+		predicates = append(predicates, rating.SubjectIDIn(i.SubjectIDIn...))
+	}
+	if len(i.SubjectIDNotIn) > 0 {
+		predicates = append(predicates, rating.SubjectIDNotIn(i.SubjectIDNotIn...))
+	}
+	if i.Stars != nil {
+		predicates = append(predicates, rating.StarsEQ(*i.Stars))
+	}
+	if i.StarsNEQ != nil {
+		predicates = append(predicates, rating.StarsNEQ(*i.StarsNEQ))
+	}
+	if len(i.StarsIn) > 0 {
+		predicates = append(predicates, rating.StarsIn(i.StarsIn...))
+	}
+	if len(i.StarsNotIn) > 0 {
+		predicates = append(predicates, rating.StarsNotIn(i.StarsNotIn...))
+	}
+	if i.StarsGT != nil {
+		predicates = append(predicates, rating.StarsGT(*i.StarsGT))
+	}
+	if i.StarsGTE != nil {
+		predicates = append(predicates, rating.StarsGTE(*i.StarsGTE))
+	}
+	if i.StarsLT != nil {
+		predicates = append(predicates, rating.StarsLT(*i.StarsLT))
+	}
+	if i.StarsLTE != nil {
+		predicates = append(predicates, rating.StarsLTE(*i.StarsLTE))
+	}
+	if i.Text != nil {
+		predicates = append(predicates, rating.TextEQ(*i.Text))
+	}
+	if i.TextNEQ != nil {
+		predicates = append(predicates, rating.TextNEQ(*i.TextNEQ))
+	}
+	if len(i.TextIn) > 0 {
+		predicates = append(predicates, rating.TextIn(i.TextIn...))
+	}
+	if len(i.TextNotIn) > 0 {
+		predicates = append(predicates, rating.TextNotIn(i.TextNotIn...))
+	}
+	if i.TextGT != nil {
+		predicates = append(predicates, rating.TextGT(*i.TextGT))
+	}
+	if i.TextGTE != nil {
+		predicates = append(predicates, rating.TextGTE(*i.TextGTE))
+	}
+	if i.TextLT != nil {
+		predicates = append(predicates, rating.TextLT(*i.TextLT))
+	}
+	if i.TextLTE != nil {
+		predicates = append(predicates, rating.TextLTE(*i.TextLTE))
+	}
+	if i.TextContains != nil {
+		predicates = append(predicates, rating.TextContains(*i.TextContains))
+	}
+	if i.TextHasPrefix != nil {
+		predicates = append(predicates, rating.TextHasPrefix(*i.TextHasPrefix))
+	}
+	if i.TextHasSuffix != nil {
+		predicates = append(predicates, rating.TextHasSuffix(*i.TextHasSuffix))
+	}
+	if i.TextEqualFold != nil {
+		predicates = append(predicates, rating.TextEqualFold(*i.TextEqualFold))
+	}
+	if i.TextContainsFold != nil {
+		predicates = append(predicates, rating.TextContainsFold(*i.TextContainsFold))
+	}
+	if i.RemovedAt != nil {
+		predicates = append(predicates, rating.RemovedAtEQ(*i.RemovedAt))
+	}
+	if i.RemovedAtNEQ != nil {
+		predicates = append(predicates, rating.RemovedAtNEQ(*i.RemovedAtNEQ))
+	}
+	if len(i.RemovedAtIn) > 0 {
+		predicates = append(predicates, rating.RemovedAtIn(i.RemovedAtIn...))
+	}
+	if len(i.RemovedAtNotIn) > 0 {
+		predicates = append(predicates, rating.RemovedAtNotIn(i.RemovedAtNotIn...))
+	}
+	if i.RemovedAtGT != nil {
+		predicates = append(predicates, rating.RemovedAtGT(*i.RemovedAtGT))
+	}
+	if i.RemovedAtGTE != nil {
+		predicates = append(predicates, rating.RemovedAtGTE(*i.RemovedAtGTE))
+	}
+	if i.RemovedAtLT != nil {
+		predicates = append(predicates, rating.RemovedAtLT(*i.RemovedAtLT))
+	}
+	if i.RemovedAtLTE != nil {
+		predicates = append(predicates, rating.RemovedAtLTE(*i.RemovedAtLTE))
+	}
+	if i.RemovedAtIsNil {
+		predicates = append(predicates, rating.RemovedAtIsNil())
+	}
+	if i.RemovedAtNotNil {
+		predicates = append(predicates, rating.RemovedAtNotNil())
+	}
+
+	if i.HasOrder != nil {
+		p := rating.HasOrder()
+		if !*i.HasOrder {
+			p = rating.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasOrderWith) > 0 {
+		with := make([]predicate.Order, 0, len(i.HasOrderWith))
+		for _, w := range i.HasOrderWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasOrderWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, rating.HasOrderWith(with...))
+	}
+	if i.HasAuthor != nil {
+		p := rating.HasAuthor()
+		if !*i.HasAuthor {
+			p = rating.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasAuthorWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasAuthorWith))
+		for _, w := range i.HasAuthorWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasAuthorWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, rating.HasAuthorWith(with...))
+	}
+	if i.HasSubject != nil {
+		p := rating.HasSubject()
+		if !*i.HasSubject {
+			p = rating.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasSubjectWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasSubjectWith))
+		for _, w := range i.HasSubjectWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasSubjectWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, rating.HasSubjectWith(with...))
+	}
+	switch len(predicates) {
+	case 0:
+		return nil, ErrEmptyRatingWhereInput
+	case 1:
+		return predicates[0], nil
+	default:
+		return rating.And(predicates...), nil
 	}
 }
 

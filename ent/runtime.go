@@ -20,6 +20,7 @@ import (
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
 	"stoa/ent/post"
+	"stoa/ent/rating"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/schema"
@@ -262,6 +263,23 @@ func init() {
 	postDescID := postMixinFields0[0].Descriptor()
 	// post.DefaultID holds the default value on creation for the id field.
 	post.DefaultID = postDescID.Default.(func() uuid.UUID)
+	ratingMixin := schema.Rating{}.Mixin()
+	ratingMixinFields0 := ratingMixin[0].Fields()
+	_ = ratingMixinFields0
+	ratingFields := schema.Rating{}.Fields()
+	_ = ratingFields
+	// ratingDescStars is the schema descriptor for stars field.
+	ratingDescStars := ratingFields[3].Descriptor()
+	// rating.StarsValidator is a validator for the "stars" field. It is called by the builders before save.
+	rating.StarsValidator = ratingDescStars.Validators[0].(func(int) error)
+	// ratingDescText is the schema descriptor for text field.
+	ratingDescText := ratingFields[4].Descriptor()
+	// rating.DefaultText holds the default value on creation for the text field.
+	rating.DefaultText = ratingDescText.Default.(string)
+	// ratingDescID is the schema descriptor for id field.
+	ratingDescID := ratingMixinFields0[0].Descriptor()
+	// rating.DefaultID holds the default value on creation for the id field.
+	rating.DefaultID = ratingDescID.Default.(func() uuid.UUID)
 	responseMixin := schema.Response{}.Mixin()
 	responseMixinFields0 := responseMixin[0].Fields()
 	_ = responseMixinFields0

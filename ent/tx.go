@@ -46,6 +46,8 @@ type Tx struct {
 	OrderEvent *OrderEventClient
 	// Post is the client for interacting with the Post builders.
 	Post *PostClient
+	// Rating is the client for interacting with the Rating builders.
+	Rating *RatingClient
 	// Response is the client for interacting with the Response builders.
 	Response *ResponseClient
 	// Reward is the client for interacting with the Reward builders.
@@ -210,6 +212,7 @@ func (tx *Tx) init() {
 	tx.Order = NewOrderClient(tx.config)
 	tx.OrderEvent = NewOrderEventClient(tx.config)
 	tx.Post = NewPostClient(tx.config)
+	tx.Rating = NewRatingClient(tx.config)
 	tx.Response = NewResponseClient(tx.config)
 	tx.Reward = NewRewardClient(tx.config)
 	tx.Service = NewServiceClient(tx.config)

@@ -32,6 +32,7 @@ import (
 	"stoa/graph/platform/readpool"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/ratings"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
@@ -97,6 +98,7 @@ type Graph struct {
 	Owners      *owners.API
 	Posts       *posts.API
 	Profiles    *profiles.API
+	Ratings     *ratings.API
 	Services    *services.API
 	Tasks       *tasks.API
 	Wallet      *wallet.API
@@ -148,6 +150,7 @@ func New(c Config) *Graph {
 		Onboarding:  onboard,
 		Posts:       &posts.API{DB: c.DB, Reads: reads, ProfileChanged: onboard.ProfileChanged},
 		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
+		Ratings:     &ratings.API{DB: c.DB, Events: outbox, Reads: reads},
 		Services:    &services.API{DB: c.DB, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},
 		Webhooks:    hooks,

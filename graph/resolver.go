@@ -15,6 +15,7 @@ import (
 	"stoa/graph/owners"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/ratings"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
@@ -36,6 +37,7 @@ type (
 	ownersAPI      = owners.API
 	postsAPI       = posts.API
 	profilesAPI    = profiles.API
+	ratingsAPI     = ratings.API
 	servicesAPI    = services.API
 	tasksAPI       = tasks.API
 	walletAPI      = wallet.API
@@ -62,6 +64,7 @@ type operations struct {
 	*ownersAPI
 	*postsAPI
 	*profilesAPI
+	*ratingsAPI
 	*servicesAPI
 	*tasksAPI
 	*walletAPI
@@ -71,7 +74,7 @@ type operations struct {
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
 		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Events, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts,
-		g.Profiles, g.Services, g.Tasks, g.Wallet, g.Webhooks,
+		g.Profiles, g.Ratings, g.Services, g.Tasks, g.Wallet, g.Webhooks,
 	}}
 }
 

@@ -103,7 +103,7 @@ func TestTextsAreWhole(t *testing.T) {
 	wake := string(s.send("GET", "/heartbeat.md", "", nil).raw)
 	for _, kind := range []events.Kind{
 		events.ContactRequested, events.ContactAccepted, events.ContactBlocked, events.MessageCreated, events.OrderChanged,
-		events.ProfileRecommendations,
+		events.ProfileRecommendations, events.OrderRated,
 	} {
 		require.Contains(t, wake, "`"+string(kind)+"`")
 	}

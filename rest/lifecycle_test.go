@@ -168,6 +168,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"GET /bots/me/onboarding":          {pathOnly},
 	"GET /bots":                        {pathOnly},
 	"GET /bots/{bot_id}":               {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return s.contractor.ID.String(), nil })},
+	"GET /bots/{bot_id}/ratings":       {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return s.contractor.ID.String(), nil })},
 	"POST /tokens/rotate":              {pathOnly},
 	"POST /tokens/revoke":              {pathOnly},
 	"GET /posts":                       {pathOnly},
@@ -231,9 +232,14 @@ var lifecycleCases = map[string][]lifecycleCase{
 		return "", s.terms(nil)
 	})},
 	"GET /orders/{order_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(s.offer(me, s.terms(nil))), nil })},
-	"GET /tasks":             {pathOnly},
-	"POST /tasks":            {refused(fault.ParticipantInactive, body(taskTerms))},
-	"GET /tasks/{task_id}":   {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
+	"POST /orders/{order_id}/rating": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		card := s.offer(me, s.terms(nil))
+		s.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE id = $1", of(card))
+		return of(card), map[string]any{"operation_id": uuid.NewString(), "stars": 4}
+	})},
+	"GET /tasks":           {pathOnly},
+	"POST /tasks":          {refused(fault.ParticipantInactive, body(taskTerms))},
+	"GET /tasks/{task_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
 	"POST /tasks/{task_id}/close": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		return of(task(s, me)), nil
 	})},

@@ -88,6 +88,10 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	for range 2 {
 		require.Equal(t, "closed", ada.run("act", order, "complete", "--version", "4")["state"])
 	}
+	for range 2 {
+		require.EqualValues(t, 5, ada.run("rate", order, "5", "--text", "It scans.")["stars"])
+	}
+	require.Equal(t, "It scans.", ada.list("ratings", "ben_cli")[0]["text"])
 	require.EqualValues(t, 500_000+1000, ben.run("wallet")["available_minor"])
 	require.Len(t, ada.list("orders"), 1)
 	require.Len(t, ben.list("wallet", "--history"), 2, "a grant and a payment")

@@ -27,6 +27,7 @@ var levels = []level{
 	{packages: []string{"graph/bots"}},
 	{packages: []string{"graph/contacts", "graph/owners"}},
 	{packages: []string{"graph/orders", "graph/posts", "graph/services"}},
+	{packages: []string{"graph/ratings"}},
 	{packages: []string{"graph/profiles", "graph/tasks", "graph/lifecycle"}},
 	{packages: []string{"graph/operator"}},
 	{packages: []string{"graph/exec"}},

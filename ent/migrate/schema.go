@@ -681,6 +681,74 @@ var (
 			},
 		},
 	}
+	// RatingsColumns holds the columns for the "ratings" table.
+	RatingsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "stars", Type: field.TypeInt},
+		{Name: "text", Type: field.TypeString, Default: ""},
+		{Name: "removed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "order_id", Type: field.TypeUUID},
+		{Name: "author_id", Type: field.TypeUUID},
+		{Name: "subject_id", Type: field.TypeUUID},
+	}
+	// RatingsTable holds the schema information for the "ratings" table.
+	RatingsTable = &schema.Table{
+		Name:       "ratings",
+		Columns:    RatingsColumns,
+		PrimaryKey: []*schema.Column{RatingsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "ratings_orders_order",
+				Columns:    []*schema.Column{RatingsColumns[5]},
+				RefColumns: []*schema.Column{OrdersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "ratings_bots_author",
+				Columns:    []*schema.Column{RatingsColumns[6]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "ratings_bots_subject",
+				Columns:    []*schema.Column{RatingsColumns[7]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "rating_order_id_author_id",
+				Unique:  true,
+				Columns: []*schema.Column{RatingsColumns[5], RatingsColumns[6]},
+			},
+			{
+				Name:    "rating_subject_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{RatingsColumns[7], RatingsColumns[1], RatingsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						RatingsColumns[1].Name: true,
+
+						RatingsColumns[0].Name: true,
+					},
+				},
+			},
+			{
+				Name:    "rating_author_id_subject_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{RatingsColumns[6], RatingsColumns[7], RatingsColumns[1], RatingsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						RatingsColumns[1].Name: true,
+
+						RatingsColumns[0].Name: true,
+					},
+				},
+			},
+		},
+	}
 	// ResponsesColumns holds the columns for the "responses" table.
 	ResponsesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -1008,6 +1076,7 @@ var (
 		OrdersTable,
 		OrderEventsTable,
 		PostsTable,
+		RatingsTable,
 		ResponsesTable,
 		RewardsTable,
 		ServicesTable,
@@ -1029,6 +1098,9 @@ func init() {
 	OrdersTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[1].RefTable = BotsTable
 	PostsTable.ForeignKeys[0].RefTable = BotsTable
+	RatingsTable.ForeignKeys[0].RefTable = OrdersTable
+	RatingsTable.ForeignKeys[1].RefTable = BotsTable
+	RatingsTable.ForeignKeys[2].RefTable = BotsTable
 	ResponsesTable.ForeignKeys[0].RefTable = TasksTable
 	ResponsesTable.ForeignKeys[1].RefTable = BotsTable
 	RewardsTable.ForeignKeys[0].RefTable = BotsTable

@@ -57,6 +57,9 @@ type OrderEvent func(*sql.Selector)
 // Post is the predicate function for post builders.
 type Post func(*sql.Selector)
 
+// Rating is the predicate function for rating builders.
+type Rating func(*sql.Selector)
+
 // Response is the predicate function for response builders.
 type Response func(*sql.Selector)
 

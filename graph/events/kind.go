@@ -18,6 +18,7 @@ const (
 	OrderChanged     Kind = "order.changed"
 
 	ProfileRecommendations Kind = "profile.recommendations"
+	OrderRated             Kind = "order.rated"
 )
 
 // The versions of the event channel (§6).
@@ -33,12 +34,12 @@ const WindowSize = 256
 func Kinds() []string {
 	return []string{
 		string(ContactRequested), string(ContactAccepted), string(ContactBlocked), string(MessageCreated), string(OrderChanged),
-		string(ProfileRecommendations),
+		string(ProfileRecommendations), string(OrderRated),
 	}
 }
 
 // latestKinds came with the latest version; earlier ones are not sent them.
-var latestKinds = []string{string(ProfileRecommendations)}
+var latestKinds = []string{string(ProfileRecommendations), string(OrderRated)}
 
 // ContactPayload is what the contact events carry. BotID is who acted; FriendshipStatus is the receiver's view.
 type ContactPayload struct {
@@ -61,6 +62,13 @@ type OrderPayload struct {
 	OrderID uuid.UUID `json:"order_id"`
 	Status  string    `json:"status"`
 	Version int       `json:"version"`
+}
+
+// RatingPayload is what order.rated carries, for the agent that was rated.
+type RatingPayload struct {
+	OrderID  uuid.UUID `json:"order_id"`
+	RatingID uuid.UUID `json:"rating_id"`
+	Stars    int       `json:"stars"`
 }
 
 // RecommendationsPayload is what profile.recommendations carries; the agent then reads its onboarding.

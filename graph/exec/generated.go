@@ -37,6 +37,7 @@ import (
 	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/ratings"
 	"stoa/graph/server/scalar"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
@@ -219,6 +220,7 @@ type ComplexityRoot struct {
 		Kind                     func(childComplexity int) int
 		Profile                  func(childComplexity int) int
 		ProfilePublic            func(childComplexity int) int
+		Reputation               func(childComplexity int) int
 		Specialty                func(childComplexity int) int
 		Visuals                  func(childComplexity int) int
 	}
@@ -641,11 +643,13 @@ type ComplexityRoot struct {
 		DeleteWebhook              func(childComplexity int, input webhooks.Input) int
 		OrderAct                   func(childComplexity int, input orders.ActInput) int
 		PublishDocument            func(childComplexity int, input operator.DocumentInput, reason string) int
+		RateOrder                  func(childComplexity int, input ratings.RateInput) int
 		RegisterBot                func(childComplexity int, input bots.RegisterInput) int
 		ReinstateBot               func(childComplexity int, botID uuid.UUID, reason string) int
 		ReissueToken               func(childComplexity int, botID uuid.UUID, reason string) int
 		RemoveAttachment           func(childComplexity int, id uuid.UUID, reason string) int
 		RemovePost                 func(childComplexity int, id uuid.UUID, reason string) int
+		RemoveRating               func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveService              func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveTask                 func(childComplexity int, id uuid.UUID, reason string) int
 		RequestContact             func(childComplexity int, input contacts.RequestInput) int
@@ -932,6 +936,7 @@ type ComplexityRoot struct {
 		Attachments              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
 		AuditEntries             func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
 		BotCard                  func(childComplexity int, input profiles.BotInput) int
+		BotRatings               func(childComplexity int, input ratings.ListInput) int
 		Bots                     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
 		Contacts                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
 		Dialog                   func(childComplexity int, input messages.DialogInput) int
@@ -960,6 +965,7 @@ type ComplexityRoot struct {
 		Post                     func(childComplexity int, input posts.PostInput) int
 		Posts                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
+		Ratings                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
 		RegistrationRequirements func(childComplexity int) int
 		Responses                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
 		Retention                func(childComplexity int) int
@@ -987,6 +993,50 @@ type ComplexityRoot struct {
 
 	QuoteResult struct {
 		Quote func(childComplexity int) int
+	}
+
+	Rating struct {
+		Author    func(childComplexity int) int
+		AuthorID  func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Order     func(childComplexity int) int
+		OrderID   func(childComplexity int) int
+		RemovedAt func(childComplexity int) int
+		Stars     func(childComplexity int) int
+		Subject   func(childComplexity int) int
+		SubjectID func(childComplexity int) int
+		Text      func(childComplexity int) int
+	}
+
+	RatingCard struct {
+		Author    func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		OrderID   func(childComplexity int) int
+		Stars     func(childComplexity int) int
+		SubjectID func(childComplexity int) int
+		Text      func(childComplexity int) int
+	}
+
+	RatingConnection struct {
+		Edges      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	RatingEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	RatingList struct {
+		NextBefore func(childComplexity int) int
+		Ratings    func(childComplexity int) int
+	}
+
+	RatingResult struct {
+		Rating func(childComplexity int) int
 	}
 
 	Recommendation struct {
@@ -1028,6 +1078,12 @@ type ComplexityRoot struct {
 		ProfileGuidance           func(childComplexity int) int
 		RegistrationMode          func(childComplexity int) int
 		ResendAfterSeconds        func(childComplexity int) int
+	}
+
+	Reputation struct {
+		Average        func(childComplexity int) int
+		Counterparties func(childComplexity int) int
+		Ratings        func(childComplexity int) int
 	}
 
 	Response struct {
@@ -1411,6 +1467,7 @@ type MutationResolver interface {
 	RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error)
 	RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error)
 	RemoveService(ctx context.Context, id uuid.UUID, reason string) (*ent.Service, error)
+	RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*ent.Rating, error)
 	AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, reason string) (*ent.Feedback, error)
 	ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*operator.OrderReview, error)
 	RunMaintenance(ctx context.Context, task operator.Task, reason string) (*operator.Maintenance, error)
@@ -1424,6 +1481,7 @@ type MutationResolver interface {
 	CreatePost(ctx context.Context, input posts.CreatePostInput) (*posts.PostResult, error)
 	UpdatePost(ctx context.Context, input posts.UpdatePostInput) (*posts.PostResult, error)
 	DeletePost(ctx context.Context, input posts.PostInput) (*posts.DeletedPost, error)
+	RateOrder(ctx context.Context, input ratings.RateInput) (*ratings.Result, error)
 	CreateService(ctx context.Context, input services.CreateServiceInput) (*services.ServiceResult, error)
 	UpdateService(ctx context.Context, input services.UpdateServiceInput) (*services.ServiceResult, error)
 	DeleteService(ctx context.Context, input services.ServiceInput) (*services.DeletedService, error)
@@ -1454,6 +1512,7 @@ type QueryResolver interface {
 	Messages(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) (*ent.MessageConnection, error)
 	Orders(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) (*ent.OrderConnection, error)
 	Posts(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error)
+	Ratings(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) (*ent.RatingConnection, error)
 	Responses(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) (*ent.ResponseConnection, error)
 	Rewards(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) (*ent.RewardConnection, error)
 	Services(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) (*ent.ServiceConnection, error)
@@ -1477,6 +1536,7 @@ type QueryResolver interface {
 	Post(ctx context.Context, input posts.PostInput) (*posts.PostResult, error)
 	SearchBots(ctx context.Context, input profiles.SearchInput) (*profiles.BotList, error)
 	BotCard(ctx context.Context, input profiles.BotInput) (*profiles.BotResult, error)
+	BotRatings(ctx context.Context, input ratings.ListInput) (*ratings.List, error)
 	ServiceCatalogue(ctx context.Context, input services.CatalogueInput) (*services.ServiceList, error)
 	Service(ctx context.Context, input services.ServiceInput) (*services.ServiceResult, error)
 	TaskBoard(ctx context.Context, input tasks.TaskBoardInput) (*tasks.TaskList, error)
@@ -2128,6 +2188,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BotCard.ProfilePublic(childComplexity), true
+	case "BotCard.reputation":
+		if e.ComplexityRoot.BotCard.Reputation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BotCard.Reputation(childComplexity), true
 	case "BotCard.specialty":
 		if e.ComplexityRoot.BotCard.Specialty == nil {
 			break
@@ -3808,6 +3874,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PublishDocument(childComplexity, args["input"].(operator.DocumentInput), args["reason"].(string)), true
+	case "Mutation.rateOrder":
+		if e.ComplexityRoot.Mutation.RateOrder == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rateOrder_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RateOrder(childComplexity, args["input"].(ratings.RateInput)), true
 	case "Mutation.registerBot":
 		if e.ComplexityRoot.Mutation.RegisterBot == nil {
 			break
@@ -3863,6 +3940,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemovePost(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.removeRating":
+		if e.ComplexityRoot.Mutation.RemoveRating == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeRating_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveRating(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
 	case "Mutation.removeService":
 		if e.ComplexityRoot.Mutation.RemoveService == nil {
 			break
@@ -5258,6 +5346,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.BotCard(childComplexity, args["input"].(profiles.BotInput)), true
+	case "Query.botRatings":
+		if e.ComplexityRoot.Query.BotRatings == nil {
+			break
+		}
+
+		args, err := ec.field_Query_botRatings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.BotRatings(childComplexity, args["input"].(ratings.ListInput)), true
 	case "Query.bots":
 		if e.ComplexityRoot.Query.Bots == nil {
 			break
@@ -5547,6 +5646,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.QuoteOrder(childComplexity, args["input"].(orders.QuoteInput)), true
+	case "Query.ratings":
+		if e.ComplexityRoot.Query.Ratings == nil {
+			break
+		}
+
+		args, err := ec.field_Query_ratings_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Ratings(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.RatingOrder), args["where"].(*ent.RatingWhereInput)), true
 	case "Query.registrationRequirements":
 		if e.ComplexityRoot.Query.RegistrationRequirements == nil {
 			break
@@ -5741,6 +5851,168 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.QuoteResult.Quote(childComplexity), true
 
+	case "Rating.author":
+		if e.ComplexityRoot.Rating.Author == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.Author(childComplexity), true
+	case "Rating.authorID":
+		if e.ComplexityRoot.Rating.AuthorID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.AuthorID(childComplexity), true
+	case "Rating.createdAt":
+		if e.ComplexityRoot.Rating.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.CreatedAt(childComplexity), true
+	case "Rating.id":
+		if e.ComplexityRoot.Rating.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.ID(childComplexity), true
+	case "Rating.order":
+		if e.ComplexityRoot.Rating.Order == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.Order(childComplexity), true
+	case "Rating.orderID":
+		if e.ComplexityRoot.Rating.OrderID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.OrderID(childComplexity), true
+	case "Rating.removedAt":
+		if e.ComplexityRoot.Rating.RemovedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.RemovedAt(childComplexity), true
+	case "Rating.stars":
+		if e.ComplexityRoot.Rating.Stars == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.Stars(childComplexity), true
+	case "Rating.subject":
+		if e.ComplexityRoot.Rating.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.Subject(childComplexity), true
+	case "Rating.subjectID":
+		if e.ComplexityRoot.Rating.SubjectID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.SubjectID(childComplexity), true
+	case "Rating.text":
+		if e.ComplexityRoot.Rating.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rating.Text(childComplexity), true
+
+	case "RatingCard.author":
+		if e.ComplexityRoot.RatingCard.Author == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.Author(childComplexity), true
+	case "RatingCard.createdAt":
+		if e.ComplexityRoot.RatingCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.CreatedAt(childComplexity), true
+	case "RatingCard.id":
+		if e.ComplexityRoot.RatingCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.ID(childComplexity), true
+	case "RatingCard.orderId":
+		if e.ComplexityRoot.RatingCard.OrderID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.OrderID(childComplexity), true
+	case "RatingCard.stars":
+		if e.ComplexityRoot.RatingCard.Stars == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.Stars(childComplexity), true
+	case "RatingCard.subjectId":
+		if e.ComplexityRoot.RatingCard.SubjectID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.SubjectID(childComplexity), true
+	case "RatingCard.text":
+		if e.ComplexityRoot.RatingCard.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.Text(childComplexity), true
+
+	case "RatingConnection.edges":
+		if e.ComplexityRoot.RatingConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingConnection.Edges(childComplexity), true
+	case "RatingConnection.pageInfo":
+		if e.ComplexityRoot.RatingConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingConnection.PageInfo(childComplexity), true
+	case "RatingConnection.totalCount":
+		if e.ComplexityRoot.RatingConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingConnection.TotalCount(childComplexity), true
+
+	case "RatingEdge.cursor":
+		if e.ComplexityRoot.RatingEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingEdge.Cursor(childComplexity), true
+	case "RatingEdge.node":
+		if e.ComplexityRoot.RatingEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingEdge.Node(childComplexity), true
+
+	case "RatingList.nextBefore":
+		if e.ComplexityRoot.RatingList.NextBefore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingList.NextBefore(childComplexity), true
+	case "RatingList.ratings":
+		if e.ComplexityRoot.RatingList.Ratings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingList.Ratings(childComplexity), true
+
+	case "RatingResult.rating":
+		if e.ComplexityRoot.RatingResult.Rating == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingResult.Rating(childComplexity), true
+
 	case "Recommendation.action":
 		if e.ComplexityRoot.Recommendation.Action == nil {
 			break
@@ -5884,6 +6156,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RegistrationRequirements.ResendAfterSeconds(childComplexity), true
+
+	case "Reputation.average":
+		if e.ComplexityRoot.Reputation.Average == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reputation.Average(childComplexity), true
+	case "Reputation.counterparties":
+		if e.ComplexityRoot.Reputation.Counterparties == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reputation.Counterparties(childComplexity), true
+	case "Reputation.ratings":
+		if e.ComplexityRoot.Reputation.Ratings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reputation.Ratings(childComplexity), true
 
 	case "Response.amountMinor":
 		if e.ComplexityRoot.Response.AmountMinor == nil {
@@ -7192,6 +7483,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAuditEntryWhereInput,
 		ec.unmarshalInputBotCardInput,
 		ec.unmarshalInputBotOrder,
+		ec.unmarshalInputBotRatingsInput,
 		ec.unmarshalInputBotSearchInput,
 		ec.unmarshalInputBotWhereInput,
 		ec.unmarshalInputCatalogueInput,
@@ -7236,6 +7528,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPostOrder,
 		ec.unmarshalInputPostWhereInput,
 		ec.unmarshalInputQuoteInput,
+		ec.unmarshalInputRateOrderInput,
+		ec.unmarshalInputRatingOrder,
+		ec.unmarshalInputRatingWhereInput,
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRegistrationEmailInput,
 		ec.unmarshalInputRespondToTaskInput,
@@ -10829,6 +11124,37 @@ type Query {
     """
     where: PostWhereInput
   ): PostConnection!
+  ratings(
+    """
+    Returns the elements in the list that come after the specified cursor.
+    """
+    after: Cursor
+
+    """
+    Returns the first _n_ elements from the list.
+    """
+    first: Int
+
+    """
+    Returns the elements in the list that come before the specified cursor.
+    """
+    before: Cursor
+
+    """
+    Returns the last _n_ elements from the list.
+    """
+    last: Int
+
+    """
+    Ordering options for Ratings returned from the connection.
+    """
+    orderBy: [RatingOrder!]
+
+    """
+    Filtering options for Ratings returned from the connection.
+    """
+    where: RatingWhereInput
+  ): RatingConnection!
   responses(
     """
     Returns the elements in the list that come after the specified cursor.
@@ -11015,6 +11341,184 @@ type Query {
     """
     where: WebhookDeliveryWhereInput
   ): WebhookDeliveryConnection!
+}
+type Rating implements Node {
+  id: ID!
+  createdAt: Time!
+  orderID: ID!
+  authorID: ID!
+  """
+  The other participant, who is rated.
+  """
+  subjectID: ID!
+  stars: Int!
+  """
+  Empty for none, and once its author is deleted.
+  """
+  text: String!
+  """
+  When an operator removed it; it does not count since.
+  """
+  removedAt: Time
+  order: Order!
+  author: Bot!
+  subject: Bot!
+}
+"""
+A connection to a list of items.
+"""
+type RatingConnection {
+  """
+  A list of edges.
+  """
+  edges: [RatingEdge]
+  """
+  Information to aid in pagination.
+  """
+  pageInfo: PageInfo!
+  """
+  Identifies the total count of items in the connection.
+  """
+  totalCount: Int!
+}
+"""
+An edge in a connection.
+"""
+type RatingEdge {
+  """
+  The item at the end of the edge.
+  """
+  node: Rating
+  """
+  A cursor for use in pagination.
+  """
+  cursor: Cursor!
+}
+"""
+Ordering options for Rating connections
+"""
+input RatingOrder {
+  """
+  The ordering direction.
+  """
+  direction: OrderDirection! = ASC
+  """
+  The field by which to order Ratings.
+  """
+  field: RatingOrderField!
+}
+"""
+Properties by which Rating connections can be ordered.
+"""
+enum RatingOrderField {
+  CREATED_AT
+}
+"""
+RatingWhereInput is used for filtering Rating objects.
+Input was generated by ent.
+"""
+input RatingWhereInput {
+  not: RatingWhereInput
+  and: [RatingWhereInput!]
+  or: [RatingWhereInput!]
+  """
+  id field predicates
+  """
+  id: ID
+  idNEQ: ID
+  idIn: [ID!]
+  idNotIn: [ID!]
+  idGT: ID
+  idGTE: ID
+  idLT: ID
+  idLTE: ID
+  """
+  created_at field predicates
+  """
+  createdAt: Time
+  createdAtNEQ: Time
+  createdAtIn: [Time!]
+  createdAtNotIn: [Time!]
+  createdAtGT: Time
+  createdAtGTE: Time
+  createdAtLT: Time
+  createdAtLTE: Time
+  """
+  order_id field predicates
+  """
+  orderID: ID
+  orderIDNEQ: ID
+  orderIDIn: [ID!]
+  orderIDNotIn: [ID!]
+  """
+  author_id field predicates
+  """
+  authorID: ID
+  authorIDNEQ: ID
+  authorIDIn: [ID!]
+  authorIDNotIn: [ID!]
+  """
+  subject_id field predicates
+  """
+  subjectID: ID
+  subjectIDNEQ: ID
+  subjectIDIn: [ID!]
+  subjectIDNotIn: [ID!]
+  """
+  stars field predicates
+  """
+  stars: Int
+  starsNEQ: Int
+  starsIn: [Int!]
+  starsNotIn: [Int!]
+  starsGT: Int
+  starsGTE: Int
+  starsLT: Int
+  starsLTE: Int
+  """
+  text field predicates
+  """
+  text: String
+  textNEQ: String
+  textIn: [String!]
+  textNotIn: [String!]
+  textGT: String
+  textGTE: String
+  textLT: String
+  textLTE: String
+  textContains: String
+  textHasPrefix: String
+  textHasSuffix: String
+  textEqualFold: String
+  textContainsFold: String
+  """
+  removed_at field predicates
+  """
+  removedAt: Time
+  removedAtNEQ: Time
+  removedAtIn: [Time!]
+  removedAtNotIn: [Time!]
+  removedAtGT: Time
+  removedAtGTE: Time
+  removedAtLT: Time
+  removedAtLTE: Time
+  removedAtIsNil: Boolean
+  removedAtNotNil: Boolean
+  """
+  order edge predicates
+  """
+  hasOrder: Boolean
+  hasOrderWith: [OrderWhereInput!]
+  """
+  author edge predicates
+  """
+  hasAuthor: Boolean
+  hasAuthorWith: [BotWhereInput!]
+  """
+  subject edge predicates
+  """
+  hasSubject: Boolean
+  hasSubjectWith: [BotWhereInput!]
 }
 type Response implements Node {
   id: ID!
@@ -12698,6 +13202,8 @@ extend type Mutation {
   removeTask(id: ID!, reason: String!): Task!
   "Takes a service off the catalogue for good, in the place of its agent."
   removeService(id: ID!, reason: String!): Service!
+  "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."
+  removeRating(id: ID!, reason: String!): Rating!
   "Answers what an agent has sent, in the place of any answer before."
   answerFeedback(
     id: ID!
@@ -13268,6 +13774,7 @@ type BotCard @goModel(model: "stoa/graph/profiles.Card") {
   characterDescription: String!
   profile: Profile!
   visuals: Visuals!
+  reputation: Reputation!
   friendship: BotFriendship!
   actions: [Action!]!
   createdAt: Time!
@@ -13279,6 +13786,65 @@ type BotFriendship @goModel(model: "stoa/graph/profiles.Friendship") {
   status: String!
   "Null while the status is none."
   contactId: ID
+}
+`, BuiltIn: false},
+	{Name: "../ratings/ratings.graphql", Input: `extend type Query {
+  "What others say of an agent whose profile is open, newest first, 100 a page. For agents."
+  botRatings(input: BotRatingsInput!): RatingList!
+}
+
+extend type Mutation {
+  "Rates the other participant of a closed order, once a side. For its two participants."
+  rateOrder(input: RateOrderInput!): RatingResult!
+}
+
+input RateOrderInput @goModel(model: "stoa/graph/ratings.RateInput") {
+  orderId: ID!
+  "Makes the rating idempotent."
+  operationId: ID
+  "1 to 5."
+  stars: Int
+  "Up to 500 characters."
+  text: String
+}
+
+input BotRatingsInput @goModel(model: "stoa/graph/ratings.ListInput") {
+  botId: ID!
+  "The last rating of the page before."
+  before: Param
+}
+
+type RatingResult @goModel(model: "stoa/graph/ratings.Result") {
+  rating: RatingCard!
+}
+
+type RatingList @goModel(model: "stoa/graph/ratings.List") {
+  ratings: [RatingCard!]!
+  nextBefore: ID
+}
+
+"What a participant of a closed order says of the other."
+type RatingCard @goModel(model: "stoa/graph/ratings.Card") {
+  id: ID!
+  orderId: ID!
+  author: BriefBot!
+  "The agent that is rated."
+  subjectId: ID!
+  "1 to 5."
+  stars: Int!
+  "Empty where there is none."
+  text: String!
+  createdAt: Time!
+}
+
+"What the ratings of an agent come to."
+type Reputation @goModel(model: "stoa/graph/ratings.Reputation") {
+  "The mean of the latest stars of each counterparty; null without ratings."
+  average: Float
+  "All ratings."
+  ratings: Int!
+  "Their authors, each counted once."
+  counterparties: Int!
 }
 `, BuiltIn: false},
 	{Name: "../services/services.graphql", Input: `extend type Query {
@@ -13928,6 +14494,8 @@ func (ec *executionContext) childFields_BotCard(ctx context.Context, field graph
 		return ec.fieldContext_BotCard_profile(ctx, field)
 	case "visuals":
 		return ec.fieldContext_BotCard_visuals(ctx, field)
+	case "reputation":
+		return ec.fieldContext_BotCard_reputation(ctx, field)
 	case "friendship":
 		return ec.fieldContext_BotCard_friendship(ctx, field)
 	case "actions":
@@ -15256,6 +15824,94 @@ func (ec *executionContext) childFields_QuoteResult(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type QuoteResult", field.Name)
 }
 
+func (ec *executionContext) childFields_Rating(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Rating_id(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Rating_createdAt(ctx, field)
+	case "orderID":
+		return ec.fieldContext_Rating_orderID(ctx, field)
+	case "authorID":
+		return ec.fieldContext_Rating_authorID(ctx, field)
+	case "subjectID":
+		return ec.fieldContext_Rating_subjectID(ctx, field)
+	case "stars":
+		return ec.fieldContext_Rating_stars(ctx, field)
+	case "text":
+		return ec.fieldContext_Rating_text(ctx, field)
+	case "removedAt":
+		return ec.fieldContext_Rating_removedAt(ctx, field)
+	case "order":
+		return ec.fieldContext_Rating_order(ctx, field)
+	case "author":
+		return ec.fieldContext_Rating_author(ctx, field)
+	case "subject":
+		return ec.fieldContext_Rating_subject(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Rating", field.Name)
+}
+
+func (ec *executionContext) childFields_RatingCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_RatingCard_id(ctx, field)
+	case "orderId":
+		return ec.fieldContext_RatingCard_orderId(ctx, field)
+	case "author":
+		return ec.fieldContext_RatingCard_author(ctx, field)
+	case "subjectId":
+		return ec.fieldContext_RatingCard_subjectId(ctx, field)
+	case "stars":
+		return ec.fieldContext_RatingCard_stars(ctx, field)
+	case "text":
+		return ec.fieldContext_RatingCard_text(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_RatingCard_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RatingCard", field.Name)
+}
+
+func (ec *executionContext) childFields_RatingConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_RatingConnection_edges(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_RatingConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_RatingConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RatingConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_RatingEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_RatingEdge_node(ctx, field)
+	case "cursor":
+		return ec.fieldContext_RatingEdge_cursor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RatingEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_RatingList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "ratings":
+		return ec.fieldContext_RatingList_ratings(ctx, field)
+	case "nextBefore":
+		return ec.fieldContext_RatingList_nextBefore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RatingList", field.Name)
+}
+
+func (ec *executionContext) childFields_RatingResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rating":
+		return ec.fieldContext_RatingResult_rating(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RatingResult", field.Name)
+}
+
 func (ec *executionContext) childFields_Recommendation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "code":
@@ -15336,6 +15992,18 @@ func (ec *executionContext) childFields_RegistrationRequirements(ctx context.Con
 		return ec.fieldContext_RegistrationRequirements_emailGateEnabled(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RegistrationRequirements", field.Name)
+}
+
+func (ec *executionContext) childFields_Reputation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "average":
+		return ec.fieldContext_Reputation_average(ctx, field)
+	case "ratings":
+		return ec.fieldContext_Reputation_ratings(ctx, field)
+	case "counterparties":
+		return ec.fieldContext_Reputation_counterparties(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Reputation", field.Name)
 }
 
 func (ec *executionContext) childFields_Response(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16462,6 +17130,20 @@ func (ec *executionContext) field_Mutation_publishDocument_args(ctx context.Cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_rateOrder_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ratings.RateInput, error) {
+			return ec.unmarshalNRateOrderInput2stoaᚋgraphᚋratingsᚐRateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_registerBot_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -16543,6 +17225,28 @@ func (ec *executionContext) field_Mutation_removeAttachment_args(ctx context.Con
 }
 
 func (ec *executionContext) field_Mutation_removePost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeRating_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
@@ -17212,6 +17916,20 @@ func (ec *executionContext) field_Query_botCard_args(ctx context.Context, rawArg
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (profiles.BotInput, error) {
 			return ec.unmarshalNBotCardInput2stoaᚋgraphᚋprofilesᚐBotInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_botRatings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ratings.ListInput, error) {
+			return ec.unmarshalNBotRatingsInput2stoaᚋgraphᚋratingsᚐListInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17993,6 +18711,60 @@ func (ec *executionContext) field_Query_quoteOrder_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_ratings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*ent.RatingOrder, error) {
+			return ec.unmarshalORatingOrder2ᚕᚖstoaᚋentᚐRatingOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*ent.RatingWhereInput, error) {
+			return ec.unmarshalORatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg5
 	return args, nil
 }
 
@@ -20899,6 +21671,38 @@ func (ec *executionContext) fieldContext_BotCard_visuals(_ context.Context, fiel
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Visuals(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _BotCard_reputation(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BotCard_reputation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reputation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v ratings.Reputation) graphql.Marshaler {
+			return ec.marshalNReputation2stoaᚋgraphᚋratingsᚐReputation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BotCard_reputation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BotCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Reputation(ctx, field)
 		},
 	}
 	return fc, nil
@@ -27932,6 +28736,50 @@ func (ec *executionContext) fieldContext_Mutation_removeService(ctx context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_removeRating(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeRating(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveRating(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Rating) graphql.Marshaler {
+			return ec.marshalNRating2ᚖstoaᚋentᚐRating(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeRating(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Rating(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeRating_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_answerFeedback(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28498,6 +29346,50 @@ func (ec *executionContext) fieldContext_Mutation_deletePost(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deletePost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_rateOrder(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_rateOrder(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RateOrder(ctx, fc.Args["input"].(ratings.RateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ratings.Result) graphql.Marshaler {
+			return ec.marshalNRatingResult2ᚖstoaᚋgraphᚋratingsᚐResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_rateOrder(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RatingResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_rateOrder_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -34027,6 +34919,50 @@ func (ec *executionContext) fieldContext_Query_posts(ctx context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_ratings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_ratings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Ratings(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.RatingOrder), fc.Args["where"].(*ent.RatingWhereInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.RatingConnection) graphql.Marshaler {
+			return ec.marshalNRatingConnection2ᚖstoaᚋentᚐRatingConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_ratings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RatingConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_ratings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_responses(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34979,6 +35915,50 @@ func (ec *executionContext) fieldContext_Query_botCard(ctx context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_botRatings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_botRatings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().BotRatings(ctx, fc.Args["input"].(ratings.ListInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ratings.List) graphql.Marshaler {
+			return ec.marshalNRatingList2ᚖstoaᚋgraphᚋratingsᚐList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_botRatings(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RatingList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_botRatings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_serviceCatalogue(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -35595,6 +36575,685 @@ func (ec *executionContext) fieldContext_QuoteResult_quote(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Rating_id(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_createdAt(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_orderID(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_orderID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OrderID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_orderID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_authorID(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_authorID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AuthorID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_authorID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_subjectID(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_subjectID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubjectID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_subjectID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_stars(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_stars(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Stars, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_stars(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_text(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_removedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_removedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RemovedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_removedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Rating", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Rating_order(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_order(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Order(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Order) graphql.Marshaler {
+			return ec.marshalNOrder2ᚖstoaᚋentᚐOrder(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_order(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Rating",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Order(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Rating_author(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_author(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Author(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Rating",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Rating_subject(ctx context.Context, field graphql.CollectedField, obj *ent.Rating) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Rating_subject(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subject(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Rating_subject(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Rating",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RatingCard_id(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCard_orderId(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_orderId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OrderID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_orderId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCard_author(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_author(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Author, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bots.Brief) graphql.Marshaler {
+			return ec.marshalNBriefBot2ᚖstoaᚋgraphᚋbotsᚐBrief(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RatingCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BriefBot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RatingCard_subjectId(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_subjectId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubjectID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_subjectId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCard_stars(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_stars(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Stars, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_stars(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCard_text(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _RatingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.RatingConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ent.RatingEdge) graphql.Marshaler {
+			return ec.marshalORatingEdge2ᚕᚖstoaᚋentᚐRatingEdge(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RatingConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RatingConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RatingEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RatingConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ent.RatingConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RatingConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RatingConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *ent.RatingConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingConnection", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RatingEdge_node(ctx context.Context, field graphql.CollectedField, obj *ent.RatingEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Rating) graphql.Marshaler {
+			return ec.marshalORating2ᚖstoaᚋentᚐRating(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RatingEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RatingEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Rating(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RatingEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *ent.RatingEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _RatingList_ratings(ctx context.Context, field graphql.CollectedField, obj *ratings.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingList_ratings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ratings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ratings.Card) graphql.Marshaler {
+			return ec.marshalNRatingCard2ᚕᚖstoaᚋgraphᚋratingsᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingList_ratings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RatingList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RatingCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RatingList_nextBefore(ctx context.Context, field graphql.CollectedField, obj *ratings.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingList_nextBefore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextBefore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RatingList_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingList", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _RatingResult_rating(ctx context.Context, field graphql.CollectedField, obj *ratings.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingResult_rating(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rating, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ratings.Card) graphql.Marshaler {
+			return ec.marshalNRatingCard2ᚖstoaᚋgraphᚋratingsᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingResult_rating(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RatingResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RatingCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Recommendation_code(ctx context.Context, field graphql.CollectedField, obj *onboarding.Recommendation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -36176,6 +37835,75 @@ func (ec *executionContext) _RegistrationRequirements_emailGateEnabled(ctx conte
 }
 func (ec *executionContext) fieldContext_RegistrationRequirements_emailGateEnabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Reputation_average(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_average(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Average, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_average(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Reputation_ratings(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_ratings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ratings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_ratings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Reputation_counterparties(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_counterparties(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Counterparties, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_counterparties(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Response_id(ctx context.Context, field graphql.CollectedField, obj *ent.Response) (ret graphql.Marshaler) {
@@ -44863,6 +46591,43 @@ func (ec *executionContext) unmarshalInputBotOrder(ctx context.Context, obj any)
 				return it, err
 			}
 			it.Field = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputBotRatingsInput(ctx context.Context, obj any) (ratings.ListInput, error) {
+	var it ratings.ListInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"botId", "before"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "botId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotID = data
+		case "before":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Before = data
 		}
 	}
 	return it, nil
@@ -53869,6 +55634,597 @@ func (ec *executionContext) unmarshalInputQuoteInput(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRateOrderInput(ctx context.Context, obj any) (ratings.RateInput, error) {
+	var it ratings.RateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"orderId", "operationId", "stars", "text"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "orderId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderID = data
+		case "operationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationID = data
+		case "stars":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stars"))
+			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Stars = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRatingOrder(ctx context.Context, obj any) (ent.RatingOrder, error) {
+	var it ent.RatingOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"direction", "field"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNRatingOrderField2ᚖstoaᚋentᚐRatingOrderField(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, obj any) (ent.RatingWhereInput, error) {
+	var it ent.RatingWhereInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "orderID", "orderIDNEQ", "orderIDIn", "orderIDNotIn", "authorID", "authorIDNEQ", "authorIDIn", "authorIDNotIn", "subjectID", "subjectIDNEQ", "subjectIDIn", "subjectIDNotIn", "stars", "starsNEQ", "starsIn", "starsNotIn", "starsGT", "starsGTE", "starsLT", "starsLTE", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "removedAt", "removedAtNEQ", "removedAtIn", "removedAtNotIn", "removedAtGT", "removedAtGTE", "removedAtLT", "removedAtLTE", "removedAtIsNil", "removedAtNotNil", "hasOrder", "hasOrderWith", "hasAuthor", "hasAuthorWith", "hasSubject", "hasSubjectWith"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "not":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("not"))
+			data, err := ec.unmarshalORatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Not = data
+		case "and":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("and"))
+			data, err := ec.unmarshalORatingWhereInput2ᚕᚖstoaᚋentᚐRatingWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.And = data
+		case "or":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("or"))
+			data, err := ec.unmarshalORatingWhereInput2ᚕᚖstoaᚋentᚐRatingWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Or = data
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "idNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDNEQ = data
+		case "idIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDIn = data
+		case "idNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDNotIn = data
+		case "idGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDGT = data
+		case "idGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDGTE = data
+		case "idLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDLT = data
+		case "idLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IDLTE = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
+		case "createdAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtNEQ = data
+		case "createdAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtIn = data
+		case "createdAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtNotIn = data
+		case "createdAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtGT = data
+		case "createdAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtGTE = data
+		case "createdAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtLT = data
+		case "createdAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAtLTE = data
+		case "orderID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderID = data
+		case "orderIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderIDNEQ = data
+		case "orderIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderIDIn = data
+		case "orderIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderIDNotIn = data
+		case "authorID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AuthorID = data
+		case "authorIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AuthorIDNEQ = data
+		case "authorIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AuthorIDIn = data
+		case "authorIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AuthorIDNotIn = data
+		case "subjectID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectID = data
+		case "subjectIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDNEQ = data
+		case "subjectIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDIn = data
+		case "subjectIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDNotIn = data
+		case "stars":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stars"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Stars = data
+		case "starsNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsNEQ"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarsNEQ = data
+		case "starsIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsIn"))
+			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarsIn = data
+		case "starsNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsNotIn"))
+			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarsNotIn = data
+		case "starsGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsGT"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarsGT = data
+		case "starsGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsGTE"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarsGTE = data
+		case "starsLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsLT"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarsLT = data
+		case "starsLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsLTE"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StarsLTE = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		case "textNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNEQ"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextNEQ = data
+		case "textIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextIn = data
+		case "textNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNotIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextNotIn = data
+		case "textGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextGT = data
+		case "textGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextGTE = data
+		case "textLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextLT = data
+		case "textLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextLTE = data
+		case "textContains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContains"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextContains = data
+		case "textHasPrefix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasPrefix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextHasPrefix = data
+		case "textHasSuffix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasSuffix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextHasSuffix = data
+		case "textEqualFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textEqualFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextEqualFold = data
+		case "textContainsFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContainsFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TextContainsFold = data
+		case "removedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAt = data
+		case "removedAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtNEQ = data
+		case "removedAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtIn = data
+		case "removedAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtNotIn = data
+		case "removedAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtGT = data
+		case "removedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtGTE = data
+		case "removedAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtLT = data
+		case "removedAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtLTE = data
+		case "removedAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtIsNil = data
+		case "removedAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemovedAtNotNil = data
+		case "hasOrder":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasOrder"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasOrder = data
+		case "hasOrderWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasOrderWith"))
+			data, err := ec.unmarshalOOrderWhereInput2ᚕᚖstoaᚋentᚐOrderWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasOrderWith = data
+		case "hasAuthor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasAuthor"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasAuthor = data
+		case "hasAuthorWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasAuthorWith"))
+			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasAuthorWith = data
+		case "hasSubject":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubject"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasSubject = data
+		case "hasSubjectWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectWith"))
+			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasSubjectWith = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRegisterInput(ctx context.Context, obj any) (bots.RegisterInput, error) {
 	var it bots.RegisterInput
 	if obj == nil {
@@ -58704,6 +61060,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Response(ctx, sel, obj)
+	case *ent.Rating:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Rating(ctx, sel, obj)
 	case *ent.Post:
 		if obj == nil {
 			return graphql.Null
@@ -59857,6 +62218,11 @@ func (ec *executionContext) _BotCard(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "visuals":
 			out.Values[i] = ec._BotCard_visuals(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reputation":
+			out.Values[i] = ec._BotCard_reputation(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -63212,6 +65578,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "removeRating":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeRating(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "answerFeedback":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_answerFeedback(ctx, field)
@@ -63299,6 +65672,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deletePost":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deletePost(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rateOrder":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_rateOrder(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -65653,6 +68033,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "ratings":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_ratings(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "responses":
 			field := field
 
@@ -66159,6 +68561,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "botRatings":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_botRatings(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "serviceCatalogue":
 			field := field
 
@@ -66505,6 +68929,433 @@ func (ec *executionContext) _QuoteResult(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var ratingImplementors = []string{"Rating", "Node"}
+
+func (ec *executionContext) _Rating(ctx context.Context, sel ast.SelectionSet, obj *ent.Rating) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ratingImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Rating")
+		case "id":
+			out.Values[i] = ec._Rating_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._Rating_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "orderID":
+			out.Values[i] = ec._Rating_orderID(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "authorID":
+			out.Values[i] = ec._Rating_authorID(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "subjectID":
+			out.Values[i] = ec._Rating_subjectID(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "stars":
+			out.Values[i] = ec._Rating_stars(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "text":
+			out.Values[i] = ec._Rating_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "removedAt":
+			out.Values[i] = ec._Rating_removedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "order":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Rating_order(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "author":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Rating_author(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "subject":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Rating_subject(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ratingCardImplementors = []string{"RatingCard"}
+
+func (ec *executionContext) _RatingCard(ctx context.Context, sel ast.SelectionSet, obj *ratings.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ratingCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RatingCard")
+		case "id":
+			out.Values[i] = ec._RatingCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "orderId":
+			out.Values[i] = ec._RatingCard_orderId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "author":
+			out.Values[i] = ec._RatingCard_author(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "subjectId":
+			out.Values[i] = ec._RatingCard_subjectId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "stars":
+			out.Values[i] = ec._RatingCard_stars(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._RatingCard_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._RatingCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ratingConnectionImplementors = []string{"RatingConnection"}
+
+func (ec *executionContext) _RatingConnection(ctx context.Context, sel ast.SelectionSet, obj *ent.RatingConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ratingConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RatingConnection")
+		case "edges":
+			out.Values[i] = ec._RatingConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._RatingConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._RatingConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ratingEdgeImplementors = []string{"RatingEdge"}
+
+func (ec *executionContext) _RatingEdge(ctx context.Context, sel ast.SelectionSet, obj *ent.RatingEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ratingEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RatingEdge")
+		case "node":
+			out.Values[i] = ec._RatingEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cursor":
+			out.Values[i] = ec._RatingEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ratingListImplementors = []string{"RatingList"}
+
+func (ec *executionContext) _RatingList(ctx context.Context, sel ast.SelectionSet, obj *ratings.List) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ratingListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RatingList")
+		case "ratings":
+			out.Values[i] = ec._RatingList_ratings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextBefore":
+			out.Values[i] = ec._RatingList_nextBefore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ratingResultImplementors = []string{"RatingResult"}
+
+func (ec *executionContext) _RatingResult(ctx context.Context, sel ast.SelectionSet, obj *ratings.Result) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ratingResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RatingResult")
+		case "rating":
+			out.Values[i] = ec._RatingResult_rating(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var recommendationImplementors = []string{"Recommendation"}
 
 func (ec *executionContext) _Recommendation(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Recommendation) graphql.Marshaler {
@@ -66794,6 +69645,54 @@ func (ec *executionContext) _RegistrationRequirements(ctx context.Context, sel a
 			}
 		case "emailGateEnabled":
 			out.Values[i] = ec._RegistrationRequirements_emailGateEnabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var reputationImplementors = []string{"Reputation"}
+
+func (ec *executionContext) _Reputation(ctx context.Context, sel ast.SelectionSet, obj *ratings.Reputation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reputationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Reputation")
+		case "average":
+			out.Values[i] = ec._Reputation_average(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ratings":
+			out.Values[i] = ec._Reputation_ratings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "counterparties":
+			out.Values[i] = ec._Reputation_counterparties(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -70405,6 +73304,11 @@ func (ec *executionContext) marshalNBotOrderField2ᚖstoaᚋentᚐBotOrderField(
 	return v
 }
 
+func (ec *executionContext) unmarshalNBotRatingsInput2stoaᚋgraphᚋratingsᚐListInput(ctx context.Context, v any) (ratings.ListInput, error) {
+	res, err := ec.unmarshalInputBotRatingsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNBotResult2ᚖstoaᚋgraphᚋprofilesᚐBotResult(ctx context.Context, sel ast.SelectionSet, v *profiles.BotResult) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -71895,6 +74799,103 @@ func (ec *executionContext) marshalNQuoteResult2ᚖstoaᚋgraphᚋordersᚐQuote
 	return ec._QuoteResult(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNRateOrderInput2stoaᚋgraphᚋratingsᚐRateInput(ctx context.Context, v any) (ratings.RateInput, error) {
+	res, err := ec.unmarshalInputRateOrderInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRating2ᚖstoaᚋentᚐRating(ctx context.Context, sel ast.SelectionSet, v *ent.Rating) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Rating(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRatingCard2ᚕᚖstoaᚋgraphᚋratingsᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*ratings.Card) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRatingCard2ᚖstoaᚋgraphᚋratingsᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNRatingCard2ᚖstoaᚋgraphᚋratingsᚐCard(ctx context.Context, sel ast.SelectionSet, v *ratings.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RatingCard(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRatingConnection2ᚖstoaᚋentᚐRatingConnection(ctx context.Context, sel ast.SelectionSet, v *ent.RatingConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RatingConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRatingList2ᚖstoaᚋgraphᚋratingsᚐList(ctx context.Context, sel ast.SelectionSet, v *ratings.List) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RatingList(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNRatingOrder2ᚖstoaᚋentᚐRatingOrder(ctx context.Context, v any) (*ent.RatingOrder, error) {
+	res, err := ec.unmarshalInputRatingOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRatingOrderField2ᚖstoaᚋentᚐRatingOrderField(ctx context.Context, v any) (*ent.RatingOrderField, error) {
+	var res = new(ent.RatingOrderField)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRatingOrderField2ᚖstoaᚋentᚐRatingOrderField(ctx context.Context, sel ast.SelectionSet, v *ent.RatingOrderField) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return v
+}
+
+func (ec *executionContext) marshalNRatingResult2ᚖstoaᚋgraphᚋratingsᚐResult(ctx context.Context, sel ast.SelectionSet, v *ratings.Result) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RatingResult(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNRatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx context.Context, v any) (*ent.RatingWhereInput, error) {
+	res, err := ec.unmarshalInputRatingWhereInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNRecommendation2ᚕᚖstoaᚋgraphᚋonboardingᚐRecommendationᚄ(ctx context.Context, sel ast.SelectionSet, v []*onboarding.Recommendation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -71973,6 +74974,10 @@ func (ec *executionContext) marshalNRegistrationRequirements2ᚖstoaᚋgraphᚋo
 		return graphql.Null
 	}
 	return ec._RegistrationRequirements(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNReputation2stoaᚋgraphᚋratingsᚐReputation(ctx context.Context, sel ast.SelectionSet, v ratings.Reputation) graphql.Marshaler {
+	return ec._Reputation(ctx, sel, &v)
 }
 
 func (ec *executionContext) unmarshalNRespondToTaskInput2stoaᚋgraphᚋtasksᚐRespondInput(ctx context.Context, v any) (tasks.RespondInput, error) {
@@ -75071,6 +78076,75 @@ func (ec *executionContext) unmarshalOPostWhereInput2ᚖstoaᚋentᚐPostWhereIn
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputPostWhereInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalORating2ᚖstoaᚋentᚐRating(ctx context.Context, sel ast.SelectionSet, v *ent.Rating) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Rating(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORatingEdge2ᚕᚖstoaᚋentᚐRatingEdge(ctx context.Context, sel ast.SelectionSet, v []*ent.RatingEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalORatingEdge2ᚖstoaᚋentᚐRatingEdge(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalORatingEdge2ᚖstoaᚋentᚐRatingEdge(ctx context.Context, sel ast.SelectionSet, v *ent.RatingEdge) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RatingEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalORatingOrder2ᚕᚖstoaᚋentᚐRatingOrderᚄ(ctx context.Context, v any) ([]*ent.RatingOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ent.RatingOrder, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRatingOrder2ᚖstoaᚋentᚐRatingOrder(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORatingWhereInput2ᚕᚖstoaᚋentᚐRatingWhereInputᚄ(ctx context.Context, v any) ([]*ent.RatingWhereInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*ent.RatingWhereInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalORatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx context.Context, v any) (*ent.RatingWhereInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputRatingWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -22,6 +22,7 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/profiles"
+	"stoa/graph/ratings"
 	"stoa/graph/services"
 	"stoa/graph/webhooks"
 )
@@ -75,6 +76,17 @@ func (w *world) offer(customer, contractor *graphtest.Agent) *orders.Card {
 	})
 	require.NoError(w.t, err)
 	return made.Order
+}
+
+// rated lets an agent rate another, as the customer of an order that is closed.
+func (w *world) rated(by, of *graphtest.Agent) {
+	w.t.Helper()
+	order := w.offer(by, of).ID.String()
+	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE id = $1", order)
+	_, err := w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
+		OrderID: order, OperationID: graphtest.Ptr(uuid.NewString()), Stars: graphtest.Ptr(int64(4)), Text: graphtest.Ptr("As I said."),
+	})
+	require.NoError(w.t, err)
 }
 
 func (w *world) run() lifecycle.Done {
@@ -308,6 +320,8 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
 	_, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")})
 	require.NoError(t, err)
+	w.rated(agent, peer)
+	w.rated(peer, agent)
 	made := w.offer(agent, peer)
 	received := w.offer(peer, agent)
 	sent := graphtest.Envelope(peer, agent)
@@ -334,11 +348,23 @@ func TestWhatDeletionRemoves(t *testing.T) {
 		"tokens":   "SELECT count(*) FROM tokens WHERE revoked_at IS NULL AND bot_id = $1",
 		"events":   "SELECT count(*) FROM events WHERE recipient_id = $1",
 		"webhooks": "SELECT count(*) FROM webhooks WHERE bot_id = $1",
+		"ratings":  "SELECT count(*) FROM ratings WHERE text <> '' AND author_id = $1",
+		"answer":   "SELECT count(*) FROM operations o JOIN ratings r ON r.id = o.id WHERE r.author_id = $1",
 		"offers":   "SELECT count(*) FROM orders WHERE state = 'offered' AND $1 IN (customer_id, contractor_id)",
 		"texts":    "SELECT count(*) FROM bots WHERE id = $1 AND (specialty <> '' OR bio <> '' OR character_description <> '')",
 	} {
 		require.Zero(t, w.Count(query, agent.ID), what)
 	}
+	said, err := w.Ratings.BotRatings(peer.Ctx, ratings.ListInput{BotID: peer.ID.String()})
+	require.NoError(t, err)
+	require.Len(t, said.Ratings, 1, "what it said of others counts on")
+	require.Equal(t, 4, said.Ratings[0].Stars)
+	require.Empty(t, said.Ratings[0].Text)
+	require.Equal(t, "deleted", said.Ratings[0].Author.DisplayName)
+	card, err := w.Profiles.BotCard(peer.Ctx, profiles.BotInput{BotID: peer.ID.String()})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, card.Bot.Reputation.Counterparties)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings WHERE text <> '' AND subject_id = $1", agent.ID), "so do others' words")
 	require.NotZero(t, post.ID)
 	require.NotZero(t, service.Service.ID)
 	require.NotZero(t, answered.ID)

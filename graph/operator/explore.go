@@ -175,6 +175,13 @@ func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *
 		ent.WithPostOrder(orderBy), ent.WithPostFilter(filtered(where.Filter)))
 }
 
+// Ratings lists what agents say of each other after an order, removed ratings too.
+func (a *API) Ratings(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
+	orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) (*ent.RatingConnection, error) {
+	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Rating.Query().Paginate,
+		ent.WithRatingOrder(orderBy), ent.WithRatingFilter(filtered(where.Filter)))
+}
+
 // Responses lists responses to tasks, without their texts.
 func (a *API) Responses(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) (*ent.ResponseConnection, error) {

@@ -29,6 +29,7 @@ var (
 	removeAttachment           = Procedure{"removeAttachment", "Attachment", "Takes a file away from everyone, its owner too, for good."}
 	removeTask                 = Procedure{"removeTask", "Task", "Takes a task off the board for good. An order that came of it goes on."}
 	removeService              = Procedure{"removeService", "Service", "Takes a service off the catalogue for good, in the place of its agent."}
+	removeRating               = Procedure{"removeRating", "Rating", "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."}
 	answerFeedback             = Procedure{"answerFeedback", "Feedback", "Answers what an agent has sent, in the place of any answer before."}
 	reviewOrder                = Procedure{"reviewOrder", "Order", "Shows the texts, files, reasons and history of an order."}
 	runMaintenance             = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
@@ -39,7 +40,7 @@ func Procedures() []Procedure {
 	return []Procedure{
 		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,
 		publishDocument, withdrawDocument, createInvitation, revokeInvitation,
-		topUpWallet, suspendBot, reinstateBot, reissueToken, removePost, removeAttachment, removeTask, removeService, answerFeedback,
-		reviewOrder, runMaintenance,
+		topUpWallet, suspendBot, reinstateBot, reissueToken, removePost, removeAttachment, removeTask, removeService, removeRating,
+		answerFeedback, reviewOrder, runMaintenance,
 	}
 }

@@ -144,6 +144,13 @@ var acts = map[string]func(*office) act{
 			return err
 		}}
 	},
+	"removeRating": func(o *office) act {
+		id := o.rating()
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RemoveRating(ctx, id, reason)
+			return err
+		}}
+	},
 	"answerFeedback": func(o *office) act {
 		id := o.sent(o.Agent())
 		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
@@ -257,6 +264,7 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 			"remove file":  func() error { _, err := o.Operator.RemoveAttachment(o.ctx, id, "why"); return err },
 			"remove task":  func() error { _, err := o.Operator.RemoveTask(o.ctx, id, "why"); return err },
 			"remove offer": func() error { _, err := o.Operator.RemoveService(o.ctx, id, "why"); return err },
+			"remove stars": func() error { _, err := o.Operator.RemoveRating(o.ctx, id, "why"); return err },
 			"answer":       func() error { _, err := o.Operator.AnswerFeedback(o.ctx, id, "yes", "why"); return err },
 			"withdraw":     func() error { _, err := o.Operator.WithdrawDocument(o.ctx, id, "why"); return err },
 			"review":       func() error { _, err := o.Operator.ReviewOrder(o.ctx, id, "why"); return err },

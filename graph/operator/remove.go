@@ -10,6 +10,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/posts"
+	"stoa/graph/ratings"
 	"stoa/graph/services"
 	board "stoa/graph/tasks"
 )
@@ -55,6 +56,17 @@ func (a *API) RemoveService(ctx context.Context, id uuid.UUID, reason string) (*
 			return nil, err
 		}
 		return tx.Ent.Service.Get(ctx, id)
+	})
+}
+
+// RemoveRating takes a rating out of the list and the reputation of its subject (§2.10); the author's latest one before it counts
+// again. Its record stays in the explorer. Faults: not_found, also for a rating that is removed already.
+func (a *API) RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*ent.Rating, error) {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
+		return nil, err
+	}
+	return audited(ctx, a, entry{removeRating, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Rating, error) {
+		return ratings.Remove(ctx, tx, id)
 	})
 }
 

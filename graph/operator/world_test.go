@@ -42,6 +42,15 @@ func (o *office) order() uuid.UUID {
 	return id
 }
 
+// rating is what the contractor of an order that is closed by now says of its customer.
+func (o *office) rating() (id uuid.UUID) {
+	o.t.Helper()
+	require.NoError(o.t, o.DB.SQL.QueryRowContext(o.t.Context(), `INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars)
+		SELECT $1, stoa_now(), id, contractor_id, customer_id, 5 FROM orders WHERE id = $2 RETURNING id`,
+		uuid.Must(uuid.NewV7()), o.order()).Scan(&id))
+	return id
+}
+
 // entries is the audit log, oldest first.
 func (o *office) entries() []*ent.AuditEntry {
 	o.t.Helper()
@@ -55,7 +64,7 @@ func (o *office) state() string {
 	o.t.Helper()
 	digest := ""
 	for _, table := range []string{"settings", "bots", "tokens", "invitations", "accounts", "ledger_entries", "orders", "order_events", "posts", "attachments",
-		"tasks", "responses", "services", "feedbacks", "documents", "audit_entries"} {
+		"tasks", "responses", "services", "ratings", "reputations", "feedbacks", "documents", "audit_entries"} {
 		var sum string
 		query := "SELECT coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM " + table + " r"
 		require.NoError(o.t, o.DB.SQL.QueryRowContext(context.Background(), query).Scan(&sum))

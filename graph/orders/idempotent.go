@@ -107,7 +107,8 @@ func newResult(card *Card) (*OrderResult, error) {
 	return &OrderResult{Order: card, body: body}, err
 }
 
-// operation is a request under its idempotency id, which is the agent's own and shared by create, select and all actions (§4.7).
+// operation is a request under its idempotency id, which is the agent's own and shared by create, select, all actions and ratings
+// (§4.7).
 type operation struct {
 	agent, id uuid.UUID
 	// hash tells one request from another: the action, the order, and the body. Two bodies are the same when they are the same
@@ -115,18 +116,23 @@ type operation struct {
 	hash []byte
 }
 
-// newOperation hashes an input as it was sent, its ids in canonical form; fields left out stay out (omitzero), which makes the
-// encoding canonical.
 func newOperation(agent, id uuid.UUID, action string, orderID uuid.UUID, in any) (operation, error) {
+	hash, err := HashRequest(action, orderID, in)
+	return operation{agent: agent, id: id, hash: hash}, err
+}
+
+// HashRequest hashes an input as it was sent, its ids in canonical form; fields left out stay out (omitzero), which makes the
+// encoding canonical. Every request that shares the space of operation ids is told from others by it.
+func HashRequest(action string, orderID uuid.UUID, in any) ([]byte, error) {
 	body, err := wire.Marshal(in)
 	if err != nil {
-		return operation{}, err
+		return nil, err
 	}
 	sum := sha256.New()
 	sum.Write([]byte(action + "\n"))
 	sum.Write(orderID[:])
 	sum.Write(body)
-	return operation{agent: agent, id: id, hash: sum.Sum(nil)}, nil
+	return sum.Sum(nil), nil
 }
 
 // stored is what is kept of an operation that took effect; without Result there is none.

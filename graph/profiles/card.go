@@ -10,6 +10,7 @@ import (
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
+	"stoa/graph/ratings"
 )
 
 // Card is an agent as others see it (§2.1).
@@ -26,7 +27,9 @@ type Card struct {
 	CharacterDescription     string       `json:"character_description"`
 	Profile                  bots.Profile `json:"profile"`
 	Visuals                  bots.Visuals `json:"visuals"`
-	Friendship               Friendship   `json:"friendship"`
+	// Reputation is what its ratings come to.
+	Reputation ratings.Reputation `json:"reputation"`
+	Friendship Friendship         `json:"friendship"`
 	// Actions are the requests that the caller may make of this agent now.
 	Actions   []wire.Action `json:"actions"`
 	CreatedAt time.Time     `json:"created_at"`

@@ -1,15 +1,19 @@
 -- Statements about public profiles (§2.1, §4.2). Each reads how the caller stands with the agents: their contact, and who may
--- take on new obligations; the nil UUID is a caller without a token, who stands in no way. Lists are in the order of display names and then handles, code point by code point.
+-- take on new obligations; the nil UUID is a caller without a token, who stands in no way. Lists are in the order of display
+-- names and then handles, code point by code point.
 
 -- name: select_profile(caller uuid, bot uuid)
 -- An agent whose profile is public.
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
+  coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state
 FROM bots b LEFT JOIN bots m ON m.id = :caller
 LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+LEFT JOIN reputations p ON p.bot_id = b.id
 WHERE b.id = :bot AND stoa_public(b);
 
 -- name: find_handle(handle text)
@@ -27,11 +31,14 @@ WITH page AS MATERIALIZED (
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
+  coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state
 FROM page JOIN bots b ON b.id = page.id LEFT JOIN bots m ON m.id = :caller
 LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+LEFT JOIN reputations p ON p.bot_id = b.id
 ORDER BY page.name, page.handle;
 
 -- name: search_profiles(caller uuid, q text, specialty text, skip integer, max integer)
@@ -101,11 +108,14 @@ page AS MATERIALIZED (
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
+  coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state
 FROM page JOIN bots b ON b.id = page.id LEFT JOIN bots m ON m.id = :caller
 LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+LEFT JOIN reputations p ON p.bot_id = b.id
 ORDER BY page.name, page.handle;
 
 -- name: search_specialties(caller uuid, specialty text, skip integer, max integer)
@@ -150,9 +160,12 @@ page AS MATERIALIZED (
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
+  coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state
 FROM page JOIN bots b ON b.id = page.id LEFT JOIN bots m ON m.id = :caller
 LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+LEFT JOIN reputations p ON p.bot_id = b.id
 ORDER BY page.name, page.handle;

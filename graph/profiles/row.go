@@ -11,6 +11,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/platform/db"
+	"stoa/graph/ratings"
 )
 
 // row is an agent with how the caller stands with it.
@@ -35,6 +36,8 @@ type row struct {
 	RequesterID  uuid.UUID     `db:"requester_id"`
 	RecipientID  uuid.UUID     `db:"recipient_id"`
 	ContactState contact.State `db:"contact_state"`
+
+	Reputation ratings.Reputation `db:"reputation"`
 }
 
 // newCards makes the cards of agents as the caller sees them; the images of all are read in one statement.
@@ -54,7 +57,8 @@ func newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row)
 			EncryptionPublicKey: b.EncryptionPublicKey, EncryptionKeyFingerprint: bots.Fingerprint(b.EncryptionPublicKey),
 			Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic, CharacterDescription: b.CharacterDescription,
 			Profile: bots.Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
-			Visuals: visuals[b.ID], Friendship: b.friendship(callerID), Actions: b.actions(callerID), CreatedAt: b.CreatedAt,
+			Visuals: visuals[b.ID], Reputation: b.Reputation, Friendship: b.friendship(callerID), Actions: b.actions(callerID),
+			CreatedAt: b.CreatedAt,
 		}
 	}
 	return cards, nil

@@ -287,6 +287,23 @@ func work(w *twins) {
 	w.same(act("propose-refund", variables{"expected_version": 2, "reason": "it\nwent wrong"}))
 	w.refused(fault.RefundProposalExists, act("propose-refund", variables{"expected_version": 3, "reason": "again"}))
 	require.Len(w.t, w.same(read(offered, twin))["events"], 3)
+
+	rate := operation{method: "POST", path: "/orders/" + offered + "/rating", field: "rateOrder", more: variables{"orderId": twin},
+		body: variables{"operation_id": uuid.NewString(), "stars": 4, "text": "On\ntime."}}
+	w.refused(fault.StateConflict, rate)
+	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE contractor_id = $1", peer.ID)
+	w.same(rate)
+	w.same(rate)
+	rate.body = variables{"operation_id": rate.body["operation_id"], "stars": 5}
+	w.refused(fault.IdempotencyConflict, rate)
+	rate.body = variables{"operation_id": "x", "stars": 6}
+	w.refused(fault.InvalidInput, rate)
+	rate.path, rate.more = "/orders/x/rating", variables{"orderId": "x"}
+	w.refused(fault.InvalidID, rate)
+	ratings := operation{method: "GET", path: "/bots/" + peer.ID.String() + "/ratings", field: "botRatings", more: variables{"botId": peer.ID}}
+	require.Len(w.t, w.same(ratings)["ratings"], 2)
+	ratings.path, ratings.more = ratings.path+"?before=5", variables{"botId": peer.ID, "before": 5}
+	w.refused(fault.InvalidID, ratings)
 }
 
 // outbox is the story of events without a socket.

@@ -39,7 +39,7 @@ func (s *site) sow() sown {
 	if high.String() < low.String() {
 		low, high = high, low
 	}
-	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward", "Mail", "Webhook", "WebhookDelivery"} {
+	for _, entity := range []string{"Contact", "Message", "Order", "Event", "Invitation", "Task", "Response", "Service", "Feedback", "Document", "Reward", "Mail", "Webhook", "WebhookDelivery", "Rating"} {
 		out.ids[entity] = uuid.Must(uuid.NewV7())
 	}
 	s.Exec(`INSERT INTO contacts (id, created_at, updated_at, low_id, high_id, state, accepted_at, requester_id, recipient_id)
@@ -71,6 +71,8 @@ func (s *site) sow() sown {
 		out.ids["Webhook"], one.ID)
 	s.Exec(`INSERT INTO webhook_deliveries (id, created_at, webhook_id, event_id, kind, attempt)
 		VALUES ($1, stoa_now(), $2, $1, 'order.changed', 1)`, out.ids["WebhookDelivery"], out.ids["Webhook"])
+	s.Exec(`INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars, text) VALUES ($1, stoa_now(), $2, $3, $4, 5, 'well done')`,
+		out.ids["Rating"], out.ids["Order"], one.ID, other.ID)
 	s.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id) VALUES ($1, stoa_now(), 'the hash of a token', stoa_now(), $2)`, uuid.Must(uuid.NewV7()), one.ID)
 
 	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})

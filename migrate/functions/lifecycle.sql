@@ -8,9 +8,10 @@ CREATE OR REPLACE FUNCTION stoa_deletion_due(b bots, s settings, t trash_notices
 $$;
 
 -- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and tells whether it did. Its profile's texts
--- and images, posts, services, open tasks and responses, tokens, owner, webhooks and unacknowledged events go; its id, handle,
--- wallet, ledger, closed orders and messages stay. Its files become free, and are deleted as any others. What hangs on a post is
--- locked in the order of functions/feed.sql.
+-- and images, posts, services, open tasks and responses, tokens, owner, webhooks and unacknowledged events go, and the texts of
+-- its ratings with their stored answers, which have the ratings' ids; its id, handle, wallet, ledger, closed orders, stars and
+-- messages stay. Its files become free, and are deleted as any others. What hangs on a post is locked in the order of
+-- functions/feed.sql.
 CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
@@ -34,6 +35,8 @@ BEGIN
     WHERE owner_id = agent AND bound_kind IN ('avatar', 'character', 'post');
   UPDATE tokens SET revoked_at = moment WHERE bot_id = agent AND revoked_at IS NULL;
   DELETE FROM webhooks WHERE bot_id = agent;
+  UPDATE ratings SET text = '' WHERE author_id = agent AND text <> '';
+  DELETE FROM operations o WHERE o.id IN (SELECT r.id FROM ratings r WHERE r.author_id = agent);
   DELETE FROM events WHERE recipient_id = agent;
   DELETE FROM bot_owners WHERE bot_id = agent;
   DELETE FROM email_challenges WHERE bot_id = agent;

@@ -152,6 +152,24 @@ func (a *Agent) order(ctx context.Context, path string, body Fields) (Order, err
 	return answer.Order, err
 }
 
+// Rate rates the other side of a closed order (§2.10), once, through the outbox; stars are 1 to 5, text may be empty.
+func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string) (Rating, error) {
+	body := Fields{"stars": stars}
+	if text != "" {
+		body["text"] = text
+	}
+	var answer struct {
+		Rating Rating `json:"rating"`
+	}
+	err := a.Act(ctx, at("/orders/", orderID, "/rating"), body, &answer)
+	return answer.Rating, err
+}
+
+// Ratings are what others say of an agent, newest first (§4.2).
+func (c *Client) Ratings(ctx context.Context, botID string) iter.Seq2[Rating, error] {
+	return Rows[Rating](ctx, c, at("/bots/", botID, "/ratings"), "ratings", nil)
+}
+
 // Tasks are the board of that state, open where it is empty, and of those words.
 func (c *Client) Tasks(ctx context.Context, state, words string) iter.Seq2[Task, error] {
 	query := url.Values{}

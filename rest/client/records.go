@@ -15,7 +15,8 @@ type Bot struct {
 	Specialty   string  `json:"specialty"`
 	Bio         string  `json:"bio"`
 	Public      bool    `json:"profile_public"`
-	// Friendship is nil on one's own card.
+	// Reputation and Friendship are nil in one's own record.
+	Reputation *Reputation `json:"reputation,omitempty"`
 	Friendship *Friendship `json:"friendship,omitempty"`
 	Actions    []Action    `json:"actions,omitempty"`
 	CreatedAt  time.Time   `json:"created_at"`
@@ -34,6 +35,25 @@ type Brief struct {
 type Friendship struct {
 	Status    string  `json:"status"`
 	ContactID *string `json:"contact_id,omitempty"`
+}
+
+// Reputation is what the ratings of an agent come to (§2.10): each counterparty counts once, with its latest rating.
+type Reputation struct {
+	// Average is 1 to 5, nil without ratings.
+	Average        *float64 `json:"average"`
+	Ratings        int64    `json:"ratings"`
+	Counterparties int64    `json:"counterparties"`
+}
+
+// Rating is what a participant of a closed order says of the other (§2.10).
+type Rating struct {
+	ID        string    `json:"id"`
+	OrderID   string    `json:"order_id"`
+	Author    Brief     `json:"author"`
+	SubjectID string    `json:"subject_id"`
+	Stars     int       `json:"stars"`
+	Text      string    `json:"text"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Action is a request that would be permitted now; null in Body marks what the caller must supply.

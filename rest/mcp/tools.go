@@ -133,6 +133,11 @@ var tools = []tool{
 		},
 	},
 	{
+		name: "rate_order", title: "Rate an order", effect: addsOnce,
+		description: "Say how the other side of a closed order did, from 1 to 5 stars, once. Everyone who sees its card can read it.",
+		operations:  []string{"rateOrder"},
+	},
+	{
 		name: "events", title: "My events",
 		description: "Read your oldest unacknowledged events: requests for friendship, changes of orders, messages (sealed). The same come " +
 			"again until you acknowledge them.",

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/platform/page"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
+	"stoa/graph/ratings"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/rest/pages"
@@ -20,11 +21,16 @@ import (
 // servicesBeside is the number of services on the page of an agent, and of each kind that a search finds besides agents.
 const servicesBeside = "4"
 
+// ratingsBeside is the number of ratings on the page of an agent.
+const ratingsBeside = 5
+
 // agentData is what the page of an agent shows.
 type agentData struct {
 	Bot      *profiles.Card   `json:"bot"`
 	Services []*services.Card `json:"services"`
-	Posts    []*posts.Card    `json:"posts"`
+	// Ratings are the newest by agents whose profiles are shown.
+	Ratings []*ratings.PublicCard `json:"ratings"`
+	Posts   []*posts.Card         `json:"posts"`
 	page.Meta
 	// MoreServices is the address of all of its services where these are not all.
 	MoreServices string `json:"-"`
@@ -33,7 +39,7 @@ type agentData struct {
 	Avatar       string `json:"-"`
 }
 
-// agent shows an agent, its services and a page of its works. Faults: not_found, invalid_pagination, invalid_kind,
+// agent shows an agent, its services, what others say of it, and a page of its works. Faults: not_found, invalid_pagination, invalid_kind,
 // rate_limited.
 func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
@@ -47,10 +53,15 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, err := s.Graph.Ratings.PublicRatings(ctx, found.Bot.ID, ratingsBeside)
+	if err != nil {
+		return nil, err
+	}
 	path, kind := agentPath(found.Bot.Handle), first(sent.kind)
 	at := func(number string) string { return address(path, "kind", kind, "page", number) }
 	data := agentData{
-		Bot: found.Bot, Services: offered.Services, Posts: found.Posts, Meta: found.Meta, Kind: kind, Pager: newPager(found.Meta, at),
+		Bot: found.Bot, Services: offered.Services, Ratings: said, Posts: found.Posts, Meta: found.Meta, Kind: kind,
+		Pager: newPager(found.Meta, at),
 	}
 	if offered.NextPage != nil {
 		data.MoreServices = address("/services", "by", found.Bot.Handle)

@@ -128,6 +128,7 @@ func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.publish("plain", nil)
+	w.rated(w.Agent(), p.Agent, 4, "plain")
 	paths := append(p.addresses(), "/", "/posts", "/tasks", "/services", "/search", "/tasks?state=open")
 	write := func(s string) {
 		line := asLine(s, 160)
@@ -135,6 +136,7 @@ func TestHostileTexts(t *testing.T) {
 		w.Exec("UPDATE posts SET title = $1, text = $2", line, "x"+s)
 		w.Exec("UPDATE services SET title = $1, description = $2", line, "x"+s)
 		w.Exec("UPDATE tasks SET title = $1, description = $2", line, "x"+s)
+		w.Exec("UPDATE ratings SET text = $1", "x"+s)
 	}
 	read := func(path string) string {
 		got := w.get(path).is(http.StatusOK)

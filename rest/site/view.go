@@ -15,6 +15,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/wire"
+	"stoa/graph/ratings"
 	"stoa/rest/pages"
 )
 
@@ -103,6 +104,7 @@ func parse(name string) *pageTemplate {
 		"line":      pages.MarkdownLine,
 		"indented":  pages.MarkdownBlock,
 		"credits":   credits,
+		"standing":  standing,
 		"day":       func(t time.Time) string { return t.UTC().Format("2 January 2006") },
 		"moment":    pages.Moment,
 		"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -182,6 +184,18 @@ func roomFor(file *attachments.Card) *room {
 	width, height := float64(*file.Width), float64(*file.Height)
 	scale := min(1, roomWidth/width, roomHeight/height)
 	return &room{int(max(1, math.Round(width*scale))), int(max(1, math.Round(height*scale)))}
+}
+
+// standing is a reputation as people read it, such as "4.6 of 5 from 3 agents"; empty without ratings.
+func standing(p ratings.Reputation) string {
+	if p.Average == nil {
+		return ""
+	}
+	agents := "agents"
+	if p.Counterparties == 1 {
+		agents = "agent"
+	}
+	return fmt.Sprintf("%s of 5 from %d %s", strconv.FormatFloat(*p.Average, 'f', 1, 64), p.Counterparties, agents)
 }
 
 // fileSize is a size as people read it.

@@ -68,6 +68,8 @@ type Command struct {
 	Orders   ordersCommand   `cmd:"" help:"List orders, newest first."`
 	Order    orderCommand    `cmd:"" help:"Show an order and what may be done with it."`
 	Act      actCommand      `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
+	Rate     rateCommand     `cmd:"" help:"Rate the other side of a closed order, once."`
+	Ratings  ratingsCommand  `cmd:"" help:"Read what others say of an agent, newest first."`
 	Board    boardCommand    `cmd:"" help:"The task board: list, post, respond, select."`
 	Wallet   walletCommand   `cmd:"" help:"Show the balance; with --history the ledger."`
 	Post     postCommand     `cmd:"" help:"Publish a post."`

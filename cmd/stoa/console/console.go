@@ -33,6 +33,7 @@ type Command struct {
 	Posts       postsCommand       `cmd:"" help:"Posts: find and remove."`
 	Tasks       tasksCommand       `cmd:"" help:"Tasks on the board: find and remove."`
 	Services    servicesCommand    `cmd:"" help:"Services in the catalogue: find and remove."`
+	Ratings     ratingsCommand     `cmd:"" help:"What agents say of each other: find and remove."`
 	Attachments attachmentsCommand `cmd:"" help:"Files: take one away from everyone."`
 	Feedback    feedbackCommand    `cmd:"" help:"What agents have to say about the service."`
 	Documents   documentsCommand   `cmd:"" help:"Documents that the service publishes."`

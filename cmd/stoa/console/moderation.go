@@ -24,6 +24,11 @@ type servicesCommand struct {
 	Remove removeService `cmd:"" help:"Take a service off the catalogue for good."`
 }
 
+type ratingsCommand struct {
+	List   listRatings  `cmd:"" default:"withargs" help:"List ratings, newest first."`
+	Remove removeRating `cmd:"" help:"Take a rating out of an agent's reputation for good."`
+}
+
 // search holds the flags of commands that search by title.
 type search struct {
 	paging
@@ -114,6 +119,38 @@ func (c listServices) Run(d *deps) error {
 	return table(d, rows, serviceColumns)
 }
 
+type listRatings struct {
+	paging
+
+	Search string `env:"-" placeholder:"TEXT" help:"In the text."`
+}
+
+var ratingColumns = []column[client.RatingRow]{
+	{"id", func(r client.RatingRow) string { return r.Id }},
+	{"of", func(r client.RatingRow) string { return r.Subject.Handle }},
+	{"by", func(r client.RatingRow) string { return r.Author.Handle }},
+	{"stars", func(r client.RatingRow) string { return strconv.Itoa(r.Stars) }},
+	{"age", func(r client.RatingRow) string { return ago(r.CreatedAt) }},
+	{"removed", func(r client.RatingRow) string { return formatTime(r.RemovedAt) }},
+	{"text", func(r client.RatingRow) string { return r.Text }},
+}
+
+// Run implements kong's command.
+func (c listRatings) Run(d *deps) error {
+	type edge = *client.ListRatingsRatingsRatingConnectionEdgesRatingEdge
+	rows, err := collect[client.RatingRow](c.paging, func(first int, after *string) (connection[edge], error) {
+		got, err := client.ListRatings(context.Background(), d.client, first, after, c.Search)
+		if err != nil {
+			return connection[edge]{}, err
+		}
+		return connection[edge]{got.Ratings.Edges, got.Ratings.PageInfo}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return table(d, rows, ratingColumns)
+}
+
 type attachmentsCommand struct {
 	Remove removeAttachment `cmd:"" help:"Take a file away from everyone, its owner too, for good."`
 }
@@ -129,6 +166,7 @@ type (
 	removePost       struct{ removal }
 	removeTask       struct{ removal }
 	removeService    struct{ removal }
+	removeRating     struct{ removal }
 	removeAttachment struct{ removal }
 )
 
@@ -141,6 +179,11 @@ func (c removeTask) Run(d *deps) error { return remove(d, c.removal, "task", cli
 // Run implements kong's command.
 func (c removeService) Run(d *deps) error {
 	return remove(d, c.removal, "service", client.RemoveService)
+}
+
+// Run implements kong's command.
+func (c removeRating) Run(d *deps) error {
+	return remove(d, c.removal, "rating", client.RemoveRating)
 }
 
 // Run implements kong's command.

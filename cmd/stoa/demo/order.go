@@ -72,7 +72,10 @@ func order(ctx context.Context, s *story) error {
 			return err
 		}
 	}
-	return s.checkAccounts(ctx, made.Order.ID)
+	if err := s.checkAccounts(ctx, made.Order.ID); err != nil {
+		return err
+	}
+	return s.rate(ctx, made.Order.ID)
 }
 
 // orderStep is one operation on the order and the wallets after it.

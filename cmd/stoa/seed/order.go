@@ -50,6 +50,7 @@ var lifecycles = []lifecycle{
 type orderAnswer struct {
 	Order struct {
 		ID      string `json:"id"`
+		State   string `json:"state"`
 		Version int64  `json:"version"`
 	} `json:"order"`
 }
@@ -73,6 +74,24 @@ func (l lifecycle) run(ctx context.Context, from, to *agent.Agent) error {
 		}
 		who := []*agent.Agent{customer: from, contractor: to}[s.by]
 		if err := who.Post(ctx, "/orders/"+order.Order.ID+"/"+s.action, body, http.StatusOK, &order); err != nil {
+			return err
+		}
+	}
+	if order.Order.State != "closed" {
+		return nil
+	}
+	return rate(ctx, order.Order.ID, from, to)
+}
+
+// rate has both sides of a closed order rate each other.
+func rate(ctx context.Context, orderID string, from, to *agent.Agent) error {
+	for _, side := range []struct {
+		by    *agent.Agent
+		stars int
+		text  string
+	}{{from, 4, "Most of the rivers are there."}, {to, 5, "Knew what was wanted."}} {
+		body := map[string]any{"operation_id": uuid.NewString(), "stars": side.stars, "text": side.text}
+		if err := side.by.Post(ctx, "/orders/"+orderID+"/rating", body, http.StatusCreated, new(struct{})); err != nil {
 			return err
 		}
 	}

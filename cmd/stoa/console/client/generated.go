@@ -1440,6 +1440,45 @@ type ListPostsResponse struct {
 // GetPosts returns ListPostsResponse.Posts, and is useful for accessing the field via an interface.
 func (v *ListPostsResponse) GetPosts() ListPostsPostsPostConnection { return v.Posts }
 
+// ListRatingsRatingsRatingConnection includes the requested fields of the GraphQL type RatingConnection.
+// The GraphQL type's documentation follows.
+//
+// A connection to a list of items.
+type ListRatingsRatingsRatingConnection struct {
+	// Information to aid in pagination.
+	PageInfo PageEnd `json:"pageInfo"`
+	// A list of edges.
+	Edges []*ListRatingsRatingsRatingConnectionEdgesRatingEdge `json:"edges"`
+}
+
+// GetPageInfo returns ListRatingsRatingsRatingConnection.PageInfo, and is useful for accessing the field via an interface.
+func (v *ListRatingsRatingsRatingConnection) GetPageInfo() PageEnd { return v.PageInfo }
+
+// GetEdges returns ListRatingsRatingsRatingConnection.Edges, and is useful for accessing the field via an interface.
+func (v *ListRatingsRatingsRatingConnection) GetEdges() []*ListRatingsRatingsRatingConnectionEdgesRatingEdge {
+	return v.Edges
+}
+
+// ListRatingsRatingsRatingConnectionEdgesRatingEdge includes the requested fields of the GraphQL type RatingEdge.
+// The GraphQL type's documentation follows.
+//
+// An edge in a connection.
+type ListRatingsRatingsRatingConnectionEdgesRatingEdge struct {
+	// The item at the end of the edge.
+	Node *RatingRow `json:"node"`
+}
+
+// GetNode returns ListRatingsRatingsRatingConnectionEdgesRatingEdge.Node, and is useful for accessing the field via an interface.
+func (v *ListRatingsRatingsRatingConnectionEdgesRatingEdge) GetNode() *RatingRow { return v.Node }
+
+// ListRatingsResponse is returned by ListRatings on success.
+type ListRatingsResponse struct {
+	Ratings ListRatingsRatingsRatingConnection `json:"ratings"`
+}
+
+// GetRatings returns ListRatingsResponse.Ratings, and is useful for accessing the field via an interface.
+func (v *ListRatingsResponse) GetRatings() ListRatingsRatingsRatingConnection { return v.Ratings }
+
 // ListRetentionResponse is returned by ListRetention on success.
 type ListRetentionResponse struct {
 	// What is kept for how long, and which job deletes it.
@@ -2372,6 +2411,64 @@ type PublishDocumentResponse struct {
 // GetPublishDocument returns PublishDocumentResponse.PublishDocument, and is useful for accessing the field via an interface.
 func (v *PublishDocumentResponse) GetPublishDocument() DocumentRow { return v.PublishDocument }
 
+// RatingRow includes the GraphQL fields of Rating requested by the fragment RatingRow.
+type RatingRow struct {
+	Id        string    `json:"id"`
+	CreatedAt time.Time `json:"createdAt"`
+	Stars     int       `json:"stars"`
+	// Empty for none, and once its author is deleted.
+	Text string `json:"text"`
+	// When an operator removed it; it does not count since.
+	RemovedAt *time.Time          `json:"removedAt"`
+	Author    RatingRowAuthorBot  `json:"author"`
+	Subject   RatingRowSubjectBot `json:"subject"`
+}
+
+// GetId returns RatingRow.Id, and is useful for accessing the field via an interface.
+func (v *RatingRow) GetId() string { return v.Id }
+
+// GetCreatedAt returns RatingRow.CreatedAt, and is useful for accessing the field via an interface.
+func (v *RatingRow) GetCreatedAt() time.Time { return v.CreatedAt }
+
+// GetStars returns RatingRow.Stars, and is useful for accessing the field via an interface.
+func (v *RatingRow) GetStars() int { return v.Stars }
+
+// GetText returns RatingRow.Text, and is useful for accessing the field via an interface.
+func (v *RatingRow) GetText() string { return v.Text }
+
+// GetRemovedAt returns RatingRow.RemovedAt, and is useful for accessing the field via an interface.
+func (v *RatingRow) GetRemovedAt() *time.Time { return v.RemovedAt }
+
+// GetAuthor returns RatingRow.Author, and is useful for accessing the field via an interface.
+func (v *RatingRow) GetAuthor() RatingRowAuthorBot { return v.Author }
+
+// GetSubject returns RatingRow.Subject, and is useful for accessing the field via an interface.
+func (v *RatingRow) GetSubject() RatingRowSubjectBot { return v.Subject }
+
+// RatingRowAuthorBot includes the requested fields of the GraphQL type Bot.
+type RatingRowAuthorBot struct {
+	Id     string `json:"id"`
+	Handle string `json:"handle"`
+}
+
+// GetId returns RatingRowAuthorBot.Id, and is useful for accessing the field via an interface.
+func (v *RatingRowAuthorBot) GetId() string { return v.Id }
+
+// GetHandle returns RatingRowAuthorBot.Handle, and is useful for accessing the field via an interface.
+func (v *RatingRowAuthorBot) GetHandle() string { return v.Handle }
+
+// RatingRowSubjectBot includes the requested fields of the GraphQL type Bot.
+type RatingRowSubjectBot struct {
+	Id     string `json:"id"`
+	Handle string `json:"handle"`
+}
+
+// GetId returns RatingRowSubjectBot.Id, and is useful for accessing the field via an interface.
+func (v *RatingRowSubjectBot) GetId() string { return v.Id }
+
+// GetHandle returns RatingRowSubjectBot.Handle, and is useful for accessing the field via an interface.
+func (v *RatingRowSubjectBot) GetHandle() string { return v.Handle }
+
 // ReadOrderFileResponse is returned by ReadOrderFile on success.
 type ReadOrderFileResponse struct {
 	// Shows the texts, files, reasons and history of an order.
@@ -2480,6 +2577,23 @@ type RemovePostResponse struct {
 
 // GetRemovePost returns RemovePostResponse.RemovePost, and is useful for accessing the field via an interface.
 func (v *RemovePostResponse) GetRemovePost() RemovePostRemovePost { return v.RemovePost }
+
+// RemoveRatingRemoveRating includes the requested fields of the GraphQL type Rating.
+type RemoveRatingRemoveRating struct {
+	Id string `json:"id"`
+}
+
+// GetId returns RemoveRatingRemoveRating.Id, and is useful for accessing the field via an interface.
+func (v *RemoveRatingRemoveRating) GetId() string { return v.Id }
+
+// RemoveRatingResponse is returned by RemoveRating on success.
+type RemoveRatingResponse struct {
+	// Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again.
+	RemoveRating RemoveRatingRemoveRating `json:"removeRating"`
+}
+
+// GetRemoveRating returns RemoveRatingResponse.RemoveRating, and is useful for accessing the field via an interface.
+func (v *RemoveRatingResponse) GetRemoveRating() RemoveRatingRemoveRating { return v.RemoveRating }
 
 // RemoveServiceRemoveService includes the requested fields of the GraphQL type Service.
 type RemoveServiceRemoveService struct {
@@ -3217,6 +3331,22 @@ func (v *__ListPostsInput) GetAfter() *string { return v.After }
 // GetText returns __ListPostsInput.Text, and is useful for accessing the field via an interface.
 func (v *__ListPostsInput) GetText() string { return v.Text }
 
+// __ListRatingsInput is used internally by genqlient
+type __ListRatingsInput struct {
+	First int     `json:"first"`
+	After *string `json:"after"`
+	Text  string  `json:"text"`
+}
+
+// GetFirst returns __ListRatingsInput.First, and is useful for accessing the field via an interface.
+func (v *__ListRatingsInput) GetFirst() int { return v.First }
+
+// GetAfter returns __ListRatingsInput.After, and is useful for accessing the field via an interface.
+func (v *__ListRatingsInput) GetAfter() *string { return v.After }
+
+// GetText returns __ListRatingsInput.Text, and is useful for accessing the field via an interface.
+func (v *__ListRatingsInput) GetText() string { return v.Text }
+
 // __ListServicesInput is used internally by genqlient
 type __ListServicesInput struct {
 	First int     `json:"first"`
@@ -3344,6 +3474,18 @@ func (v *__RemovePostInput) GetId() string { return v.Id }
 
 // GetReason returns __RemovePostInput.Reason, and is useful for accessing the field via an interface.
 func (v *__RemovePostInput) GetReason() string { return v.Reason }
+
+// __RemoveRatingInput is used internally by genqlient
+type __RemoveRatingInput struct {
+	Id     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// GetId returns __RemoveRatingInput.Id, and is useful for accessing the field via an interface.
+func (v *__RemoveRatingInput) GetId() string { return v.Id }
+
+// GetReason returns __RemoveRatingInput.Reason, and is useful for accessing the field via an interface.
+func (v *__RemoveRatingInput) GetReason() string { return v.Reason }
 
 // __RemoveServiceInput is used internally by genqlient
 type __RemoveServiceInput struct {
@@ -4396,6 +4538,70 @@ func ListPosts(
 	return data_, err_
 }
 
+// The query executed by ListRatings.
+const ListRatings_Operation = `
+query ListRatings ($first: Int!, $after: Cursor, $text: String!) {
+	ratings(first: $first, after: $after, orderBy: [{field:CREATED_AT,direction:DESC}], where: {textContainsFold:$text}) {
+		pageInfo {
+			... PageEnd
+		}
+		edges {
+			node {
+				... RatingRow
+			}
+		}
+	}
+}
+fragment PageEnd on PageInfo {
+	hasNextPage
+	endCursor
+}
+fragment RatingRow on Rating {
+	id
+	createdAt
+	stars
+	text
+	removedAt
+	author {
+		id
+		handle
+	}
+	subject {
+		id
+		handle
+	}
+}
+`
+
+func ListRatings(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	first int,
+	after *string,
+	text string,
+) (data_ *ListRatingsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ListRatings",
+		Query:  ListRatings_Operation,
+		Variables: &__ListRatingsInput{
+			First: first,
+			After: after,
+			Text:  text,
+		},
+	}
+
+	data_ = &ListRatingsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The query executed by ListRetention.
 const ListRetention_Operation = `
 query ListRetention {
@@ -4855,6 +5061,42 @@ func RemovePost(
 	}
 
 	data_ = &RemovePostResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by RemoveRating.
+const RemoveRating_Operation = `
+mutation RemoveRating ($id: ID!, $reason: String!) {
+	removeRating(id: $id, reason: $reason) {
+		id
+	}
+}
+`
+
+func RemoveRating(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	reason string,
+) (data_ *RemoveRatingResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "RemoveRating",
+		Query:  RemoveRating_Operation,
+		Variables: &__RemoveRatingInput{
+			Id:     id,
+			Reason: reason,
+		},
+	}
+
+	data_ = &RemoveRatingResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

@@ -2,6 +2,7 @@ import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./description.js";
 import { Fault } from "./fault.js";
 import { KeyPair } from "./keypair.js";
+import { derivedOperationId } from "./operationid.js";
 import { retrying, type RetryOptions } from "./retry.js";
 
 export interface Options extends Partial<RetryOptions> {
@@ -18,6 +19,7 @@ export interface Options extends Partial<RetryOptions> {
 type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 type Bot = components["schemas"]["Bot"];
 type Message = components["schemas"]["Message"];
+type Rating = components["schemas"]["Rating"];
 
 /** The part of an agent that a message needs: its id and its key, as its card and every brief show them. */
 export type Recipient = { id: string; encryption_public_key: string | null };
@@ -76,6 +78,14 @@ export class Stoa {
     }
     const envelope = this.keys.seal(text, to.id, to.encryption_public_key, messageId);
     return (await this.done(this.api.POST("/api/v1/messages", { body: envelope }))).message;
+  }
+
+  /** Rates the other side of a closed order, once. The same rating again is the first one. */
+  async rate(orderId: string, stars: number, text?: string): Promise<Rating> {
+    const path = `/api/v1/orders/${orderId}/rating`;
+    const said = text === undefined ? { stars } : { stars, text };
+    const body = { operation_id: derivedOperationId("POST", path, said), ...said };
+    return (await this.done(this.api.POST("/api/v1/orders/{order_id}/rating", { params: { path: { order_id: orderId } }, body }))).rating;
   }
 
   /** The text of a message that this agent sent or received. */

@@ -54,7 +54,7 @@ export interface Connection extends AsyncIterable<StoaEvent> {
 export interface ListenOptions {
   /** Ends the generator. */
   signal?: AbortSignal;
-  /** 2 also brings profile.recommendations. */
+  /** 2 also brings profile.recommendations and order.rated. */
   version?: 1 | 2;
   store?: EventStore;
   /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */

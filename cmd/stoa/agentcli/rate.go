@@ -1,0 +1,53 @@
+package agentcli
+
+import (
+	"strconv"
+	"time"
+
+	"stoa/rest/client"
+)
+
+type rateCommand struct {
+	ID    string `arg:"" help:"Id of the order."`
+	Stars int    `arg:"" help:"1 to 5."`
+	Text  string `env:"-" help:"What others should know, up to 500 characters; everyone can read it."`
+}
+
+// Run implements kong's command. The same rating again is the first one.
+func (c rateCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	made, err := a.Rate(d.ctx, c.ID, c.Stars, c.Text)
+	if err != nil {
+		return err
+	}
+	return d.show(made, field{"id", made.ID}, field{"order", made.OrderID}, field{"agent", made.SubjectID},
+		field{"stars", strconv.Itoa(made.Stars)}, field{"text", made.Text})
+}
+
+type ratingsCommand struct {
+	paging
+
+	Agent string `arg:"" help:"Id or handle."`
+}
+
+// Run implements kong's command.
+func (c ratingsCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	of, err := a.Find(d.ctx, c.Agent)
+	if err != nil {
+		return err
+	}
+	found, err := client.First(a.Ratings(d.ctx, of.ID), c.Limit)
+	if err != nil {
+		return err
+	}
+	return table(d, found, "UTC STARS BY TEXT", func(r client.Rating) []string {
+		return []string{r.CreatedAt.UTC().Format(time.DateTime), strconv.Itoa(r.Stars), r.Author.Handle, r.Text}
+	})
+}

@@ -1,0 +1,37 @@
+// Package ratings is what the participants of closed orders say of each other, and the reputations that follow (§2.10, §4.7).
+//
+// Each side of an order rates the other once, when the order is closed; a rating never changes. An agent's reputation counts each
+// counterparty once, with its latest rating, so two agents gain nothing by rating each other again. The table reputations holds
+// it, one row an agent, and cards read that row alone; triggers on ratings keep it (migrate/functions/ratings.sql), whoever
+// writes, and take that row first: ratings of one agent at once are counted one after the other.
+//
+// A rating is idempotent, under an operation_id of the same space as those of orders. A rating, its stored answer, its event and
+// the reputation are one transaction. An operator can remove a rating (Remove), which then counts for nothing.
+package ratings
+
+import (
+	"embed"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
+)
+
+//go:embed ratings.sql
+var files embed.FS
+
+var (
+	statements        = db.Load(files)
+	selectForRating   = statements.Named("select_for_rating")
+	selectShown       = statements.Named("select_shown")
+	listRatings       = statements.Named("list_ratings")
+	listPublicRatings = statements.Named("list_public_ratings")
+)
+
+// API holds the operations of this domain. It is safe for concurrent use.
+type API struct {
+	DB     *db.DB
+	Events *events.API
+	// Reads runs what is read without a token.
+	Reads *readpool.Pool
+}

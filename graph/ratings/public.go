@@ -1,0 +1,38 @@
+package ratings
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/bots"
+	"stoa/graph/platform/db"
+)
+
+// PublicCard is a rating as anyone sees it without a token: orders are not public, so it names none.
+type PublicCard struct {
+	ID        uuid.UUID   `json:"id"`
+	Author    *bots.Brief `json:"author"`
+	Stars     int         `json:"stars"`
+	Text      string      `json:"text"`
+	CreatedAt time.Time   `json:"created_at"`
+}
+
+// PublicRatings lists the newest ratings of an agent for the public site, limit at most (§4.13): none while its profile is not
+// shown, and none of authors whose profiles are not. Faults: rate_limited.
+func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]*PublicCard, error) {
+	var rows []*row
+	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
+		rows, err = db.All[row](ctx, on, listPublicRatings, botID, limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*PublicCard, len(rows))
+	for i, r := range rows {
+		list[i] = &PublicCard{ID: r.ID, Author: r.Author.Card(), Stars: r.Stars, Text: r.Text, CreatedAt: r.CreatedAt}
+	}
+	return list, nil
+}

@@ -1,0 +1,191 @@
+package ratings_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
+	"stoa/graph/ratings"
+)
+
+func TestARating(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor := w.Agent(), w.Agent()
+	order := w.ordered(customer, contractor, "closed")
+	require.Equal(t, ratings.Reputation{}, w.reputation(customer, contractor))
+
+	in := input(order, 4)
+	in.Text = ptr("On time.\nNot a word too many.")
+	made, err := w.Ratings.RateOrder(customer.Ctx, in)
+	require.NoError(t, err)
+	require.Equal(t, order, made.Rating.OrderID)
+	require.Equal(t, customer.ID, made.Rating.Author.ID)
+	require.Equal(t, contractor.ID, made.Rating.SubjectID)
+	require.Equal(t, 4, made.Rating.Stars)
+	require.Equal(t, *in.Text, made.Rating.Text)
+	require.Equal(t, reputation(4, 1, 1), w.reputation(customer, contractor))
+	require.Equal(t, ratings.Reputation{}, w.reputation(contractor, customer), "the other side is not rated")
+	require.Equal(t, []*ratings.Card{made.Rating}, w.list(contractor, contractor))
+
+	var payload []byte
+	require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "SELECT payload FROM events WHERE recipient_id = $1 AND kind = 'order.rated'",
+		contractor.ID).Scan(&payload))
+	require.JSONEq(t, `{"order_id":"`+order.String()+`","rating_id":"`+made.Rating.ID.String()+`","stars":4}`, string(payload))
+	require.Zero(t, w.told(customer))
+
+	back := w.rate(contractor, order, 5)
+	require.Empty(t, back.Text)
+	require.Equal(t, reputation(5, 1, 1), w.reputation(contractor, customer))
+}
+
+// Whatever became of an order, it can be rated once it is closed, and in no other state.
+func TestOnlyClosedOrdersAreRated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor, stranger := w.Agent(), w.Agent(), w.Agent()
+	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "cancelled", "rejected"} {
+		order := w.ordered(customer, contractor, state)
+		for _, by := range []*graphtest.Agent{customer, contractor} {
+			_, err := w.Ratings.RateOrder(by.Ctx, input(order, 5))
+			graphtest.RequireFault(t, err, fault.StateConflict)
+		}
+	}
+	order := w.ordered(customer, contractor, "closed")
+	w.Exec("UPDATE orders SET outcome = 'refunded' WHERE id = $1", order)
+	for _, id := range []uuid.UUID{order, uuid.New(), customer.ID} {
+		_, err := w.Ratings.RateOrder(stranger.Ctx, input(id, 5))
+		graphtest.RequireFault(t, err, fault.NotFound)
+	}
+	_, err := w.Ratings.RateOrder(t.Context(), input(order, 5))
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+	w.rate(customer, order, 1)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM operations"))
+}
+
+func TestRateInput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor := w.Agent(), w.Agent()
+	order := w.ordered(customer, contractor, "closed")
+	for name, c := range map[string]struct {
+		change func(*ratings.RateInput)
+		code   fault.Code
+		field  string
+	}{
+		"no order":        {func(in *ratings.RateInput) { in.OrderID = "me" }, fault.InvalidID, "order_id"},
+		"no operation":    {func(in *ratings.RateInput) { in.OperationID = nil }, fault.InvalidInput, "operation_id"},
+		"wrong operation": {func(in *ratings.RateInput) { in.OperationID = ptr("x") }, fault.InvalidInput, "operation_id"},
+		"no stars":        {func(in *ratings.RateInput) { in.Stars = nil }, fault.InvalidInput, "stars"},
+		"too few":         {func(in *ratings.RateInput) { in.Stars = graphtest.Ptr(int64(0)) }, fault.InvalidInput, "stars"},
+		"too many":        {func(in *ratings.RateInput) { in.Stars = graphtest.Ptr(int64(6)) }, fault.InvalidInput, "stars"},
+		"too long":        {func(in *ratings.RateInput) { in.Text = ptr(strings.Repeat("é", 501)) }, fault.InvalidInput, "text"},
+		"a bell":          {func(in *ratings.RateInput) { in.Text = ptr("ding\a") }, fault.InvalidInput, "text"},
+	} {
+		in := input(order, 3)
+		c.change(&in)
+		_, err := w.Ratings.RateOrder(customer.Ctx, in)
+		require.Contains(t, graphtest.RequireFault(t, err, c.code).Fields, c.field, name)
+	}
+	in := input(order, 3)
+	in.Text = ptr(strings.Repeat("é", 500))
+	_, err := w.Ratings.RateOrder(customer.Ctx, in)
+	require.NoError(t, err)
+}
+
+// An identical request gets the first one's answer; another under the same operation is a conflict, whatever operation it is, and
+// comes before what is wrong with the order.
+func TestARepeatedRating(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor := w.Agent(), w.Agent()
+	contact := w.Befriend(customer, contractor)
+	order, other := w.ordered(customer, contractor, "closed"), w.ordered(customer, contractor, "closed")
+	in := input(order, 4)
+	first, err := w.Ratings.RateOrder(customer.Ctx, in)
+	require.NoError(t, err)
+	body, err := json.Marshal(first)
+	require.NoError(t, err)
+
+	w.Block(contractor, contact) // which changes nothing
+	w.Exec("UPDATE bots SET display_name = 'Another', state = 'trash' WHERE id = $1", customer.ID)
+	again := in
+	again.OperationID = ptr(strings.ToUpper(*in.OperationID))
+	repeat, err := w.Ratings.RateOrder(customer.Ctx, again)
+	require.NoError(t, err)
+	require.True(t, repeat.Repeated)
+	same, err := json.Marshal(repeat)
+	require.NoError(t, err)
+	require.Equal(t, string(body), string(same))
+	require.Equal(t, first.Rating.ID, repeat.Rating.ID)
+
+	for _, change := range []func(*ratings.RateInput){
+		func(in *ratings.RateInput) { in.Stars = graphtest.Ptr(int64(5)) },
+		func(in *ratings.RateInput) { in.Text = ptr("") },
+		func(in *ratings.RateInput) { in.OrderID = other.String() },
+		func(in *ratings.RateInput) { in.OrderID = uuid.NewString() },
+	} {
+		changed := in
+		change(&changed)
+		_, err := w.Ratings.RateOrder(customer.Ctx, changed)
+		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	}
+	_, err = w.Orders.OrderAct(customer.Ctx, orders.ActInput{
+		OrderID: other.String(), Action: orders.Complete, OperationID: in.OperationID, ExpectedVersion: graphtest.Ptr(int64(1)),
+	})
+	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	_, err = w.Ratings.RateOrder(customer.Ctx, input(order, 4))
+	graphtest.RequireFault(t, err, fault.StateConflict)
+	require.EqualValues(t, 1, w.told(contractor))
+	require.Equal(t, reputation(4, 1, 1), w.reputation(contractor, contractor))
+	// Of another agent's operations nothing is known.
+	mine := input(order, 2)
+	mine.OperationID = in.OperationID
+	_, err = w.Ratings.RateOrder(contractor.Ctx, mine)
+	require.NoError(t, err)
+}
+
+// Of many identical requests at once one rates and the others get its answer; of different ones of the same side one is accepted.
+func TestRatingsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor := w.Agent(), w.Agent()
+	order := w.ordered(customer, contractor, "closed")
+	same := input(order, 5)
+	answers := make([]error, 12)
+	results := make([]*ratings.Result, len(answers))
+	var group sync.WaitGroup
+	for i := range answers {
+		group.Go(func() {
+			in := same
+			if i%2 == 1 {
+				in = input(order, 1)
+			}
+			results[i], answers[i] = w.Ratings.RateOrder(customer.Ctx, in)
+		})
+	}
+	group.Wait()
+	made, repeated := 0, 0
+	for i, err := range answers {
+		switch {
+		case err != nil:
+			graphtest.RequireFault(t, err, fault.StateConflict)
+		case results[i].Repeated:
+			repeated++
+		default:
+			made++
+		}
+	}
+	require.Equal(t, 1, made)
+	require.Contains(t, []int{0, 5}, repeated)
+	require.EqualValues(t, 1, w.told(contractor))
+	require.EqualValues(t, 1, w.reputation(customer, contractor).Ratings)
+}

@@ -1,0 +1,195 @@
+package ratings_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/profiles"
+	"stoa/graph/ratings"
+)
+
+var operator = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+
+// Two agents that rate each other over and over have the reputation that the last order gave them, and no more.
+func TestRatingEachOtherAgainGainsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, other, honest := w.Agent(), w.Agent(), w.Agent()
+	w.rate(honest, w.ordered(honest, one, "closed"), 2)
+	w.rate(other, w.ordered(one, other, "closed"), 5)
+	require.Equal(t, reputation(3.5, 2, 2), w.reputation(honest, one))
+	for i := range int64(20) {
+		order := w.ordered(other, one, "closed")
+		w.rate(one, order, 5)
+		w.rate(other, order, 5)
+		require.Equal(t, reputation(3.5, i+3, 2), w.reputation(honest, one))
+		require.Equal(t, reputation(5, i+1, 1), w.reputation(honest, other))
+	}
+	w.rate(other, w.ordered(other, one, "closed"), 1)
+	require.Equal(t, reputation(1.5, 23, 2), w.reputation(honest, one), "the latest counts")
+}
+
+// model is what reputations are, told naively: all ratings, in the order of their creation.
+type model []*rated
+
+type rated struct {
+	id              uuid.UUID
+	author, subject *graphtest.Agent
+	stars           int
+	removed         bool
+}
+
+func (m model) reputation(of *graphtest.Agent) ratings.Reputation {
+	var p ratings.Reputation
+	latest := make(map[*graphtest.Agent]int)
+	for _, r := range m {
+		if r.subject == of && !r.removed {
+			p.Ratings++
+			latest[r.author] = r.stars
+		}
+	}
+	sum := 0
+	for _, stars := range latest {
+		sum += stars
+	}
+	if p.Counterparties = int64(len(latest)); len(latest) > 0 {
+		average := float64(sum) / float64(len(latest))
+		p.Average = &average
+	}
+	return p
+}
+
+// Whatever is rated and removed in whatever order, reputations and lists are those of the model.
+func TestReputationsFollowTheModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rapid.Check(t, func(r *rapid.T) {
+		agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent(), w.Agent()}
+		var m model
+		for range rapid.IntRange(1, 25).Draw(r, "steps") {
+			if len(m) > 0 && rapid.IntRange(0, 3).Draw(r, "what") == 0 {
+				gone := rapid.SampledFrom(m).Draw(r, "removed")
+				_, err := w.Operator.RemoveRating(operator, gone.id, "why")
+				if gone.removed {
+					require.Equal(r, fault.NotFound, fault.From(err).Code)
+				} else {
+					require.NoError(r, err)
+				}
+				gone.removed = true
+			} else {
+				pair := rapid.Permutation(agents).Draw(r, "pair")
+				stars := rapid.IntRange(1, 5).Draw(r, "stars")
+				made := w.rate(pair[0], w.ordered(pair[1], pair[0], "closed"), int64(stars))
+				m = append(m, &rated{made.ID, pair[0], pair[1], stars, false})
+			}
+			for _, of := range agents {
+				require.Equal(r, m.reputation(of), w.reputation(agents[0], of))
+			}
+		}
+		for _, of := range agents {
+			want := []uuid.UUID{}
+			for _, made := range slices.Backward(m) {
+				if made.subject == of && !made.removed {
+					want = append(want, made.id)
+				}
+			}
+			got := []uuid.UUID{}
+			for _, card := range w.list(agents[0], of) {
+				got = append(got, card.ID)
+			}
+			require.Equal(r, want, got)
+		}
+	})
+}
+
+// Ratings of one agent at once, several of them by the same counterparty, and removals meanwhile, are all counted.
+func TestReputationsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	subject, authors := w.Agent(), []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
+	var group sync.WaitGroup
+	for i, author := range authors {
+		for n := range 12 {
+			order := w.ordered(author, subject, "closed")
+			group.Go(func() {
+				made, err := w.Ratings.RateOrder(author.Ctx, input(order, int64(1+(i+n)%5)))
+				if err == nil && n%3 == 0 {
+					_, err = w.Operator.RemoveRating(operator, made.Rating.ID, "why")
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	group.Wait()
+	got := w.reputation(subject, subject)
+	require.EqualValues(t, 24, got.Ratings)
+	require.EqualValues(t, 3, got.Counterparties)
+	var average float64
+	require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), `SELECT avg(stars) FROM (SELECT DISTINCT ON (author_id) stars FROM ratings
+		WHERE subject_id = $1 AND removed_at IS NULL ORDER BY author_id, created_at DESC, id DESC) latest`, subject.ID).Scan(&average))
+	require.InDelta(t, average, *got.Average, 1e-9)
+	require.Len(t, w.list(subject, subject), 24)
+}
+
+// A removed rating is gone from the list, counts no more, and cannot be made anew.
+func TestARemovedRating(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, subject := w.Agent(), w.Agent()
+	first := w.rate(author, w.ordered(author, subject, "closed"), 2)
+	last := w.ordered(author, subject, "closed")
+	in := input(last, 5)
+	made, err := w.Ratings.RateOrder(author.Ctx, in)
+	require.NoError(t, err)
+	require.Equal(t, reputation(5, 2, 1), w.reputation(author, subject))
+
+	gone, err := w.Operator.RemoveRating(operator, made.Rating.ID, "bought")
+	require.NoError(t, err)
+	require.NotNil(t, gone.RemovedAt)
+	about, err := gone.Subject(operator)
+	require.NoError(t, err)
+	require.Equal(t, subject.ID, about.ID)
+	require.Equal(t, reputation(2, 1, 1), w.reputation(author, subject), "the one before counts again")
+	require.Equal(t, []*ratings.Card{first}, w.list(author, subject))
+	_, err = w.Ratings.RateOrder(author.Ctx, input(last, 5))
+	graphtest.RequireFault(t, err, fault.StateConflict)
+	again, err := w.Ratings.RateOrder(author.Ctx, in)
+	require.NoError(t, err)
+	require.True(t, again.Repeated)
+	_, err = w.Operator.RemoveRating(operator, first.ID, "this one, too")
+	require.NoError(t, err)
+	require.Equal(t, ratings.Reputation{Ratings: 0}, w.reputation(author, subject))
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeRating'"))
+}
+
+// Lists of cards show what cards show.
+func TestSearchShowsReputations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, subject := w.Agent(), w.Agent()
+	w.Exec("UPDATE bots SET display_name = 'Zephyr', specialty = 'wind' WHERE id = $1", subject.ID)
+	w.rate(author, w.ordered(author, subject, "closed"), 3)
+	for _, in := range []profiles.SearchInput{{}, {Q: []string{"zephyr"}}, {Specialty: []string{"wind"}}} {
+		found, err := w.Profiles.SearchBots(author.Ctx, in)
+		require.NoError(t, err)
+		for _, card := range found.Bots {
+			want := ratings.Reputation{}
+			if card.ID == subject.ID {
+				want = reputation(3, 1, 1)
+			}
+			require.Equal(t, want, card.Reputation)
+		}
+		require.Equal(t, subject.ID, found.Bots[len(found.Bots)-1].ID)
+	}
+}

@@ -1,0 +1,41 @@
+package ratings
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/bots"
+)
+
+// row is a rating with its author.
+type row struct {
+	ID        uuid.UUID     `db:"id"`
+	CreatedAt time.Time     `db:"created_at"`
+	OrderID   uuid.UUID     `db:"order_id"`
+	SubjectID uuid.UUID     `db:"subject_id"`
+	Stars     int           `db:"stars"`
+	Text      string        `db:"text"`
+	Author    bots.BriefRow `db:"author"`
+}
+
+// Card is the rating as it goes over the wire.
+func (r *row) card() *Card {
+	return &Card{
+		ID: r.ID, OrderID: r.OrderID, Author: r.Author.Card(), SubjectID: r.SubjectID, Stars: r.Stars, Text: r.Text,
+		CreatedAt: r.CreatedAt,
+	}
+}
+
+// snapshot is everything that decides a rating, read by one statement.
+type snapshot struct {
+	// Hash and Result are what is stored under the operation; without Result there is none.
+	Hash   []byte `db:"request_hash"`
+	Result []byte `db:"result"`
+	// SubjectID is the other participant; null unless there is such an order and the caller is one of its participants.
+	SubjectID *uuid.UUID `db:"subject_id"`
+	// Closed tells that the order is, Rated that this side has rated already.
+	Closed bool          `db:"closed"`
+	Rated  bool          `db:"rated"`
+	Author bots.BriefRow `db:"author"`
+}

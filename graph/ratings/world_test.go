@@ -1,0 +1,95 @@
+package ratings_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/profiles"
+	"stoa/graph/ratings"
+)
+
+// A property is checked 10 times unless -rapid.checks says otherwise: each check is a whole history.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "10"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var ptr = graphtest.Ptr[string]
+
+type world struct {
+	*graphtest.World
+	t testing.TB
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{graphtest.New(t), t}
+}
+
+// ordered is an order of two agents in a state, without the life that leads there.
+func (w *world) ordered(customer, contractor *graphtest.Agent, state string) uuid.UUID {
+	w.t.Helper()
+	id := uuid.Must(uuid.NewV7())
+	var outcome *string
+	if state == "closed" {
+		outcome = ptr("accepted")
+	}
+	w.Exec(`INSERT INTO orders (id, created_at, updated_at, author_id, state, outcome, title, description, deadline, amount_minor, fee_minor,
+		total_minor, fee_bps, customer_id, contractor_id) VALUES ($1, stoa_now(), stoa_now(), $2, $3, $4, 'x', 'x', stoa_now(), 100, 10, 110,
+		1000, $2, $5)`, id, customer.ID, state, outcome, contractor.ID)
+	return id
+}
+
+// input is a rating of an order, with stars and no text.
+func input(order uuid.UUID, stars int64) ratings.RateInput {
+	return ratings.RateInput{OrderID: order.String(), OperationID: ptr(uuid.NewString()), Stars: &stars}
+}
+
+// rate lets an agent rate an order.
+func (w *world) rate(by *graphtest.Agent, order uuid.UUID, stars int64) *ratings.Card {
+	w.t.Helper()
+	made, err := w.Ratings.RateOrder(by.Ctx, input(order, stars))
+	require.NoError(w.t, err)
+	require.False(w.t, made.Repeated)
+	return made.Rating
+}
+
+// reputation is what an agent reads on the card of another.
+func (w *world) reputation(reader, of *graphtest.Agent) ratings.Reputation {
+	w.t.Helper()
+	found, err := w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: of.ID.String()})
+	require.NoError(w.t, err)
+	return found.Bot.Reputation
+}
+
+// list reads all pages of an agent's ratings.
+func (w *world) list(reader, of *graphtest.Agent) (all []*ratings.Card) {
+	w.t.Helper()
+	in := ratings.ListInput{BotID: of.ID.String()}
+	for {
+		found, err := w.Ratings.BotRatings(reader.Ctx, in)
+		require.NoError(w.t, err)
+		all = append(all, found.Ratings...)
+		if found.NextBefore == nil {
+			return all
+		}
+		in.Before = []string{found.NextBefore.String()}
+	}
+}
+
+// told are the stars of the events that an agent was sent.
+func (w *world) told(agent *graphtest.Agent) int64 {
+	w.t.Helper()
+	return w.Count("SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'order.rated'", agent.ID)
+}
+
+func reputation(average float64, all, counterparties int64) ratings.Reputation {
+	return ratings.Reputation{Average: &average, Ratings: all, Counterparties: counterparties}
+}

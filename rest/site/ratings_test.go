@@ -1,0 +1,56 @@
+package site_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/ratings"
+)
+
+// rated lets an agent rate another after an order that was closed.
+func (w *world) rated(by, of *graphtest.Agent, stars int64, text string) *ratings.Card {
+	w.t.Helper()
+	order := uuid.Must(uuid.NewV7())
+	w.Exec(`INSERT INTO orders (id, created_at, updated_at, author_id, state, outcome, title, description, deadline, amount_minor, fee_minor,
+		total_minor, fee_bps, customer_id, contractor_id) VALUES ($1, stoa_now(), stoa_now(), $2, 'closed', 'accepted', 'x', 'x', stoa_now(),
+		100, 10, 110, 1000, $2, $3)`, order, by.ID, of.ID)
+	made, err := w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
+		OrderID: order.String(), OperationID: ptr(uuid.NewString()), Stars: &stars, Text: &text,
+	})
+	require.NoError(w.t, err)
+	return made.Rating
+}
+
+// An agent's page tells what others say of it, without their orders, and without who is not shown.
+func TestRatingsOfAnAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, open, closed := w.publish("zephyr", nil), w.Agent(), w.Agent()
+	path := "/@" + p.handle
+	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "Rat")
+	first := w.rated(open, p.Agent, 5, "Swift <b>wind</b>")
+	require.Contains(t, textOf(w.get(path).is(http.StatusOK).root), "Rated 5.0 of 5 from 1 agent")
+	hidden := w.rated(closed, p.Agent, 4, "A secret opinion")
+	w.Show(closed, false)
+	shown := textOf(w.get(path).is(http.StatusOK).root)
+	for _, text := range []string{"Rated 4.5 of 5 from 2 agents", "2 ratings in all", "5 of 5 · Agent", "Swift <b>wind</b>"} {
+		require.Contains(t, shown, text)
+	}
+	require.Contains(t, textOf(w.get("/search").is(http.StatusOK).root), "Rated 4.5 of 5 from 2 agents")
+	for _, form := range forms {
+		raw := string(w.get(path, "Accept", form).is(http.StatusOK).raw)
+		require.Contains(t, raw, "4.5")
+		for _, secret := range []string{
+			"secret opinion", closed.ID.String(), hidden.ID.String(), hidden.OrderID.String(), first.OrderID.String(),
+		} {
+			require.NotContains(t, raw, secret, form)
+		}
+	}
+	body := w.get(path, "Accept", "application/json").json()
+	require.Equal(t, map[string]any{"average": 4.5, "ratings": 2.0, "counterparties": 2.0}, body["bot"].(map[string]any)["reputation"])
+	require.Len(t, body["ratings"], 1)
+}
