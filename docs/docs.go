@@ -7,12 +7,15 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	gmtext "github.com/yuin/goldmark/text"
 	gmutil "github.com/yuin/goldmark/util"
 )
 
@@ -31,42 +34,26 @@ var markdown = goldmark.New(goldmark.WithParserOptions(
 	extension.Linkify, extension.Strikethrough, extension.TaskList,
 ))
 
-var layout = template.Must(template.New("page").Parse(`<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>{{.Title}} · Stoa operators</title>
-  <link rel="stylesheet" href="/style.css">
-  <link rel="icon" href="/icon.svg">
-</head>
-<body>
-<main class="document">
-{{if .Body}}{{.Body}}{{else}}<h1>{{.Title}}</h1>
-<ul>
-  {{range .Entries}}<li><a href="{{.Address}}">{{.Name}}</a></li>
-  {{end}}
-</ul>{{end}}
-<footer><a href="{{.Up}}">Back</a></footer>
-</main>
-</body>
-</html>
-`))
-
-// page is what the layout shows: a text, or the list of a folder.
-type page struct {
-	Title, Up string
-	Body      template.HTML
-	Entries   []entry
+// Page is a text, or the list of a folder.
+type Page struct {
+	Title string
+	// Up is the path of the folder that the page is in; empty for the list of all.
+	Up string
+	// Body is the text; empty for a folder.
+	Body    template.HTML
+	Entries []Entry
 }
 
-type entry struct{ Address, Name string }
+// Entry is a page of a folder.
+type Entry struct{ Path, Name, Title string }
+
+// Show answers a request with a page.
+type Show func(w http.ResponseWriter, r *http.Request, page Page)
 
 // New builds the handler of Path and everything below it: folders as lists of links, Markdown as HTML, so that links between the
 // pages work, and all other files as plain text. It makes every page once, when it is called.
-func New() http.Handler {
-	pages := make(map[string][]byte)
-	mux := http.NewServeMux()
+func New(show Show) http.Handler {
+	made := make(map[string]Page)
 	err := fs.WalkDir(files, ".", func(name string, found fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -74,31 +61,27 @@ func New() http.Handler {
 		at := path.Join(Path, name)
 		switch {
 		case found.IsDir():
-			pages[at] = render(folder(name, at))
-			pages[at+"/"] = pages[at]
+			made[at] = folder(name, at)
+			made[at+"/"] = made[at]
 		case path.Ext(name) == ".md":
-			text, err := files.ReadFile(name)
-			if err != nil {
-				return err
-			}
-			pages[at] = render(document(name, at, text))
+			made[at] = document(name, at)
 		}
 		return nil
 	})
 	if err != nil {
 		panic(err) // the files are part of the program
 	}
-	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) { serve(w, r, pages) })
-	mux.HandleFunc("GET "+Path+"/", func(w http.ResponseWriter, r *http.Request) { serve(w, r, pages) })
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if page, ok := made[r.URL.Path]; ok {
+			show(w, r, page)
+			return
+		}
+		serve(w, r)
+	})
 }
 
-func serve(w http.ResponseWriter, r *http.Request, pages map[string][]byte) {
-	if made, ok := pages[r.URL.Path]; ok {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(made) // a client that has gone away needs no answer
-		return
-	}
+// serve answers with a file as it is.
+func serve(w http.ResponseWriter, r *http.Request) {
 	// A browser shows texts instead of saving them.
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if path.Ext(r.URL.Path) == ".svg" {
@@ -108,42 +91,85 @@ func serve(w http.ResponseWriter, r *http.Request, pages map[string][]byte) {
 }
 
 // folder lists what is in a folder and below it.
-func folder(name, at string) page {
-	p := page{Title: "Documentation", Up: "/"}
+func folder(name, at string) Page {
+	p := Page{Title: "Documentation"}
 	if name != "." {
 		p.Title, p.Up = name, path.Dir(at)
 	}
 	_ = fs.WalkDir(files, name, func(inner string, found fs.DirEntry, err error) error { // it was walked before
 		if err == nil && inner != name {
-			label := strings.TrimPrefix(inner, name+"/")
+			e := Entry{Path: path.Join(Path, inner), Name: strings.TrimPrefix(inner, name+"/")}
 			if found.IsDir() {
-				label += "/"
+				e.Name += "/"
 			}
-			p.Entries = append(p.Entries, entry{path.Join(Path, inner), label})
+			if path.Ext(inner) == ".md" {
+				e.Title = title(inner)
+			}
+			p.Entries = append(p.Entries, e)
 		}
 		return err
 	})
 	return p
 }
 
-// document makes HTML of a Markdown file.
-func document(name, at string, text []byte) page {
-	var body bytes.Buffer
-	if err := markdown.Convert(text, &body); err != nil {
-		panic(err) // the files are part of the program
+// title is the first heading of a Markdown file, or else its name.
+func title(name string) string {
+	first, _, _ := bytes.Cut(read(name), []byte("\n"))
+	if heading, found := bytes.CutPrefix(first, []byte("# ")); found {
+		return string(heading)
 	}
-	title := strings.TrimSuffix(path.Base(name), ".md")
-	if first, _, found := bytes.Cut(text, []byte("\n")); found && bytes.HasPrefix(first, []byte("# ")) {
-		title = string(first[2:])
-	}
-	html := template.HTML(body.String()) //nolint:gosec // of our own files, without raw HTML
-	return page{Title: title, Up: path.Dir(at), Body: html}
+	return strings.TrimSuffix(path.Base(name), ".md")
 }
 
-func render(p page) []byte {
-	var text bytes.Buffer
-	if err := layout.Execute(&text, p); err != nil {
-		panic(err) // the layout is part of the program
+func read(name string) []byte {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // the files are part of the program
 	}
-	return text.Bytes()
+	return text
+}
+
+// document makes HTML of a Markdown file. The heading that is its title is left to the page.
+func document(name, at string) Page {
+	text := read(name)
+	if first, rest, found := bytes.Cut(text, []byte("\n")); found && bytes.HasPrefix(first, []byte("# ")) {
+		text = rest
+	}
+	parsed := markdown.Parser().Parse(gmtext.NewReader(text))
+	keepLinks(parsed, path.Dir(name))
+	var body bytes.Buffer
+	if err := markdown.Renderer().Render(&body, text, parsed); err != nil {
+		panic(err) // the files are part of the program
+	}
+	html := template.HTML(body.String()) //nolint:gosec // of our own files, without raw HTML
+	return Page{Title: title(name), Up: path.Dir(at), Body: html}
+}
+
+// keepLinks leaves of the links of a document in a folder those that lead somewhere: what they say of other files of the
+// repository becomes text.
+func keepLinks(document ast.Node, folder string) {
+	var dead []*ast.Link
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+		if link, ok := n.(*ast.Link); ok && entering && !leads(string(link.Destination), folder) {
+			dead = append(dead, link)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, link := range dead {
+		parent := link.Parent()
+		for link.FirstChild() != nil {
+			parent.InsertBefore(parent, link, link.FirstChild())
+		}
+		parent.RemoveChild(parent, link)
+	}
+}
+
+// leads reports whether there is something at an address that a document in a folder links to.
+func leads(address, folder string) bool {
+	to, err := url.Parse(address)
+	if err != nil || to.IsAbs() || to.Path == "" {
+		return err == nil
+	}
+	_, err = fs.Stat(files, path.Join(folder, to.Path))
+	return err == nil
 }

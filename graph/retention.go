@@ -24,6 +24,7 @@ const (
 
 // retained is the table of what is kept for how long (§8), in the order in which it is swept.
 func retained(g *Graph, d *db.DB) []operator.Retention {
+	oldActivity := func(ctx context.Context) (int64, error) { return g.Operator.DeleteOldActivity(ctx) } // it is made after this table
 	countStale := func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }
 	return []operator.Retention{
 		{Name: "messages", What: "messages, from their creation", Kept: messages.Retention, Job: cleanup, Sweep: g.Messages.DeleteExpired},
@@ -53,6 +54,10 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		{
 			Name: "webhook_deliveries", What: "records of attempts to deliver to a webhook", Kept: webhooks.DeliveryRetention,
 			Job: cleanup, Sweep: g.Webhooks.DeleteOldDeliveries,
+		},
+		{
+			Name: "activity", What: "how much happened in each minute", Kept: operator.ActivityRetention,
+			Job: cleanup, Sweep: oldActivity,
 		},
 		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},

@@ -53,6 +53,7 @@ type (
 	orphansJob   struct{}
 	reconcileJob struct{}
 	lifecycleJob struct{}
+	activityJob  struct{}
 	backupJob    struct{}
 )
 
@@ -79,6 +80,9 @@ func (reconcileJob) Kind() string { return "reconcile" }
 
 // Kind implements river.JobArgs.
 func (lifecycleJob) Kind() string { return "lifecycle" }
+
+// Kind implements river.JobArgs.
+func (activityJob) Kind() string { return "activity" }
 
 // Kind implements river.JobArgs.
 func (backupJob) Kind() string { return "backup" }
@@ -157,6 +161,10 @@ var table = []row{
 		n, err := c.Graph.Wallet.GrantRewards(ctx)
 		c.logCount(ctx, "rewards granted", n)
 		return err
+	}),
+	// Counts the last minutes for the operators' overview.
+	job(promptQueue, 30*time.Second, time.Minute, func(ctx context.Context, c Config, _ activityJob) error {
+		return c.Graph.Operator.RecordActivity(ctx)
 	}),
 	// Makes a backup when one is due.
 	job(backupQueue, 6*time.Hour, time.Hour, func(ctx context.Context, c Config, _ backupJob) error {

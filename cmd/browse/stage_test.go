@@ -147,7 +147,7 @@ func (s *stage) fill(t *testing.T) []string {
 	return []string{
 		"{agent}", ada.Handle, "{agent-id}", ada.ID, "{newcomer}", "newcomer",
 		"{post}", plain.post, "{service}", plain.service, "{task}", plain.task,
-		"{markup}", markup.Handle, "{markup-post}", markup.post,
+		"{markup}", markup.Handle, "{markup-id}", markup.ID, "{markup-post}", markup.post,
 		"{markup-service}", markup.service, "{markup-task}", markup.task,
 		"{endless}", endless.Handle, "{endless-post}", endless.post,
 		"{endless-service}", endless.service, "{endless-task}", endless.task,

@@ -3,8 +3,9 @@ package main
 import (
 	"net/http"
 	"net/http/pprof" // it also registers with http.DefaultServeMux, which nothing here serves
+	"time"
 
-	"stoa/docs"
+	"stoa/cmd/stoa/operatorpages"
 	"stoa/graph"
 	"stoa/graph/server"
 	"stoa/graph/server/playground"
@@ -26,15 +27,25 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 		return err
 	}
 	p.dashboard = dashboard
+	mounts := p.operatorMounts()
 	p.operator.Handle(server.New(server.Config{
 		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,
-		TrustedProxies: p.settings.TrustedProxies, Version: versionText(), Mounts: p.operatorPages(),
+		TrustedProxies: p.settings.TrustedProxies, Version: versionText(), Mounts: mounts,
+		Codes: p.signInCodes, Stylesheet: operatorpages.Stylesheet(),
+		Pages: func(ask server.Ask) http.Handler {
+			return operatorpages.New(operatorpages.Config{Ask: ask, Logger: p.log, Tools: mounts})
+		},
 	}))
 	return nil
 }
 
-// operatorPages are what the operator listener serves beside GraphQL, in the order of its index page.
-func (p *process) operatorPages() []server.Mount {
+// signInLink is where an operator who has no session may get one without the token: once, and within five minutes.
+func (p *process) signInLink() string {
+	return "http://" + p.operator.Address() + p.signInCodes.Path(time.Now())
+}
+
+// operatorMounts are what the operator listener serves beside GraphQL and the pages of the console, in the order of their navigation.
+func (p *process) operatorMounts() []server.Mount {
 	return []server.Mount{
 		{
 			Path: playground.Path, Title: "Playground", About: "Queries and mutations in GraphQL, with the schema at hand.",
@@ -51,7 +62,6 @@ func (p *process) operatorPages() []server.Mount {
 				Replica: p.replicaStatus,
 			}),
 		},
-		{Path: docs.Path, Title: "Documentation", About: "Of this version, from the binary itself.", Handler: docs.New()},
 		{
 			Path: metricsPath, Title: "Metrics", About: "For Prometheus; this page alone needs no token.",
 			Open: true, Handler: p.metrics.Handler(),

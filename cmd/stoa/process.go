@@ -16,6 +16,7 @@ import (
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/readpool"
+	"stoa/graph/server"
 	"stoa/jobs"
 	"stoa/rest"
 	"stoa/rest/socket"
@@ -48,11 +49,13 @@ type process struct {
 	inspection       fileInspection
 	stopWebhooks     func() // nil: nothing is queued
 	dashboard        *jobs.Dashboard
+	signInCodes      *server.SignInCodes
+	stopHeartbeat    func() // nil: none has begun
 }
 
 // newProcess returns a process that has started nothing yet.
 func newProcess(settings *settings, log *slog.Logger) *process {
-	return &process{settings: settings, log: log, hurry: make(chan struct{})}
+	return &process{settings: settings, log: log, hurry: make(chan struct{}), signInCodes: server.NewSignInCodes()}
 }
 
 // start opens the parts. The listeners come first: while the process waits for the database, health answers and everything else
@@ -103,6 +106,7 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	p.registerMetrics(domains)
+	p.stopHeartbeat = p.startHeartbeat(domains)
 	p.public.Handle(rest.New(p.servingConfig(domains)))
 	return p.serveOperator(domains, token)
 }

@@ -51,6 +51,9 @@ func (p *process) stop(ctx context.Context) error {
 			p.log.Warn("jobs were cut off", "error", err)
 		}
 	}
+	if p.stopHeartbeat != nil {
+		p.stopHeartbeat()
+	}
 	if p.stopWebhooks != nil {
 		p.stopWebhooks()
 	}

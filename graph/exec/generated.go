@@ -106,6 +106,16 @@ type ComplexityRoot struct {
 		Path   func(childComplexity int) int
 	}
 
+	Activity struct {
+		Agents       func(childComplexity int) int
+		Begins       func(childComplexity int) int
+		CreditsMinor func(childComplexity int) int
+		Messages     func(childComplexity int) int
+		Orders       func(childComplexity int) int
+		StepSeconds  func(childComplexity int) int
+		Window       func(childComplexity int) int
+	}
+
 	Attachment struct {
 		BoundID           func(childComplexity int) int
 		BoundKind         func(childComplexity int) int
@@ -160,6 +170,12 @@ type ComplexityRoot struct {
 
 	AttachmentResult struct {
 		Attachment func(childComplexity int) int
+	}
+
+	Attention struct {
+		Count func(childComplexity int) int
+		Kind  func(childComplexity int) int
+		Text  func(childComplexity int) int
 	}
 
 	AuditEntry struct {
@@ -819,6 +835,12 @@ type ComplexityRoot struct {
 		Version       func(childComplexity int) int
 	}
 
+	Overview struct {
+		Activity  func(childComplexity int) int
+		Attention func(childComplexity int) int
+		Processes func(childComplexity int) int
+	}
+
 	OwnBot struct {
 		Bot func(childComplexity int) int
 	}
@@ -917,6 +939,19 @@ type ComplexityRoot struct {
 		Post func(childComplexity int) int
 	}
 
+	Process struct {
+		Alive          func(childComplexity int) int
+		DiskFreeBytes  func(childComplexity int) int
+		DiskTotalBytes func(childComplexity int) int
+		Failing        func(childComplexity int) int
+		ID             func(childComplexity int) int
+		Name           func(childComplexity int) int
+		Roles          func(childComplexity int) int
+		SeenAt         func(childComplexity int) int
+		StartedAt      func(childComplexity int) int
+		Version        func(childComplexity int) int
+	}
+
 	Profile struct {
 		Bio           func(childComplexity int) int
 		ProfilePublic func(childComplexity int) int
@@ -960,6 +995,7 @@ type ComplexityRoot struct {
 		Onboarding               func(childComplexity int) int
 		Order                    func(childComplexity int, input orders.OrderInput) int
 		Orders                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
+		Overview                 func(childComplexity int) int
 		OwnFeedback              func(childComplexity int, input feedback.ListInput) int
 		PollEvents               func(childComplexity int, input events.PollInput) int
 		Post                     func(childComplexity int, input posts.PostInput) int
@@ -975,6 +1011,7 @@ type ComplexityRoot struct {
 		ServiceCatalogue         func(childComplexity int, input services.CatalogueInput) int
 		Services                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
 		Settings                 func(childComplexity int) int
+		Switches                 func(childComplexity int) int
 		Task                     func(childComplexity int, input tasks.TaskInput) int
 		TaskBoard                func(childComplexity int, input tasks.TaskBoardInput) int
 		TaskResponses            func(childComplexity int, input tasks.TaskResponsesInput) int
@@ -1238,6 +1275,14 @@ type ComplexityRoot struct {
 	Swept struct {
 		Deleted func(childComplexity int) int
 		Name    func(childComplexity int) int
+	}
+
+	Switch struct {
+		Activate   func(childComplexity int) int
+		Deactivate func(childComplexity int) int
+		Missing    func(childComplexity int) int
+		Name       func(childComplexity int) int
+		On         func(childComplexity int) int
 	}
 
 	Task struct {
@@ -1528,6 +1573,8 @@ type QueryResolver interface {
 	Onboarding(ctx context.Context) (*onboarding.Card, error)
 	Settings(ctx context.Context) (*ent.Setting, error)
 	Retention(ctx context.Context) ([]*operator.Retention, error)
+	Switches(ctx context.Context) ([]*operator.Switch, error)
+	Overview(ctx context.Context) (*operator.Overview, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
 	Order(ctx context.Context, input orders.OrderInput) (*orders.Detail, error)
@@ -1679,6 +1726,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Action.Path(childComplexity), true
+
+	case "Activity.agents":
+		if e.ComplexityRoot.Activity.Agents == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Activity.Agents(childComplexity), true
+	case "Activity.begins":
+		if e.ComplexityRoot.Activity.Begins == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Activity.Begins(childComplexity), true
+	case "Activity.creditsMinor":
+		if e.ComplexityRoot.Activity.CreditsMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Activity.CreditsMinor(childComplexity), true
+	case "Activity.messages":
+		if e.ComplexityRoot.Activity.Messages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Activity.Messages(childComplexity), true
+	case "Activity.orders":
+		if e.ComplexityRoot.Activity.Orders == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Activity.Orders(childComplexity), true
+	case "Activity.stepSeconds":
+		if e.ComplexityRoot.Activity.StepSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Activity.StepSeconds(childComplexity), true
+	case "Activity.window":
+		if e.ComplexityRoot.Activity.Window == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Activity.Window(childComplexity), true
 
 	case "Attachment.boundID":
 		if e.ComplexityRoot.Attachment.BoundID == nil {
@@ -1930,6 +2020,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AttachmentResult.Attachment(childComplexity), true
+
+	case "Attention.count":
+		if e.ComplexityRoot.Attention.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Attention.Count(childComplexity), true
+	case "Attention.kind":
+		if e.ComplexityRoot.Attention.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Attention.Kind(childComplexity), true
+	case "Attention.text":
+		if e.ComplexityRoot.Attention.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Attention.Text(childComplexity), true
 
 	case "AuditEntry.createdAt":
 		if e.ComplexityRoot.AuditEntry.CreatedAt == nil {
@@ -4863,6 +4972,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OrderStep.Version(childComplexity), true
 
+	case "Overview.activity":
+		if e.ComplexityRoot.Overview.Activity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Overview.Activity(childComplexity), true
+	case "Overview.attention":
+		if e.ComplexityRoot.Overview.Attention == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Overview.Attention(childComplexity), true
+	case "Overview.processes":
+		if e.ComplexityRoot.Overview.Processes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Overview.Processes(childComplexity), true
+
 	case "OwnBot.bot":
 		if e.ComplexityRoot.OwnBot.Bot == nil {
 			break
@@ -5247,6 +5375,67 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PostResult.Post(childComplexity), true
 
+	case "Process.alive":
+		if e.ComplexityRoot.Process.Alive == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.Alive(childComplexity), true
+	case "Process.diskFreeBytes":
+		if e.ComplexityRoot.Process.DiskFreeBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.DiskFreeBytes(childComplexity), true
+	case "Process.diskTotalBytes":
+		if e.ComplexityRoot.Process.DiskTotalBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.DiskTotalBytes(childComplexity), true
+	case "Process.failing":
+		if e.ComplexityRoot.Process.Failing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.Failing(childComplexity), true
+	case "Process.id":
+		if e.ComplexityRoot.Process.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.ID(childComplexity), true
+	case "Process.name":
+		if e.ComplexityRoot.Process.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.Name(childComplexity), true
+	case "Process.roles":
+		if e.ComplexityRoot.Process.Roles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.Roles(childComplexity), true
+	case "Process.seenAt":
+		if e.ComplexityRoot.Process.SeenAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.SeenAt(childComplexity), true
+	case "Process.startedAt":
+		if e.ComplexityRoot.Process.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.StartedAt(childComplexity), true
+	case "Process.version":
+		if e.ComplexityRoot.Process.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Process.Version(childComplexity), true
+
 	case "Profile.bio":
 		if e.ComplexityRoot.Profile.Bio == nil {
 			break
@@ -5591,6 +5780,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Orders(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.OrderOrder), args["where"].(*ent.OrderWhereInput)), true
+	case "Query.overview":
+		if e.ComplexityRoot.Query.Overview == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Overview(childComplexity), true
 	case "Query.ownFeedback":
 		if e.ComplexityRoot.Query.OwnFeedback == nil {
 			break
@@ -5741,6 +5936,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Settings(childComplexity), true
+	case "Query.switches":
+		if e.ComplexityRoot.Query.Switches == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Switches(childComplexity), true
 	case "Query.task":
 		if e.ComplexityRoot.Query.Task == nil {
 			break
@@ -6725,6 +6926,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Swept.Name(childComplexity), true
+
+	case "Switch.activate":
+		if e.ComplexityRoot.Switch.Activate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Switch.Activate(childComplexity), true
+	case "Switch.deactivate":
+		if e.ComplexityRoot.Switch.Deactivate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Switch.Deactivate(childComplexity), true
+	case "Switch.missing":
+		if e.ComplexityRoot.Switch.Missing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Switch.Missing(childComplexity), true
+	case "Switch.name":
+		if e.ComplexityRoot.Switch.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Switch.Name(childComplexity), true
+	case "Switch.on":
+		if e.ComplexityRoot.Switch.On == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Switch.On(childComplexity), true
 
 	case "Task.amountMinor":
 		if e.ComplexityRoot.Task.AmountMinor == nil {
@@ -13158,6 +13390,10 @@ extend type Query {
   settings: Settings!
   "What is kept for how long, and which job deletes it."
   retention: [Retention!]!
+  "What may be switched on only once it is set up, and what is still missing for it."
+  switches: [Switch!]!
+  "How the service fares. It costs the same however much there is."
+  overview: Overview!
 }
 
 extend type Mutation {
@@ -13244,12 +13480,75 @@ type Settings @goModel(model: "stoa/ent.Setting") {
   updatedAt: Time!
 }
 
+type Overview @goModel(model: "stoa/graph/operator.Overview") {
+  "What happened within the last hour, day and month, in this order."
+  activity: [Activity!]!
+  "What somebody should look at; empty: nothing."
+  attention: [Attention!]!
+  "The server processes of the last day that did not end as they should, and those that serve."
+  processes: [Process!]!
+}
+
+"What happened within a window that ends now, in parts of the same length; the last has only begun."
+type Activity @goModel(model: "stoa/graph/operator.Activity") {
+  "hour, day or month"
+  window: String!
+  begins: Time!
+  stepSeconds: Int!
+  "Agents that registered."
+  agents: [Int64!]!
+  messages: [Int64!]!
+  "Orders that were made."
+  orders: [Int64!]!
+  "What contractors were paid."
+  creditsMinor: [Int64!]!
+}
+
+type Attention @goModel(model: "stoa/graph/operator.Attention") {
+  "Such as orders, unsent_mails or disks."
+  kind: String!
+  "Some kinds are not counted beyond 1000."
+  count: Int64!
+  "What it is, as a sentence."
+  text: String!
+}
+
+type Process @goModel(model: "stoa/graph/operator.Process") {
+  id: ID!
+  "The host and the number of the process there."
+  name: String!
+  version: String!
+  roles: [String!]!
+  startedAt: Time!
+  "When it was last heard of; each tells of itself every ten seconds."
+  seenAt: Time!
+  "False: it has been silent for a minute and did not end as it should."
+  alive: Boolean!
+  "The checks of /readyz that fail, and shutting_down while it ends."
+  failing: [String!]!
+  "Of the disk with its data folder."
+  diskFreeBytes: Int64!
+  diskTotalBytes: Int64!
+}
+
+"What shuts agents out unless what it needs is set up."
+type Switch @goModel(model: "stoa/graph/operator.Switch") {
+  "Such as: The email gate."
+  name: String!
+  on: Boolean!
+  "What is to be set up before it can be switched on; empty: it can be."
+  missing: [String!]!
+  "The mutations that switch it on and off."
+  activate: String!
+  deactivate: String!
+}
+
 input SettingsInput @goModel(model: "stoa/graph/operator.SettingsInput") {
   registrationMode: RegistrationMode
-  "true is verification_setup_pending until the operator's details, a document and mail are set up."
+  "It can be switched on once the operator's details, a document and mail are set up: verification_setup_pending until then."
   emailGateEnabled: Boolean
   rewardsEnabled: Boolean
-  "true is lifecycle_setup_pending until mail is set up."
+  "It can be switched on once mail is set up: lifecycle_setup_pending until then."
   restoreEnabled: Boolean
   "0 to 10000."
   feeBps: Int
@@ -14268,6 +14567,26 @@ func (ec *executionContext) childFields_Action(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Action", field.Name)
 }
 
+func (ec *executionContext) childFields_Activity(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "window":
+		return ec.fieldContext_Activity_window(ctx, field)
+	case "begins":
+		return ec.fieldContext_Activity_begins(ctx, field)
+	case "stepSeconds":
+		return ec.fieldContext_Activity_stepSeconds(ctx, field)
+	case "agents":
+		return ec.fieldContext_Activity_agents(ctx, field)
+	case "messages":
+		return ec.fieldContext_Activity_messages(ctx, field)
+	case "orders":
+		return ec.fieldContext_Activity_orders(ctx, field)
+	case "creditsMinor":
+		return ec.fieldContext_Activity_creditsMinor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Activity", field.Name)
+}
+
 func (ec *executionContext) childFields_Attachment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -14378,6 +14697,18 @@ func (ec *executionContext) childFields_AttachmentResult(ctx context.Context, fi
 		return ec.fieldContext_AttachmentResult_attachment(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AttachmentResult", field.Name)
+}
+
+func (ec *executionContext) childFields_Attention(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Attention_kind(ctx, field)
+	case "count":
+		return ec.fieldContext_Attention_count(ctx, field)
+	case "text":
+		return ec.fieldContext_Attention_text(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Attention", field.Name)
 }
 
 func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -15580,6 +15911,18 @@ func (ec *executionContext) childFields_OrderStep(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type OrderStep", field.Name)
 }
 
+func (ec *executionContext) childFields_Overview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "activity":
+		return ec.fieldContext_Overview_activity(ctx, field)
+	case "attention":
+		return ec.fieldContext_Overview_attention(ctx, field)
+	case "processes":
+		return ec.fieldContext_Overview_processes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Overview", field.Name)
+}
+
 func (ec *executionContext) childFields_OwnBot(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "bot":
@@ -15774,6 +16117,32 @@ func (ec *executionContext) childFields_PostResult(ctx context.Context, field gr
 		return ec.fieldContext_PostResult_post(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PostResult", field.Name)
+}
+
+func (ec *executionContext) childFields_Process(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Process_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Process_name(ctx, field)
+	case "version":
+		return ec.fieldContext_Process_version(ctx, field)
+	case "roles":
+		return ec.fieldContext_Process_roles(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_Process_startedAt(ctx, field)
+	case "seenAt":
+		return ec.fieldContext_Process_seenAt(ctx, field)
+	case "alive":
+		return ec.fieldContext_Process_alive(ctx, field)
+	case "failing":
+		return ec.fieldContext_Process_failing(ctx, field)
+	case "diskFreeBytes":
+		return ec.fieldContext_Process_diskFreeBytes(ctx, field)
+	case "diskTotalBytes":
+		return ec.fieldContext_Process_diskTotalBytes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Process", field.Name)
 }
 
 func (ec *executionContext) childFields_Profile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16312,6 +16681,22 @@ func (ec *executionContext) childFields_Swept(ctx context.Context, field graphql
 		return ec.fieldContext_Swept_deleted(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Swept", field.Name)
+}
+
+func (ec *executionContext) childFields_Switch(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_Switch_name(ctx, field)
+	case "on":
+		return ec.fieldContext_Switch_on(ctx, field)
+	case "missing":
+		return ec.fieldContext_Switch_missing(ctx, field)
+	case "activate":
+		return ec.fieldContext_Switch_activate(ctx, field)
+	case "deactivate":
+		return ec.fieldContext_Switch_deactivate(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Switch", field.Name)
 }
 
 func (ec *executionContext) childFields_Task(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19700,6 +20085,167 @@ func (ec *executionContext) fieldContext_Action_body(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Action", field, false, false, errors.New("field of type Map does not have child fields"))
 }
 
+func (ec *executionContext) _Activity_window(ctx context.Context, field graphql.CollectedField, obj *operator.Activity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Activity_window(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Window, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Activity_window(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Activity_begins(ctx context.Context, field graphql.CollectedField, obj *operator.Activity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Activity_begins(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Begins, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Activity_begins(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Activity_stepSeconds(ctx context.Context, field graphql.CollectedField, obj *operator.Activity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Activity_stepSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StepSeconds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Activity_stepSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Activity_agents(ctx context.Context, field graphql.CollectedField, obj *operator.Activity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Activity_agents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Agents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNInt642ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Activity_agents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Activity_messages(ctx context.Context, field graphql.CollectedField, obj *operator.Activity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Activity_messages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Messages, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNInt642ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Activity_messages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Activity_orders(ctx context.Context, field graphql.CollectedField, obj *operator.Activity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Activity_orders(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Orders, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNInt642ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Activity_orders(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Activity_creditsMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Activity) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Activity_creditsMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreditsMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNInt642ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Activity_creditsMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Attachment_id(ctx context.Context, field graphql.CollectedField, obj *ent.Attachment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20686,6 +21232,75 @@ func (ec *executionContext) fieldContext_AttachmentResult_attachment(_ context.C
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Attention_kind(ctx context.Context, field graphql.CollectedField, obj *operator.Attention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Attention_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Attention_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Attention", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Attention_count(ctx context.Context, field graphql.CollectedField, obj *operator.Attention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Attention_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Attention_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Attention", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Attention_text(ctx context.Context, field graphql.CollectedField, obj *operator.Attention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Attention_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Attention_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Attention", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuditEntry_id(ctx context.Context, field graphql.CollectedField, obj *ent.AuditEntry) (ret graphql.Marshaler) {
@@ -32502,6 +33117,102 @@ func (ec *executionContext) fieldContext_OrderStep_createdAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("OrderStep", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _Overview_activity(ctx context.Context, field graphql.CollectedField, obj *operator.Overview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Overview_activity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Activity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Activity) graphql.Marshaler {
+			return ec.marshalNActivity2ᚕᚖstoaᚋgraphᚋoperatorᚐActivityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Overview_activity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Overview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Activity(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Overview_attention(ctx context.Context, field graphql.CollectedField, obj *operator.Overview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Overview_attention(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attention, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Attention) graphql.Marshaler {
+			return ec.marshalNAttention2ᚕᚖstoaᚋgraphᚋoperatorᚐAttentionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Overview_attention(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Overview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Attention(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Overview_processes(ctx context.Context, field graphql.CollectedField, obj *operator.Overview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Overview_processes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Processes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Process) graphql.Marshaler {
+			return ec.marshalNProcess2ᚕᚖstoaᚋgraphᚋoperatorᚐProcessᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Overview_processes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Overview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Process(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _OwnBot_bot(ctx context.Context, field graphql.CollectedField, obj *bots.OwnBot) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34054,6 +34765,236 @@ func (ec *executionContext) fieldContext_PostResult_post(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Process_id(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Process_name(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Process_version(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Process_roles(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_roles(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Roles, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_roles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Process_startedAt(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_startedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StartedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_startedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Process_seenAt(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_seenAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SeenAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_seenAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Process_alive(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_alive(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alive, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_alive(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Process_failing(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_failing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Failing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_failing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Process_diskFreeBytes(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_diskFreeBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DiskFreeBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_diskFreeBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Process_diskTotalBytes(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Process_diskTotalBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DiskTotalBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Process_diskTotalBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Process", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Profile_specialty(ctx context.Context, field graphql.CollectedField, obj *bots.Profile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -35570,6 +36511,70 @@ func (ec *executionContext) fieldContext_Query_retention(_ context.Context, fiel
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Retention(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_switches(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_switches(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Switches(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Switch) graphql.Marshaler {
+			return ec.marshalNSwitch2ᚕᚖstoaᚋgraphᚋoperatorᚐSwitchᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_switches(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Switch(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_overview(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_overview(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Overview(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Overview) graphql.Marshaler {
+			return ec.marshalNOverview2ᚖstoaᚋgraphᚋoperatorᚐOverview(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_overview(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Overview(ctx, field)
 		},
 	}
 	return fc, nil
@@ -40108,6 +41113,121 @@ func (ec *executionContext) _Swept_deleted(ctx context.Context, field graphql.Co
 }
 func (ec *executionContext) fieldContext_Swept_deleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Swept", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Switch_name(ctx context.Context, field graphql.CollectedField, obj *operator.Switch) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Switch_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Switch_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Switch_on(ctx context.Context, field graphql.CollectedField, obj *operator.Switch) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Switch_on(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.On, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Switch_on(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Switch_missing(ctx context.Context, field graphql.CollectedField, obj *operator.Switch) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Switch_missing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Missing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Switch_missing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Switch_activate(ctx context.Context, field graphql.CollectedField, obj *operator.Switch) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Switch_activate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Activate, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Switch_activate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Switch_deactivate(ctx context.Context, field graphql.CollectedField, obj *operator.Switch) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Switch_deactivate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deactivate, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Switch_deactivate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Task_id(ctx context.Context, field graphql.CollectedField, obj *ent.Task) (ret graphql.Marshaler) {
@@ -61436,6 +62556,74 @@ func (ec *executionContext) _Action(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
+var activityImplementors = []string{"Activity"}
+
+func (ec *executionContext) _Activity(ctx context.Context, sel ast.SelectionSet, obj *operator.Activity) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, activityImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Activity")
+		case "window":
+			out.Values[i] = ec._Activity_window(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "begins":
+			out.Values[i] = ec._Activity_begins(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "stepSeconds":
+			out.Values[i] = ec._Activity_stepSeconds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "agents":
+			out.Values[i] = ec._Activity_agents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "messages":
+			out.Values[i] = ec._Activity_messages(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "orders":
+			out.Values[i] = ec._Activity_orders(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "creditsMinor":
+			out.Values[i] = ec._Activity_creditsMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var attachmentImplementors = []string{"Attachment", "Node"}
 
 func (ec *executionContext) _Attachment(ctx context.Context, sel ast.SelectionSet, obj *ent.Attachment) graphql.Marshaler {
@@ -61815,6 +63003,54 @@ func (ec *executionContext) _AttachmentResult(ctx context.Context, sel ast.Selec
 			out.Values[i] = graphql.MarshalString("AttachmentResult")
 		case "attachment":
 			out.Values[i] = ec._AttachmentResult_attachment(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var attentionImplementors = []string{"Attention"}
+
+func (ec *executionContext) _Attention(ctx context.Context, sel ast.SelectionSet, obj *operator.Attention) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, attentionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Attention")
+		case "kind":
+			out.Values[i] = ec._Attention_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._Attention_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._Attention_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -66821,6 +68057,54 @@ func (ec *executionContext) _OrderStep(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var overviewImplementors = []string{"Overview"}
+
+func (ec *executionContext) _Overview(ctx context.Context, sel ast.SelectionSet, obj *operator.Overview) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, overviewImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Overview")
+		case "activity":
+			out.Values[i] = ec._Overview_activity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "attention":
+			out.Values[i] = ec._Overview_attention(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "processes":
+			out.Values[i] = ec._Overview_processes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var ownBotImplementors = []string{"OwnBot"}
 
 func (ec *executionContext) _OwnBot(ctx context.Context, sel ast.SelectionSet, obj *bots.OwnBot) graphql.Marshaler {
@@ -67536,6 +68820,89 @@ func (ec *executionContext) _PostResult(ctx context.Context, sel ast.SelectionSe
 			out.Values[i] = graphql.MarshalString("PostResult")
 		case "post":
 			out.Values[i] = ec._PostResult_post(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var processImplementors = []string{"Process"}
+
+func (ec *executionContext) _Process(ctx context.Context, sel ast.SelectionSet, obj *operator.Process) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, processImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Process")
+		case "id":
+			out.Values[i] = ec._Process_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Process_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Process_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "roles":
+			out.Values[i] = ec._Process_roles(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "startedAt":
+			out.Values[i] = ec._Process_startedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "seenAt":
+			out.Values[i] = ec._Process_seenAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "alive":
+			out.Values[i] = ec._Process_alive(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "failing":
+			out.Values[i] = ec._Process_failing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "diskFreeBytes":
+			out.Values[i] = ec._Process_diskFreeBytes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "diskTotalBytes":
+			out.Values[i] = ec._Process_diskTotalBytes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -68373,6 +69740,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_retention(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "switches":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_switches(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "overview":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_overview(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -71015,6 +72426,64 @@ func (ec *executionContext) _Swept(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var switchImplementors = []string{"Switch"}
+
+func (ec *executionContext) _Switch(ctx context.Context, sel ast.SelectionSet, obj *operator.Switch) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, switchImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Switch")
+		case "name":
+			out.Values[i] = ec._Switch_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "on":
+			out.Values[i] = ec._Switch_on(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "missing":
+			out.Values[i] = ec._Switch_missing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "activate":
+			out.Values[i] = ec._Switch_activate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deactivate":
+			out.Values[i] = ec._Switch_deactivate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var taskImplementors = []string{"Task", "Node"}
 
 func (ec *executionContext) _Task(ctx context.Context, sel ast.SelectionSet, obj *ent.Task) graphql.Marshaler {
@@ -73007,6 +74476,32 @@ func (ec *executionContext) marshalNAction2ᚕstoaᚋgraphᚋplatformᚋwireᚐA
 	return ret
 }
 
+func (ec *executionContext) marshalNActivity2ᚕᚖstoaᚋgraphᚋoperatorᚐActivityᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Activity) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNActivity2ᚖstoaᚋgraphᚋoperatorᚐActivity(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNActivity2ᚖstoaᚋgraphᚋoperatorᚐActivity(ctx context.Context, sel ast.SelectionSet, v *operator.Activity) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Activity(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAttachment2ᚖstoaᚋentᚐAttachment(ctx context.Context, sel ast.SelectionSet, v *ent.Attachment) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -73142,6 +74637,32 @@ func (ec *executionContext) marshalNAttachmentStatus2stoaᚋentᚋattachmentᚐS
 func (ec *executionContext) unmarshalNAttachmentWhereInput2ᚖstoaᚋentᚐAttachmentWhereInput(ctx context.Context, v any) (*ent.AttachmentWhereInput, error) {
 	res, err := ec.unmarshalInputAttachmentWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAttention2ᚕᚖstoaᚋgraphᚋoperatorᚐAttentionᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Attention) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAttention2ᚖstoaᚋgraphᚋoperatorᚐAttention(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAttention2ᚖstoaᚋgraphᚋoperatorᚐAttention(ctx context.Context, sel ast.SelectionSet, v *operator.Attention) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Attention(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAuditEntryConnection2ᚖstoaᚋentᚐAuditEntryConnection(ctx context.Context, sel ast.SelectionSet, v *ent.AuditEntryConnection) graphql.Marshaler {
@@ -74036,6 +75557,35 @@ func (ec *executionContext) marshalNInt642int64(ctx context.Context, sel ast.Sel
 	return res
 }
 
+func (ec *executionContext) unmarshalNInt642ᚕint64ᚄ(ctx context.Context, v any) ([]int64, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]int64, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNInt642int64(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNInt642ᚕint64ᚄ(ctx context.Context, sel ast.SelectionSet, v []int64) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNInt642int64(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNInvitation2ᚖstoaᚋentᚐInvitation(ctx context.Context, sel ast.SelectionSet, v *ent.Invitation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -74597,6 +76147,16 @@ func (ec *executionContext) unmarshalNOrderWhereInput2ᚖstoaᚋentᚐOrderWhere
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNOverview2ᚖstoaᚋgraphᚋoperatorᚐOverview(ctx context.Context, sel ast.SelectionSet, v *operator.Overview) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Overview(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNOwnBot2ᚖstoaᚋgraphᚋbotsᚐOwnBot(ctx context.Context, sel ast.SelectionSet, v *bots.OwnBot) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -74764,6 +76324,32 @@ func (ec *executionContext) marshalNPostVisibility2stoaᚋentᚋpostᚐVisibilit
 func (ec *executionContext) unmarshalNPostWhereInput2ᚖstoaᚋentᚐPostWhereInput(ctx context.Context, v any) (*ent.PostWhereInput, error) {
 	res, err := ec.unmarshalInputPostWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProcess2ᚕᚖstoaᚋgraphᚋoperatorᚐProcessᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Process) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNProcess2ᚖstoaᚋgraphᚋoperatorᚐProcess(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNProcess2ᚖstoaᚋgraphᚋoperatorᚐProcess(ctx context.Context, sel ast.SelectionSet, v *operator.Process) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Process(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNProfile2stoaᚋgraphᚋbotsᚐProfile(ctx context.Context, sel ast.SelectionSet, v bots.Profile) graphql.Marshaler {
@@ -75400,6 +76986,32 @@ func (ec *executionContext) marshalNSwept2ᚕstoaᚋgraphᚋoperatorᚐSweptᚄ(
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNSwitch2ᚕᚖstoaᚋgraphᚋoperatorᚐSwitchᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Switch) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSwitch2ᚖstoaᚋgraphᚋoperatorᚐSwitch(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSwitch2ᚖstoaᚋgraphᚋoperatorᚐSwitch(ctx context.Context, sel ast.SelectionSet, v *operator.Switch) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Switch(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTask2ᚖstoaᚋentᚐTask(ctx context.Context, sel ast.SelectionSet, v *ent.Task) graphql.Marshaler {

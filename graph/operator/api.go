@@ -6,7 +6,11 @@
 // mutation of that name. A procedure takes a reason and writes one audit entry in the transaction of its effect, so neither
 // exists without the other. An entry holds the arguments, never a secret that was made.
 //
-// Only an operator may call the methods of API; anyone else gets unauthorized. A target that does not exist is not_found.
+// The overview counts off indexes and within bounds, with the function stoa_activity (migrate/functions/overview.sql): what happened
+// in minutes that are over is kept in the table activity, and each server process renews its row in the table processes.
+//
+// Only an operator may call the methods of API, those aside that jobs and the server's own process call; anyone else gets
+// unauthorized. A target that does not exist is not_found.
 package operator
 
 import (
@@ -24,10 +28,13 @@ import (
 	"stoa/graph/wallet"
 )
 
-//go:embed operator.sql
+//go:embed *.sql
 var files embed.FS
 
-var findTables = db.Load(files).Named("find_tables")
+var (
+	statements = db.Load(files)
+	findTables = statements.Named("find_tables")
+)
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"maps"
-	"strings"
 	"time"
 
 	"stoa/ent"
@@ -79,42 +78,6 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 		}
 		return changed, nil
 	})
-}
-
-// setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it
-// off is always allowed.
-type setupSwitch struct {
-	// name is what is switched on, as the subject of a sentence.
-	name string
-	// pending is the fault of switching it on too early.
-	pending fault.Code
-	// missing lists what it still needs.
-	missing func(ctx context.Context, a *API, tx *db.Tx) ([]string, error)
-}
-
-// The switches that need something.
-var (
-	emailGate        = setupSwitch{"The email gate", fault.VerificationSetupPending, missingForGate}
-	emailRequirement = setupSwitch{"The email requirement", fault.VerificationSetupPending, missingForGate}
-	restoreByEmail   = setupSwitch{"Restoring access by email", fault.LifecycleSetupPending, missingForMail}
-	agentLifecycle   = setupSwitch{"The lifecycle", fault.LifecycleSetupPending, missingForMail}
-)
-
-func missingForGate(ctx context.Context, a *API, tx *db.Tx) ([]string, error) {
-	return a.Owners.MissingForGate(ctx, tx.SQL)
-}
-
-func missingForMail(_ context.Context, a *API, _ *db.Tx) ([]string, error) {
-	return a.Owners.MissingForMail(), nil
-}
-
-// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on.
-func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
-	missing, err := sw.missing(ctx, a, tx)
-	if err != nil || len(missing) == 0 {
-		return err
-	}
-	return fault.New(sw.pending).Say(sw.name + " cannot be switched on yet. Missing: " + strings.Join(missing, "; ") + ".")
 }
 
 // ActivateLifecycle begins the lifecycle of §3.4. A repeat keeps the first time, until DeactivateLifecycle. Faults:

@@ -37,12 +37,16 @@ func costs() exec.ComplexityRoot {
 	c.Query.Feedbacks = connection
 	c.Query.Invitations = connection
 	c.Query.LedgerEntries = connection
+	c.Query.Mails = connection
 	c.Query.Messages = connection
 	c.Query.Orders = connection
 	c.Query.Posts = connection
 	c.Query.Responses = connection
+	c.Query.Rewards = connection
 	c.Query.Services = connection
 	c.Query.Tasks = connection
+	c.Query.Webhooks = connection
+	c.Query.WebhookDeliveries = connection
 	c.Query.MyContacts = func(child int, _ contacts.ListInput) int { return child * page.CursorSize }
 	c.Query.Dialog = func(child int, _ messages.DialogInput) int { return child * page.CursorSize }
 	c.Query.WalletHistory = func(child int, _ wallet.HistoryInput) int { return child * page.HistoryMaxLimit }

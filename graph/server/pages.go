@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"time"
 
 	"stoa/graph/platform/fault"
 )
@@ -14,10 +15,13 @@ import (
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// scriptlessPolicy is that of the pages of Config.Pages, which have no script.
+const scriptlessPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
 //go:embed pages
 var pageFiles embed.FS
 
-var pageTemplates = template.Must(template.ParseFS(pageFiles, "pages/*.html"))
+var signInPage = template.Must(template.ParseFS(pageFiles, "pages/sign-in.html"))
 
 // setPageHeaders sets the security headers of a page; an empty policy is pagePolicy. The Referrer-Policy must let a page send Origin to
 // this listener.
@@ -31,11 +35,11 @@ func setPageHeaders(w http.ResponseWriter, policy string) {
 	w.Header().Set("Referrer-Policy", "same-origin")
 }
 
-// showPage answers with one of the pages of this package.
-func showPage(w http.ResponseWriter, status int, name string, data any) {
+// showSignInForm answers with the sign-in page.
+func showSignInForm(w http.ResponseWriter, status int, form signInForm) {
 	var rendered bytes.Buffer
-	if err := pageTemplates.ExecuteTemplate(&rendered, name, data); err != nil {
-		panic(err) // the pages are part of the program
+	if err := signInPage.Execute(&rendered, form); err != nil {
+		panic(err) // the page is part of the program
 	}
 	setPageHeaders(w, "")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -51,17 +55,11 @@ func serveFile(name string) http.HandlerFunc {
 	}
 }
 
-// index is the page that links the mounts.
-func (s *server) index(w http.ResponseWriter, r *http.Request) {
-	v, err := s.authenticateOperator(w, r)
-	if err != nil {
-		s.failPage(w, r, err)
-		return
-	}
-	showPage(w, http.StatusOK, "index.html", struct {
-		Name   string
-		Mounts []Mount
-	}{v.Name, s.Mounts})
+// serveStylesheet serves the CSS of all pages.
+func (s *server) serveStylesheet(w http.ResponseWriter, r *http.Request) {
+	setPageHeaders(w, "")
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.Stylesheet))
 }
 
 // failPage is fail, but a browser that wants a page and has no session gets the sign-in page.
@@ -72,5 +70,5 @@ func (s *server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 		s.fail(w, r, err)
 		return
 	}
-	showPage(w, known.Status(), "sign-in.html", signInForm{Next: s.localPath(r.URL.RequestURI())})
+	showSignInForm(w, known.Status(), signInForm{Next: s.localPath(r.URL.RequestURI())})
 }

@@ -56,6 +56,13 @@ type Config struct {
 	Version string
 	// Mounts are the other handlers of the listener.
 	Mounts []Mount
+	// Pages builds the operators' pages: what answers / and every path that is neither this package's nor a mount's. The caller of
+	// its handler is an operator, and a request that changes something came from no other site. They have no script. Nil for none.
+	Pages func(Ask) http.Handler
+	// Stylesheet is the CSS of all pages, at /style.css.
+	Stylesheet []byte
+	// Codes sign browsers in without the token; nil for none.
+	Codes *SignInCodes
 }
 
 type server struct {
@@ -65,6 +72,7 @@ type server struct {
 	throttle loginThrottle
 	// forOperators runs documents with introspection and suggestions, forOthers without.
 	forOperators, forOthers *executor.Executor
+	pages                   http.Handler
 }
 
 // New builds the handler of the operator listener. It is safe for concurrent use.
@@ -79,6 +87,12 @@ func New(c Config) http.Handler {
 	s.forOperators.SetDefaultRulesFn(withSuggestions)
 	s.forOthers.SetDisableSuggestion(true)
 	s.forOthers.SetDefaultRulesFn(withoutSuggestions)
+	if c.Codes == nil {
+		s.Codes = NewSignInCodes()
+	}
+	if c.Pages != nil {
+		s.pages = c.Pages(s.ask)
+	}
 	return s.headers(s.recover(http.HandlerFunc(s.dispatch)))
 }
 
@@ -98,7 +112,7 @@ func (s *server) newExecutor() *executor.Executor {
 type Mount struct {
 	// Path such as /metrics; the paths below it belong to the mount too.
 	Path string
-	// Title and About are for the index page, which does not list a mount without a title.
+	// Title and About are for the pages that lead to the mount.
 	Title, About string
 	// Open says that no token is needed.
 	Open bool
@@ -156,18 +170,21 @@ func (s *server) paths() map[string]methods {
 		"/healthz": {http.MethodGet: func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, map[string]string{"status": "ok", "version": s.Version})
 		}},
-		"/":            {http.MethodGet: s.index},
-		"/style.css":   {http.MethodGet: serveFile("style.css")},
+		"/style.css":   {http.MethodGet: s.serveStylesheet},
 		"/icon.svg":    {http.MethodGet: serveFile("icon.svg")},
 		"/favicon.ico": {http.MethodGet: serveFile("icon.svg")}, // what browsers look for on pages that name none
 		signInPath:     {http.MethodGet: s.showSignIn, http.MethodPost: s.signIn},
+		codesPath:      {http.MethodPost: s.makeCode},
 		signOutPath:    {http.MethodPost: s.signOut},
 	}
 }
 
-// mounted passes a request on to the mount of its path; unless that is open, only an operator's.
+// mounted passes a request on to the mount of its path, or to the pages; unless the mount is open, only an operator's.
 func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 	mount, found := findMount(s.Mounts, r.URL.Path)
+	if !found && s.pages != nil {
+		mount, found = Mount{Handler: s.pages, Policy: scriptlessPolicy}, true
+	}
 	if !found {
 		s.fail(w, r, fault.New(fault.NotFound))
 		return

@@ -17,7 +17,9 @@ import (
 )
 
 const (
-	signInPath  = "/sign-in"
+	signInPath = "/sign-in"
+	// codesPath makes a one-time code for signInPath.
+	codesPath   = signInPath + "/codes"
 	signOutPath = "/sign-out"
 	// plainCookie is the session's over http. Over https it is secureCookie: browsers accept a cookie of that name only if it is Secure,
 	// for this host and all its paths, so no other host of the domain and no page over http can put one in its place.
@@ -48,14 +50,18 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 // signInForm is what the sign-in page shows and sends.
 type signInForm struct {
 	Name, Next, Complaint string
+	// Code replaces the token; empty for none.
+	Code string
 }
 
 // showSignIn answers with the sign-in page.
 func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
-	showPage(w, http.StatusOK, "sign-in.html", signInForm{Next: s.localPath(r.URL.Query().Get("next"))})
+	sent := r.URL.Query()
+	showSignInForm(w, http.StatusOK, signInForm{Next: s.localPath(sent.Get("next")), Code: sent.Get("code")})
 }
 
-// signIn turns the operator's token into a session.
+// signIn turns the operator's token, or a one-time code, into a session. Only a form can spend a code: what merely looks at a link,
+// such as a preview, does not.
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator in."))
@@ -66,21 +72,25 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, web.BodyError(err))
 		return
 	}
-	form := signInForm{Name: r.PostForm.Get("name"), Next: s.localPath(r.PostForm.Get("next"))}
+	code := r.PostForm.Get("code")
+	form := signInForm{Name: r.PostForm.Get("name"), Next: s.localPath(r.PostForm.Get("next")), Code: code}
 	name, err := text.Line(form.Name, 0, maxOperatorName)
 	if err != nil {
 		form.Complaint = "The name " + err.Error() + "."
-		showPage(w, http.StatusBadRequest, "sign-in.html", form)
+		showSignInForm(w, http.StatusBadRequest, form)
 		return
 	}
-	if !s.isOperator(strings.TrimSpace(r.PostForm.Get("token"))) {
+	if !s.isOperator(strings.TrimSpace(r.PostForm.Get("token"))) && !s.Codes.spend(code, time.Now()) {
 		known := faultOf(r.Context(), s.throttle.wrongToken(w, r, s.clientAddress(r)))
-		form.Complaint = "This is not the operator's token."
+		form.Complaint, form.Code = "This is not the operator's token.", ""
+		if code != "" {
+			form.Complaint = "This link is used up or too old. Sign in with the operator's token, or make another link."
+		}
 		if known.Code == fault.RateLimited {
 			form.Complaint += " Too many wrong ones have come from this address within a minute."
 		}
 		web.ErrorHeaders(w.Header(), known)
-		showPage(w, known.Status(), "sign-in.html", form)
+		showSignInForm(w, known.Status(), form)
 		return
 	}
 	s.setCookie(w, r, s.sessions.issue(name, time.Now()), int(sessionLifetime.Seconds()))
@@ -125,10 +135,13 @@ func (s *server) localPath(next string) string {
 	if err != nil || parsed.Scheme != "" || parsed.Host != "" {
 		return "/"
 	}
-	if _, ours := findMount(s.Mounts, parsed.Path); !ours {
+	if _, ours := findMount(s.Mounts, parsed.Path); !ours && (s.pages == nil || strings.HasPrefix(parsed.Path, signInPath)) {
 		return "/"
 	}
-	return parsed.RequestURI()
+	if path := parsed.RequestURI(); strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") {
+		return path
+	}
+	return "/"
 }
 
 // sameOrigin reports whether one of this listener's own pages made a browser send the request. SameSite alone does not: it

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +37,8 @@ func newDesk(t testing.TB, options ...func(*server.Config)) *desk {
 	})
 	c := server.Config{
 		Graph: d.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.DiscardHandler), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-		Mounts: []server.Mount{{Path: "/echo", Title: "Echo", Handler: echo}, {Path: "/figures", Open: true, Handler: echo, Policy: "default-src 'none'"}},
+		Mounts:     []server.Mount{{Path: "/echo", Title: "Echo", Handler: echo}, {Path: "/figures", Open: true, Handler: echo, Policy: "default-src 'none'"}},
+		Stylesheet: []byte("body {}"),
 	}
 	for _, option := range options {
 		option(&c)
@@ -98,7 +100,14 @@ func (d *desk) signIn(name string) string {
 
 func TestWhoIsLetIn(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newDesk(t, func(c *server.Config) {
+		c.Pages = func(ask server.Ask) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := ask(r.Context(), "query ($first: Int) { settings { feeBps } bots(first: $first) { totalCount } }", map[string]any{"first": 1})
+				fmt.Fprintf(w, "%s for %s: %s %v", r.URL.Path, viewer.From(r.Context()).Name, answer.Data, answer.Errors)
+			})
+		}
+	})
 	cookie, agent := d.signIn("Ada"), d.Agent()
 	const browser = "text/html,application/xhtml+xml;q=0.9"
 	for name, c := range map[string]struct {
@@ -124,11 +133,12 @@ func TestWhoIsLetIn(t *testing.T) {
 		"an agent":                   {"/echo", []string{"Authorization", "Bearer " + agent.Token}, 401, "unauthorized"},
 		"a session":                  {"/echo", []string{"Cookie", cookie}, 200, "GET /echo by Ada (2)"},
 		"a session with a name":      {"/echo", []string{"Cookie", cookie, "X-Stoa-Operator", "Ben"}, 200, "by Ben"},
-		"a session's index":          {"/", []string{"Cookie", cookie}, 200, `<a href="/echo">Echo</a>`},
+		"a session's index":          {"/", []string{"Cookie", cookie}, 200, `/ for Ada: {"settings":{"feeBps":1000},"bots":{"totalCount":1}}`},
 		"a forged session":           {"/echo", []string{"Cookie", cookie + "A"}, 401, "unauthorized"},
 		"the token as a session":     {"/echo", []string{"Cookie", "stoa_operator=" + operatorToken}, 401, "unauthorized"},
-		"no path":                    {"/nothing", []string{"Cookie", cookie}, 404, "not_found"},
-		"almost a mount":             {"/echoes", []string{"Cookie", cookie}, 404, "not_found"},
+		"a path of the pages":        {"/nothing", []string{"Cookie", cookie}, 200, "/nothing for Ada"},
+		"almost a mount":             {"/echoes", []string{"Cookie", cookie}, 200, "/echoes for Ada"},
+		"a page without a session":   {"/nothing", nil, 401, "unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := d.send(http.MethodGet, c.path, "", c.headers...)
@@ -212,6 +222,52 @@ func TestSigningIn(t *testing.T) {
 	out := d.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin")
 	require.Equal(t, "/sign-in", out.Header.Get("Location"))
 	require.Negative(t, out.Cookies()[0].MaxAge)
+}
+
+// A code signs in once, from the form alone, and nobody without the token gets one.
+func TestSigningInWithACode(t *testing.T) {
+	t.Parallel()
+	codes := server.NewSignInCodes()
+	d := newDesk(t, func(c *server.Config) { c.Codes = codes })
+	spend := func(code string) said {
+		return d.send(http.MethodPost, "/sign-in", url.Values{"code": {code}, "name": {"Ada"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	}
+	codeOf := func(path string) string {
+		parsed, err := url.Parse(path)
+		require.NoError(t, err)
+		require.Equal(t, "/sign-in", parsed.Path)
+		return parsed.Query().Get("code")
+	}
+	var made struct {
+		Path string `json:"path"`
+	}
+	answer := d.send(http.MethodPost, "/sign-in/codes", "", "Authorization", "Bearer "+operatorToken)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.NoError(t, json.Unmarshal([]byte(answer.text), &made))
+	page := d.send(http.MethodGet, made.Path, "", "Accept", "text/html")
+	require.Contains(t, page.text, `name="code" value="`+codeOf(made.Path)+`"`)
+	require.NotContains(t, page.text, `name="token"`)
+	require.Empty(t, page.Cookies(), "looking at a link signs nobody in")
+	in := spend(codeOf(made.Path))
+	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
+	kept := in.Cookies()[0]
+	require.Contains(t, d.send(http.MethodGet, "/echo", "", "Cookie", kept.Name+"="+kept.Value).text, "by Ada")
+	again := spend(codeOf(made.Path))
+	require.Equal(t, http.StatusUnauthorized, again.StatusCode)
+	require.Contains(t, again.text, "used up or too old")
+	require.Contains(t, again.text, `name="token"`)
+
+	require.Equal(t, http.StatusUnauthorized, spend(codeOf(codes.Path(time.Now().Add(-5*time.Minute)))).StatusCode, "too old")
+	require.Equal(t, http.StatusUnauthorized, spend("").StatusCode)
+	first := codeOf(codes.Path(time.Now()))
+	for range 16 {
+		codes.Path(time.Now())
+	}
+	require.Equal(t, http.StatusUnauthorized, spend(first).StatusCode, "newer ones end the oldest")
+	session := d.signIn("Ada")
+	for _, headers := range [][]string{{"Cookie", session, "Sec-Fetch-Site", "same-origin"}, {"Authorization", "Bearer wrong"}, {"Authorization", "Bearer " + d.Agent().Token}, nil} {
+		require.Equal(t, http.StatusUnauthorized, d.send(http.MethodPost, "/sign-in/codes", "", headers...).StatusCode)
+	}
 }
 
 // Whoever guesses hears rate_limited after a while, whichever way it comes, and locks nobody out: neither the right token nor a

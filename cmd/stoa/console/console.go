@@ -41,13 +41,16 @@ type Command struct {
 	Retention   retentionCommand   `cmd:"" help:"What is kept for how long."`
 	Audit       auditCommand       `cmd:"" help:"Who did what, when and why; newest first."`
 	Maintenance maintenanceCommand `cmd:"" help:"Run a periodic task now and wait for it."`
+	SignIn      signInCommand      `cmd:"" help:"Print a link that signs a browser in once, within five minutes."`
 }
 
 // deps is what every command needs.
 type deps struct {
 	client graphql.Client
-	out    io.Writer
-	json   bool
+	// connection is for what is not GraphQL.
+	connection Connection
+	out        io.Writer
+	json       bool
 	// terminal is where a reason is asked for; nil without a terminal.
 	terminal *os.File
 }
@@ -58,7 +61,7 @@ func (c *Command) AfterApply(parsed *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	d := &deps{client: client, out: parsed.Stdout, json: c.JSON}
+	d := &deps{client: client, connection: c.Connection, out: parsed.Stdout, json: c.JSON}
 	if isTerminal(os.Stdin) {
 		d.terminal = os.Stdin
 	}

@@ -2903,10 +2903,10 @@ func (v *ServiceRowBot) GetHandle() string { return v.Handle }
 
 type SettingsInput struct {
 	RegistrationMode *RegistrationMode `json:"registrationMode"`
-	// true is verification_setup_pending until the operator's details, a document and mail are set up.
+	// It can be switched on once the operator's details, a document and mail are set up: verification_setup_pending until then.
 	EmailGateEnabled *bool `json:"emailGateEnabled"`
 	RewardsEnabled   *bool `json:"rewardsEnabled"`
-	// true is lifecycle_setup_pending until mail is set up.
+	// It can be switched on once mail is set up: lifecycle_setup_pending until then.
 	RestoreEnabled *bool `json:"restoreEnabled"`
 	// 0 to 10000.
 	FeeBps               *int    `json:"feeBps"`

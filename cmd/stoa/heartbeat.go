@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"stoa/graph"
+	"stoa/graph/operator"
+)
+
+const (
+	// heartbeatPeriod is how often a process tells of itself, for the operators' overview (§10).
+	heartbeatPeriod = 10 * time.Second
+	// heartbeatTimeout bounds one telling, its checks included.
+	heartbeatTimeout = 5 * time.Second
+	// heartbeatEnd bounds each of the two steps of its end.
+	heartbeatEnd = 500 * time.Millisecond
+)
+
+// startHeartbeat tells the database of this process until the function that it returns is called, which removes it there.
+func (p *process) startHeartbeat(domains *graph.Graph) (stop func()) {
+	id := uuid.Must(uuid.NewV7())
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(heartbeatPeriod)
+		defer ticker.Stop()
+		for {
+			p.beat(ctx, domains, id)
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(heartbeatEnd): // a database that neither answers nor closes the connection
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), heartbeatEnd)
+		defer cancel()
+		_ = domains.Operator.ForgetProcess(ctx, id) // a row that stays is forgotten after a day
+	}
+}
+
+// beat tells once. A database that does not answer shows elsewhere.
+func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID) {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
+	defer cancel()
+	told := operator.Process{
+		ID: id, Name: processName(), Version: versionText(), Roles: p.settings.Roles, Failing: p.failing(ctx),
+	}
+	told.DiskFreeBytes, told.DiskTotalBytes = diskSpace(p.settings.DataDir)
+	if err := domains.Operator.RecordProcess(ctx, told); err != nil && ctx.Err() == nil {
+		p.log.WarnContext(ctx, "the operators' overview may be out of date", "error", err)
+	}
+}
+
+// failing are the names of the readiness checks that fail, sorted.
+func (p *process) failing(ctx context.Context) []string {
+	failing := []string{}
+	for name, check := range p.readinessChecks() {
+		if check(ctx) != nil {
+			failing = append(failing, name)
+		}
+	}
+	if p.draining.Load() {
+		failing = append(failing, "shutting_down")
+	}
+	slices.Sort(failing)
+	return failing
+}
+
+// processName is the host and the number of this process.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
+}
+
+// diskSpace is how much of the disk with a folder is free for this process, and how large it is, in bytes; zeros where that is unknown.
+func diskSpace(folder string) (free, total int64) {
+	var found unix.Statfs_t
+	if err := unix.Statfs(folder, &found); err != nil {
+		return 0, 0
+	}
+	return int64(found.Bavail) * found.Bsize, int64(found.Blocks) * found.Bsize
+}

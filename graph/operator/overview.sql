@@ -1,0 +1,83 @@
+-- name: record_activity(lag_seconds double precision)
+-- Counts the next hour of minutes that are over, lag before now so that transactions have ended, and returns how many those were:
+-- fewer than 60 once there are no more. The first time it begins 30 days back.
+WITH hour AS (
+  SELECT begins, least(begins + interval '1 hour', date_trunc('minute', stoa_now() - make_interval(secs => :lag_seconds))) AS ends
+  FROM (SELECT coalesce((SELECT max(at) + interval '1 minute' FROM activity), date_trunc('minute', stoa_now()) - interval '30 days') AS begins)
+    AS since
+), recorded AS (
+  INSERT INTO activity (at, agents, messages, orders, credits_minor)
+  SELECT minute, coalesce(c.agents, 0), coalesce(c.messages, 0), coalesce(c.orders, 0), coalesce(c.credits_minor, 0)
+  FROM hour
+  CROSS JOIN generate_series(hour.begins, hour.ends - interval '1 minute', interval '1 minute') AS minute
+  LEFT JOIN stoa_activity(hour.begins, hour.ends) c ON c.at = minute
+  ON CONFLICT DO NOTHING RETURNING 1
+)
+SELECT count(*) FROM recorded;
+
+-- name: delete_activity(kept_seconds double precision)
+WITH deleted AS (DELETE FROM activity WHERE at < stoa_now() - make_interval(secs => :kept_seconds) RETURNING 1) SELECT count(*) FROM deleted;
+
+-- name: select_activity(names text[], parts integer[], steps integer[])
+-- What happened in each part of some windows that end with this minute. What is not recorded yet is counted, an hour at most.
+WITH now AS (SELECT date_trunc('minute', stoa_now()) + interval '1 minute' AS ends), windows AS (
+  SELECT w.name, w.step, w.parts, now.ends - make_interval(secs => w.step) * w.parts AS begins
+  FROM now, unnest(:names::text[], :parts::integer[], :steps::integer[]) AS w (name, parts, step)
+), recorded AS (
+  SELECT coalesce((SELECT max(at) + interval '1 minute' FROM activity), '-infinity') AS until
+), minutes AS (
+  SELECT at, agents, messages, orders, credits_minor FROM activity WHERE at >= (SELECT min(begins) FROM windows)
+  UNION ALL
+  SELECT c.at, c.agents, c.messages, c.orders, c.credits_minor
+  FROM now, recorded, stoa_activity(greatest(recorded.until, now.ends - interval '1 hour'), now.ends) c
+), counted AS (
+  SELECT w.name, floor(extract(epoch FROM m.at - w.begins) / w.step)::integer AS part, sum(m.agents) AS agents,
+    sum(m.messages) AS messages, sum(m.orders) AS orders, sum(m.credits_minor) AS credits_minor
+  FROM windows w JOIN minutes m ON m.at >= w.begins GROUP BY 1, 2
+)
+SELECT w.name, w.begins, w.step AS step_seconds, coalesce(c.agents, 0)::bigint AS agents,
+  coalesce(c.messages, 0)::bigint AS messages, coalesce(c.orders, 0)::bigint AS orders, coalesce(c.credits_minor, 0)::bigint AS credits_minor
+FROM windows w CROSS JOIN LATERAL generate_series(0, w.parts - 1) AS part LEFT JOIN counted c ON c.name = w.name AND c.part = part.part
+ORDER BY w.begins DESC, part.part;
+
+-- name: select_attention(idle_seconds double precision, least_free double precision, silent_seconds double precision)
+-- What somebody should look at, each counted up to a bound off an index.
+SELECT
+  (SELECT count(*) FROM (
+    SELECT o.state, o.deadline, o.updated_at FROM orders o WHERE o.state IN ('funded', 'in_progress', 'delivered', 'disputed')
+    ORDER BY o.updated_at LIMIT 10000
+  ) o WHERE o.state = 'disputed' OR o.updated_at < stoa_now() - make_interval(secs => :idle_seconds) OR (o.state IN ('funded', 'in_progress') AND o.deadline < stoa_now())) AS orders,
+  (SELECT count(*) FROM (
+    SELECT m.attempts FROM mails m WHERE m.sent_at IS NULL AND m.refused_at IS NULL AND m.expired_at IS NULL ORDER BY m.created_at, m.id LIMIT 1000
+  ) m WHERE m.attempts > 0) AS unsent_mails,
+  (SELECT count(*) FROM (
+    SELECT m.refused_at, m.expired_at FROM mails m WHERE m.created_at >= stoa_now() - interval '1 day' ORDER BY m.created_at DESC LIMIT 10000
+  ) m WHERE m.refused_at IS NOT NULL OR m.expired_at IS NOT NULL) AS lost_mails,
+  (SELECT count(*) FROM (SELECT FROM webhooks h WHERE h.state IN ('failing', 'gone') LIMIT 1000) h) AS webhooks,
+  (SELECT count(*) FROM (
+    SELECT FROM river_job j WHERE j.state = 'discarded' AND j.finalized_at >= now() - interval '1 day' LIMIT 1000
+  ) j) AS failed_jobs,
+  (SELECT count(*) FROM (SELECT FROM feedbacks f WHERE f.state = 'open' LIMIT 1000) f) AS open_feedback,
+  (SELECT count(*) FROM ledger_checks l
+    WHERE coalesce(l.last_found -> 'counted', '{}') <> '{}' OR coalesce(l.found -> 'counted', '{}') <> '{}') AS ledger_found,
+  (SELECT count(*) FROM ledger_checks l WHERE l.scope = 'new' AND l.last_ended_at < stoa_now() - interval '3 hours') AS ledger_late,
+  (SELECT count(*) FROM processes p WHERE p.seen_at < stoa_now() - make_interval(secs => :silent_seconds)) AS silent_processes,
+  (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND p.failing <> '{}') AS unready_processes,
+  (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND p.disk_total_bytes > 0
+    AND p.disk_free_bytes < p.disk_total_bytes * :least_free::float8) AS full_disks;
+
+-- name: select_processes(silent_seconds double precision)
+SELECT p.id, p.name, p.version, p.roles, p.started_at, p.seen_at, p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AS alive, p.failing, p.disk_free_bytes,
+  p.disk_total_bytes
+FROM processes p ORDER BY p.name, p.id LIMIT 200;
+
+-- name: record_process(id uuid, name text, version text, roles text[], failing text[], disk_free_bytes bigint, disk_total_bytes bigint)
+-- Renews the row of a process, and forgets those that have been silent for a day.
+WITH gone AS (DELETE FROM processes WHERE seen_at < stoa_now() - interval '1 day')
+INSERT INTO processes AS p (id, name, version, roles, started_at, seen_at, failing, disk_free_bytes, disk_total_bytes)
+VALUES (:id, :name, :version, :roles, stoa_now(), stoa_now(), :failing, :disk_free_bytes, :disk_total_bytes)
+ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, failing = excluded.failing, disk_free_bytes = excluded.disk_free_bytes,
+  disk_total_bytes = excluded.disk_total_bytes;
+
+-- name: delete_process(id uuid)
+DELETE FROM processes WHERE id = :id;

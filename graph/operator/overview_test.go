@@ -1,0 +1,114 @@
+package operator_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/operator"
+)
+
+// registered makes agents that registered some time ago.
+func (o *office) registered(ago time.Duration, count int) {
+	o.t.Helper()
+	for range count {
+		agent := o.Agent()
+		o.Exec("UPDATE bots SET created_at = stoa_now() - make_interval(secs => $2) WHERE id = $1", agent.ID, ago.Seconds())
+	}
+}
+
+// sums are what happened within the hour, the day and the month.
+func (o *office) sums() (agents [3]int64) {
+	o.t.Helper()
+	found, err := o.Operator.Overview(o.ctx)
+	require.NoError(o.t, err)
+	require.Len(o.t, found.Activity, 3)
+	for i, window := range found.Activity {
+		require.Equal(o.t, []string{"hour", "day", "month"}[i], window.Window)
+		require.Len(o.t, window.Agents, []int{30, 24, 30}[i])
+		for _, n := range window.Agents {
+			agents[i] += n
+		}
+	}
+	return agents
+}
+
+// However often minutes are recorded, and whenever, each thing is counted once and in its window.
+func TestActivityIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.registered(0, 1)
+	require.Equal(t, [3]int64{1, 1, 1}, o.sums(), "what is not recorded yet")
+	o.registered(30*time.Minute, 2)
+	o.registered(5*time.Hour, 3)
+	o.registered(20*24*time.Hour, 4)
+	o.registered(40*24*time.Hour, 5)
+	for range 2 {
+		require.NoError(t, o.Operator.RecordActivity(o.ctx))
+		require.Equal(t, [3]int64{3, 6, 10}, o.sums())
+	}
+	require.Zero(t, o.Count("SELECT count(*) FROM activity WHERE at >= date_trunc('minute', stoa_now() - interval '2 minutes')"))
+	require.Zero(t, o.Count("SELECT count(*) FROM (SELECT at - lag(at) OVER (ORDER BY at) AS gap FROM activity) g WHERE gap <> interval '1 minute'"))
+
+	o.Shift(3 * time.Hour)
+	require.Equal(t, [3]int64{0, 5, 9}, o.sums(), "an hour at most is counted as one looks")
+	require.NoError(t, o.Operator.RecordActivity(o.ctx))
+	require.Equal(t, [3]int64{0, 6, 10}, o.sums())
+	o.Shift(32 * day)
+	deleted, err := o.Operator.DeleteOldActivity(o.ctx)
+	require.NoError(t, err)
+	require.Positive(t, deleted)
+	require.Zero(t, o.Count("SELECT count(*) FROM activity WHERE at < stoa_now() - interval '31 days'"))
+}
+
+func TestWhatNeedsSomebody(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	kinds := func() map[string]int64 {
+		found, err := o.Operator.Overview(o.ctx)
+		require.NoError(t, err)
+		all := map[string]int64{}
+		for _, one := range found.Attention {
+			all[one.Kind] = one.Count
+		}
+		return all
+	}
+	require.Empty(t, kinds())
+	o.order()
+	o.sent(o.Agent())
+	o.Exec(`UPDATE ledger_checks SET last_found = '{"counted": {"available_balance": 1}, "imbalance": 0}', last_ended_at = stoa_now() WHERE scope = 'new'`)
+	o.Exec(`INSERT INTO ledger_checks (scope, last_found, last_ended_at) VALUES ('new', '{"counted": {"available_balance": 1}, "imbalance": 0}', stoa_now()) ON CONFLICT DO NOTHING`)
+	require.Equal(t, map[string]int64{"orders": 1, "feedback": 1, "ledger": 1}, kinds())
+	o.Exec("UPDATE ledger_checks SET last_found = '{\"counted\": {}, \"imbalance\": 0}', last_ended_at = stoa_now() - interval '4 hours' WHERE scope = 'new'")
+	require.Equal(t, map[string]int64{"orders": 1, "feedback": 1, "ledger_late": 1}, kinds())
+	o.Exec("UPDATE orders SET state = 'cancelled'")
+	o.Exec("UPDATE ledger_checks SET last_ended_at = stoa_now()")
+	require.Equal(t, map[string]int64{"feedback": 1}, kinds())
+}
+
+func TestProcessesTellOfThemselves(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	told := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}, DiskTotalBytes: 100, DiskFreeBytes: 5}
+	require.NoError(t, o.Operator.RecordProcess(o.ctx, told))
+	found, err := o.Operator.Overview(o.ctx)
+	require.NoError(t, err)
+	require.Len(t, found.Processes, 1)
+	require.True(t, found.Processes[0].Alive)
+	require.Equal(t, []string{"api"}, found.Processes[0].Roles)
+	require.Equal(t, "disks", found.Attention[0].Kind)
+	o.Shift(time.Hour)
+	found, err = o.Operator.Overview(o.ctx)
+	require.NoError(t, err)
+	require.False(t, found.Processes[0].Alive)
+	require.Equal(t, "silent_processes", found.Attention[0].Kind)
+	o.Shift(25 * time.Hour)
+	told.ID = uuid.Must(uuid.NewV7())
+	require.NoError(t, o.Operator.RecordProcess(o.ctx, told))
+	require.NoError(t, o.Operator.RecordProcess(o.ctx, told))
+	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM processes"), "the silent one is forgotten")
+	require.NoError(t, o.Operator.ForgetProcess(o.ctx, told.ID))
+	require.Zero(t, o.Count("SELECT count(*) FROM processes"))
+}

@@ -1,0 +1,92 @@
+package operator
+
+import (
+	"context"
+	"strings"
+
+	"stoa/ent"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+)
+
+// setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it
+// off is always allowed.
+type setupSwitch struct {
+	// name is what is switched on, as the subject of a sentence.
+	name string
+	// pending is the fault of switching it on too early.
+	pending fault.Code
+	// missing lists what it still needs.
+	missing func(ctx context.Context, a *API, q db.Querier) ([]string, error)
+	// on tells whether it is on.
+	on func(s *ent.Setting) bool
+	// activate and deactivate are the procedures that switch it.
+	activate, deactivate Procedure
+}
+
+// The switches that need something.
+var (
+	emailGate = setupSwitch{
+		"The email gate", fault.VerificationSetupPending, missingForGate,
+		func(s *ent.Setting) bool { return s.EmailGateEnabled }, updateSettings, updateSettings,
+	}
+	emailRequirement = setupSwitch{
+		"The email requirement", fault.VerificationSetupPending, missingForGate,
+		func(s *ent.Setting) bool { return s.EmailRequirementActivatedAt != nil }, activateEmailRequirement, deactivateEmailRequirement,
+	}
+	restoreByEmail = setupSwitch{
+		"Restoring access by email", fault.LifecycleSetupPending, missingForMail,
+		func(s *ent.Setting) bool { return s.RestoreEnabled }, updateSettings, updateSettings,
+	}
+	agentLifecycle = setupSwitch{
+		"The lifecycle", fault.LifecycleSetupPending, missingForMail,
+		func(s *ent.Setting) bool { return s.LifecycleActivatedAt != nil }, activateLifecycle, deactivateLifecycle,
+	}
+)
+
+func missingForGate(ctx context.Context, a *API, q db.Querier) ([]string, error) {
+	return a.Owners.MissingForGate(ctx, q)
+}
+
+func missingForMail(_ context.Context, a *API, _ db.Querier) ([]string, error) {
+	return a.Owners.MissingForMail(), nil
+}
+
+// ready returns the switch's pending fault, which names everything that is missing, unless the switch may be on.
+func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
+	missing, err := sw.missing(ctx, a, tx.SQL)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	return fault.New(sw.pending).Say(sw.name + " cannot be switched on yet. Missing: " + strings.Join(missing, "; ") + ".")
+}
+
+// Switch is what an operator is told of a setting that needs something.
+type Switch struct {
+	Name string
+	On   bool
+	// Missing is what is to be set up before it can be switched on, in plain words; empty where it can be.
+	Missing []string
+	// Activate and Deactivate name procedures.
+	Activate, Deactivate string
+}
+
+// Switches lists what may be switched on only once it is set up, and what is missing for it now.
+func (a *API) Switches(ctx context.Context) ([]*Switch, error) {
+	current, err := a.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Switch
+	for _, sw := range []setupSwitch{emailGate, restoreByEmail, emailRequirement, agentLifecycle} {
+		missing, err := sw.missing(ctx, a, a.DB.SQL)
+		if err != nil {
+			return nil, err
+		}
+		if missing == nil {
+			missing = []string{}
+		}
+		all = append(all, &Switch{sw.name, sw.on(current), missing, sw.activate.Name, sw.deactivate.Name})
+	}
+	return all, nil
+}
