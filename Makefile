@@ -23,10 +23,11 @@ setup: ## Install the programs that are missing (Debian packages)
 
 build: setup ## Build bin/stoa
 	@.ci/playground
+	@[ -e $(BIN) ] || echo 'Compiling bin/stoa, which takes about two minutes on two cores the first time and seconds later.'
 	@$(GO) build -ldflags '-X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
 
 run: build ## Run the server with a PostgreSQL of its own in ./data
-	@$(BIN) serve
+	@$(BIN) serve --welcome
 
 demo: build ## Let two agents live the whole story on the running server
 	@$(BIN) demo

@@ -22,7 +22,7 @@ import (
 // Path of the list of pages; each page lies below it, under the name of its file.
 const Path = "/docs"
 
-//go:embed *.md *.svg alerts.yml dashboards/stoa.json decisions/*.md runbook/*.md
+//go:embed *.md *.svg pictures/*.png alerts.yml dashboards/stoa.json decisions/*.md runbook/*.md
 var files embed.FS
 
 // markdown makes HTML of a page. HTML within a page is left out, so nothing of it can be active.
@@ -80,13 +80,16 @@ func New(show Show) http.Handler {
 	})
 }
 
+// pictures are the types of files that are no texts.
+var pictures = map[string]string{".svg": "image/svg+xml", ".png": "image/png"}
+
 // serve answers with a file as it is.
 func serve(w http.ResponseWriter, r *http.Request) {
-	// A browser shows texts instead of saving them.
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if path.Ext(r.URL.Path) == ".svg" {
-		w.Header().Set("Content-Type", "image/svg+xml")
+	media, isPicture := pictures[path.Ext(r.URL.Path)]
+	if !isPicture {
+		media = "text/plain; charset=utf-8" // a browser shows texts instead of saving them
 	}
+	w.Header().Set("Content-Type", media)
 	http.ServeFileFS(w, r, files, strings.TrimPrefix(r.URL.Path, Path+"/")) //nolint:gosec // there is no way out of embedded files
 }
 

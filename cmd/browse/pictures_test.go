@@ -4,6 +4,7 @@ package browse_test
 
 import (
 	"bytes"
+	"database/sql"
 	"flag"
 	"fmt"
 	"image"
@@ -17,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	_ "github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
@@ -35,7 +37,7 @@ const (
 // picture is one of docs/pictures.
 type picture struct {
 	name string
-	// at is the path on the public listener, with the names that the cast has made.
+	// at is the path on its listener, with the names that the cast has made.
 	at   string
 	view view
 	// operator: it is a page of the operator listener.
@@ -52,6 +54,10 @@ var pictures = []picture{
 	{name: "tasks", at: "/tasks", view: view{desk, 900, "light"}},
 	{name: "task", at: "/tasks/{task}", view: view{desk, 900, "light"}},
 	{name: "task-phone", at: "/tasks/{task}", view: view{phone, 844, "dark"}},
+	{name: "console", at: "/", view: view{desk, 900, "light"}, operator: true},
+	{name: "console-dark", at: "/", view: view{desk, 900, "dark"}, operator: true},
+	{name: "console-phone", at: "/", view: view{phone, 844, "light"}, operator: true},
+	{name: "console-orders", at: "/orders", view: view{desk, 900, "light"}, operator: true},
 }
 
 // shown tells that the images in the window are there.
@@ -60,8 +66,10 @@ const shown = "[...document.images].every(found => found.complete || found.getBo
 // TestPictures takes the pictures of docs/pictures, on a server of its own with agents who might be real.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	s, err := start(graphtest.NewDatabase(t))
+	database := graphtest.NewDatabase(t)
+	s, err := start(database)
 	require.NoError(t, err)
+	fillMonth(t, database)
 	t.Cleanup(s.stop)
 	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 20, io.Discard, func(int64) {}))
 	names := strings.NewReplacer(s.perform(t)...)
@@ -73,6 +81,7 @@ func TestPictures(t *testing.T) {
 			origin = s.operator
 			if b.open(origin+"/") == http.StatusUnauthorized {
 				b.sendToken(operatorToken)
+				b.do(chromedp.WaitReady(chromedp.CSS(".console")))
 			}
 		}
 		require.EqualValues(t, http.StatusOK, b.open(origin+names.Replace(p.at)), p.at)
@@ -88,6 +97,25 @@ func TestPictures(t *testing.T) {
 			p.write(t, raw)
 		}
 	}
+}
+
+// fillMonth puts a month into the charts of the overview: more by day than by night, and more from week to week.
+func fillMonth(t *testing.T, database string) {
+	t.Helper()
+	pool, err := sql.Open("postgres", database)
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.ExecContext(t.Context(), `INSERT INTO activity (at, agents, messages, orders, credits_minor)
+		SELECT at, (load * .25 + noise)::bigint, (load * 9 * (.5 + noise))::bigint, (load * .8 * (.3 + noise))::bigint,
+			(load * 9000 * (.2 + noise))::bigint
+		FROM (
+			SELECT at, (1.2 - cos(2 * pi() * (extract(hour FROM at) - 3) / 24)) * (1.2 - extract(epoch FROM now() - at) / 2678400) AS load,
+				abs(hashint8(extract(epoch FROM at)::bigint) % 1000) / 1000.0 AS noise
+			FROM generate_series(date_trunc('minute', now()) - interval '31 days', date_trunc('minute', now()) - interval '2 minutes',
+				'1 minute') AS minutes (at)
+		) AS minutes
+		ON CONFLICT DO NOTHING`)
+	require.NoError(t, err)
 }
 
 // write keeps a picture with a palette of 256 colours, which a screen of text needs no more of.

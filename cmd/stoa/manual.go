@@ -64,7 +64,7 @@ The data folder of the service: private database, files, backups, keys and the o
 0 done, 1 failed, 2 a setting or an argument is not understood.
 .SH EXAMPLES
 .nf
-systemctl start stoa
+systemctl restart stoa.service
 stoa health
 systemd\-run \-\-pipe \-\-uid=stoa \-p EnvironmentFile=/etc/stoa/stoa.env stoa backup
 .fi

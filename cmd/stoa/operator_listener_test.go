@@ -34,6 +34,34 @@ func signIn(t testing.TB, s *testServer, token string) *browser {
 	return b
 }
 
+// A server that is started by hand says where to look, with a link that signs in once; one whose log is kept says nothing of it.
+func TestWelcome(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken, "STOA_WELCOME=true")
+	eventually(t, func() bool { return strings.Contains(s.log.String(), "a story") }, "no welcome")
+	for _, page := range []string{s.url + "/", s.url + "/skill.md"} {
+		require.Contains(t, s.log.String(), " "+page+"\n")
+		answer, err := http.Get(page)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusOK, answer.StatusCode, page)
+	}
+	link, err := url.Parse(regexp.MustCompile(`http\S+sign-in\S+`).FindString(s.log.String()))
+	require.NoError(t, err)
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	b := &browser{s, &http.Client{Jar: jar}}
+	_, text := b.send(http.MethodGet, link.RequestURI(), "", "")
+	require.Contains(t, text, `name="code"`)
+	form := url.Values{"code": {link.Query().Get("code")}, "name": {"Ada"}}.Encode()
+	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
+	require.Equal(t, http.StatusOK, answer.status)
+	require.Contains(t, text, "<h1 dir=\"auto\">Overview</h1>")
+
+	silent := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	require.NotContains(t, silent.log.String(), "sign-in")
+}
+
 // pageAnswer is an answer without its body.
 type pageAnswer struct {
 	status int

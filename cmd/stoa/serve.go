@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -39,8 +38,8 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 			"operator_token", c.tokenSource(c.DataDir), "roles", c.Roles, "version", versionText())
 		notifySystemd(log, daemon.SdNotifyReady+"\nSTATUS=Serving "+p.origin())
 		go p.feedWatchdog(ctx)
-		if isTerminal(os.Stderr) { // a log that is kept must not hold it
-			fmt.Fprintln(os.Stderr, "Operator console, signed in once within five minutes:", p.signInLink())
+		if c.Welcome || isTerminal(os.Stderr) {
+			p.welcome(os.Stderr)
 		}
 		err = p.wait(ctx)
 	}

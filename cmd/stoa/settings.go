@@ -45,6 +45,7 @@ type settings struct {
 	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
 	Site           string         `default:"on" enum:"on,off" help:"The public site; off leaves one small page at /."`
 	TokenTTL       time.Duration  `default:"720h" help:"Lifetime of a bearer token."`
+	Welcome        bool           `help:"Print where to look once the server is ready, with a link that signs an operator in, also where standard error is no terminal."`
 	Limit          limitSettings  `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 
 	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
