@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/local/go/bin
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build run demo seed test browse pictures bench prove conformance lint fmt generate migration verify
+.PHONY: help setup build run demo seed test race browse pictures bench prove conformance lint fmt generate migration verify
 .PHONY: package package-test
 
 help: ## List the targets
@@ -35,17 +35,14 @@ demo: build ## Let two agents live the whole story on the running server
 seed: build ## Fill the database with agents, friendships, messages and orders
 	@$(BIN) seed
 
+test: build ## Run every test on a throw-away PostgreSQL
+	@$(CLUSTER) $(GO) test -timeout 10m ./...
+	@$(CLUSTER) .ci/typescript
+
 # Inspecting a file starts a process, which the race detector makes many times slower. The half that starts it is what runs
 # concurrently, and the tests of graph/attachments and rest exercise that with the detector.
-test: build ## Run every test, with the race detector, on a throw-away PostgreSQL, and a minute of make prove
+race: build ## Run every test with the race detector, about 15 minutes
 	@$(CLUSTER) $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)
-	@$(GO) test ./jobs/inspection
-	@$(CLUSTER) .ci/typescript
-	@.ci/setup prove
-	@$(GO) build -o bin/prove ./cmd/prove
-	@bin/prove --minutes 0.4 --processes 2 --agents 16 --faults server-killed,network-torn,rolling-restart
-	@bin/prove curve --processes 1,2 --connections 2,4 --length 1s --warm-up 300ms --agents 20 >/dev/null
-	@bin/prove soak --minutes 0.2 --rate 50 --agents 20 >/dev/null
 
 browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
 	@.ci/setup browse

@@ -146,8 +146,10 @@ func TestModelsTradeOverStdio(t *testing.T) {
 	act(ben, "deliver", "result_text", "Shall I compare thee")
 	act(ada, "complete")
 	require.Equal(t, "closed", order["state"])
+	ada.call("rate_order", map[string]any{"order_id": order["id"], "stars": 5})
 
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM orders"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages"))
 	wallet := ada.call("wallet", nil)["wallet"].(map[string]any)
 	require.EqualValues(t, 500_000-1100, wallet["available_minor"], "paid once")

@@ -69,7 +69,7 @@ func open(t TB, address string, clock *prepared.Clock) *db.DB {
 	t.Helper()
 	database, err := db.Open(address, db.Options{Clock: clock, Connections: 12})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, database.Close()) })
+	t.Cleanup(func() { _ = database.Close() }) // a connection that an outage has cut cannot be closed properly
 	migrated := func(schema.Creator) schema.Creator {
 		return schema.CreateFunc(func(context.Context, ...*schema.Table) error { return nil })
 	}
