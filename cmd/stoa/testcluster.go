@@ -21,11 +21,26 @@ type testClusterCommand struct {
 // testCommandTimeout is how long after a signal the command is killed.
 const testCommandTimeout = 30 * time.Second
 
+const (
+	sharedMemory = "/dev/shm"
+	// minSharedMemory is how many bytes must be free there for a cluster: what tests need at once, several times over.
+	minSharedMemory = 4 << 30
+)
+
+// testClusterParent is where the cluster's folder is made: in memory where there is plenty, since cloning a database writes hundreds
+// of files, which takes a disk thrice as long; otherwise where temporary files go.
+func testClusterParent() string {
+	if free, _ := diskSpace(sharedMemory); free >= minSharedMemory {
+		return sharedMemory
+	}
+	return ""
+}
+
 // Run makes the cluster in a temporary folder and deletes it afterwards.
 func (c *testClusterCommand) Run() (err error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	ctx := contextUntilSignal(log)
-	folder, err := os.MkdirTemp("", "stoa-test-")
+	folder, err := os.MkdirTemp(testClusterParent(), "stoa-test-")
 	if err != nil {
 		return err
 	}

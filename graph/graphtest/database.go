@@ -1,7 +1,7 @@
 // Package graphtest makes the worlds of tests: a PostgreSQL database, cloned from a migrated template, and agents with real keys in it.
 //
 // Nothing of Stoa is mocked. Only the clock can be moved (World.Shift), which moves the database's. Worlds share nothing, so tests run
-// in parallel. Cloning a database costs a quarter of a second, so tests that do not mind each other use one world (Shared).
+// in parallel. Cloning a database costs a tenth of a second, so tests that do not mind each other use one world (Shared).
 // STOA_TEST_DATABASE_URL names a PostgreSQL superuser's connection; `make test` starts a cluster and sets it.
 package graphtest
 
