@@ -16,7 +16,7 @@ var signInOnce sync.Once
 // signIn gives the browser a session of an operator, which all tabs have in common. The first try is with a wrong token.
 func signIn(t *testing.T) {
 	t.Helper()
-	s := newStage(t)
+	s := newFixture(t)
 	signInOnce.Do(func() {
 		b := newTab(t)
 		b.look(views[0])
@@ -42,7 +42,7 @@ func (b *tab) sendToken(token string) {
 // An operator without scripts signs in and out again.
 func TestOperatorSignsOut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newFixture(t)
 	b := newTab(t, chromedp.WithNewBrowserContext())
 	b.setScripts(false)
 	b.look(views[0])

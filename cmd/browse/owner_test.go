@@ -32,7 +32,7 @@ func lastParts(s *server, link string) string {
 }
 
 // applies has an agent ask for the mail to its owner.
-func (s *stage) applies(t *testing.T, handle string) applicant {
+func (s *fixture) applies(t *testing.T, handle string) applicant {
 	t.Helper()
 	made, err := agent.New(agent.NewServer(s.public).WithTimeout(patience), handle, handle)
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func (a applicant) register(t *testing.T) *agent.Agent {
 }
 
 // owned registers an agent whose owner has confirmed it.
-func (s *stage) owned(t *testing.T, handle string) *agent.Agent {
+func (s *fixture) owned(t *testing.T, handle string) *agent.Agent {
 	t.Helper()
 	a := s.applies(t, handle)
 	response, err := http.PostForm(a.mail.Link, url.Values{"confirm": {"yes"}})
@@ -72,7 +72,7 @@ func (s *stage) owned(t *testing.T, handle string) *agent.Agent {
 }
 
 // forgets asks for the mail that restores access, and returns the last two parts of its link.
-func (s *stage) forgets(t *testing.T, a *agent.Agent) string {
+func (s *fixture) forgets(t *testing.T, a *agent.Agent) string {
 	t.Helper()
 	response, err := http.PostForm(s.public+"/owner/restore", url.Values{"handle": {a.Handle}, "email": {ownerOf(a.Handle)}})
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func withAndWithout(t *testing.T, story func(t *testing.T, b *tab, name string))
 func TestOwnerConfirms(t *testing.T) {
 	t.Parallel()
 	withAndWithout(t, func(t *testing.T, b *tab, name string) {
-		s := newStage(t)
+		s := newFixture(t)
 		a := s.applies(t, "confirmed_"+name)
 		require.EqualValues(t, http.StatusOK, b.open(a.mail.Link))
 		require.Equal(t, "Confirm the registration of "+a.Handle, b.heading())
@@ -117,7 +117,7 @@ func TestOwnerConfirms(t *testing.T) {
 func TestOwnerRestores(t *testing.T) {
 	t.Parallel()
 	withAndWithout(t, func(t *testing.T, b *tab, name string) {
-		s := newStage(t)
+		s := newFixture(t)
 		a := s.owned(t, "restored_"+name)
 		require.EqualValues(t, http.StatusOK, b.open(s.public+"/owner/restore"))
 		b.fill("#handle", "No Handle")

@@ -9,7 +9,7 @@ import (
 
 // address is a page that the tests walk through. A new page is one more line in a table below.
 type address struct {
-	// path on its listener. Names in braces stand for what the stage has made, such as {task} for a task's id.
+	// path on its listener. Names in braces stand for what the fixture has made, such as {task} for a task's id.
 	path string
 	// status of the answer; 0 means 200.
 	status int64
@@ -124,24 +124,24 @@ var operatorPages = []address{
 
 func TestSite(t *testing.T) {
 	t.Parallel()
-	walk(t, sitePages, func(s *stage) string { return s.public })
+	walk(t, sitePages, func(s *fixture) string { return s.public })
 }
 
 func TestOwner(t *testing.T) {
 	t.Parallel()
-	walk(t, ownerPages, func(s *stage) string { return s.public })
+	walk(t, ownerPages, func(s *fixture) string { return s.public })
 }
 
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	signIn(t)
-	walk(t, operatorPages, func(s *stage) string { return s.operator })
+	walk(t, operatorPages, func(s *fixture) string { return s.operator })
 }
 
 // walk looks at each page of a table, with scripts and without.
-func walk(t *testing.T, pages []address, origin func(*stage) string) {
+func walk(t *testing.T, pages []address, origin func(*fixture) string) {
 	t.Helper()
-	s := newStage(t)
+	s := newFixture(t)
 	for _, p := range pages {
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()

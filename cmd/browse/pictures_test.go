@@ -37,7 +37,7 @@ const (
 // picture is one of docs/pictures.
 type picture struct {
 	name string
-	// at is the path on its listener, with the names that the cast has made.
+	// at is the path on its listener, with the names of what the sample agents have published.
 	at   string
 	view view
 	// operator: it is a page of the operator listener.
@@ -45,19 +45,19 @@ type picture struct {
 }
 
 var pictures = []picture{
-	{name: "site", at: "/", view: view{desk, 900, "light"}},
-	{name: "site-dark", at: "/", view: view{desk, 900, "dark"}},
+	{name: "site", at: "/", view: view{desktop, 900, "light"}},
+	{name: "site-dark", at: "/", view: view{desktop, 900, "dark"}},
 	{name: "site-phone", at: "/", view: view{phone, 844, "light"}},
-	{name: "agent", at: "/@meridian", view: view{desk, 900, "light"}},
+	{name: "agent", at: "/@meridian", view: view{desktop, 900, "light"}},
 	{name: "agent-phone", at: "/@prism", view: view{phone, 844, "light"}},
-	{name: "work", at: "/posts/{work}", view: view{desk, 900, "light"}},
-	{name: "tasks", at: "/tasks", view: view{desk, 900, "light"}},
-	{name: "task", at: "/tasks/{task}", view: view{desk, 900, "light"}},
+	{name: "work", at: "/posts/{work}", view: view{desktop, 900, "light"}},
+	{name: "tasks", at: "/tasks", view: view{desktop, 900, "light"}},
+	{name: "task", at: "/tasks/{task}", view: view{desktop, 900, "light"}},
 	{name: "task-phone", at: "/tasks/{task}", view: view{phone, 844, "dark"}},
-	{name: "console", at: "/", view: view{desk, 900, "light"}, operator: true},
-	{name: "console-dark", at: "/", view: view{desk, 900, "dark"}, operator: true},
+	{name: "console", at: "/", view: view{desktop, 900, "light"}, operator: true},
+	{name: "console-dark", at: "/", view: view{desktop, 900, "dark"}, operator: true},
 	{name: "console-phone", at: "/", view: view{phone, 844, "light"}, operator: true},
-	{name: "console-orders", at: "/orders", view: view{desk, 900, "light"}, operator: true},
+	{name: "console-orders", at: "/orders", view: view{desktop, 900, "light"}, operator: true},
 }
 
 // shown tells that the images in the window are there.
@@ -72,7 +72,7 @@ func TestPictures(t *testing.T) {
 	fillMonth(t, database)
 	t.Cleanup(s.stop)
 	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 20, io.Discard, func(int64) {}))
-	names := strings.NewReplacer(s.perform(t)...)
+	names := strings.NewReplacer(s.publishSamples(t)...)
 	b := newTab(t)
 	for _, p := range pictures {
 		b.look(p.view)

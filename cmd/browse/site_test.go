@@ -16,7 +16,7 @@ import (
 func TestReader(t *testing.T) {
 	t.Parallel()
 	withAndWithout(t, func(t *testing.T, b *tab, _ string) {
-		s := newStage(t)
+		s := newFixture(t)
 		b.open(s.public + "/")
 		b.press(kb.Tab)
 		require.Equal(t, "To the content", check[focus](b, "focused()").text())

@@ -30,12 +30,12 @@ type view struct {
 	scheme        string
 }
 
-// Widths in pixels: a phone and a desk.
-const phone, desk = 390, 1280
+// Widths in pixels: a phone and a desktop.
+const phone, desktop = 390, 1280
 
 // views are those that every page is looked at in.
 var views = []view{
-	{phone, 844, "light"}, {phone, 844, "dark"}, {desk, 900, "dark"}, {desk, 900, "light"},
+	{phone, 844, "light"}, {phone, 844, "dark"}, {desktop, 900, "dark"}, {desktop, 900, "light"},
 }
 
 func (v view) String() string { return fmt.Sprintf("%d pixels, %s", v.width, v.scheme) }

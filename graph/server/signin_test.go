@@ -21,57 +21,57 @@ import (
 	"stoa/graph/server"
 )
 
-// desk is an operator listener with mounts, as a browser or a script meets it. Proxies at 127.0.0.1 are trusted.
-type desk struct {
+// listener is an operator listener with mounts, as a browser or a script meets it. Proxies at 127.0.0.1 are trusted.
+type listener struct {
 	*graphtest.World
 	t      testing.TB
 	server *httptest.Server
 }
 
-func newDesk(t testing.TB, options ...func(*server.Config)) *desk {
+func newListener(t testing.TB, options ...func(*server.Config)) *listener {
 	t.Helper()
-	d := &desk{World: graphtest.New(t), t: t}
+	l := &listener{World: graphtest.New(t), t: t}
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := viewer.From(r.Context())
 		fmt.Fprintf(w, "%s %s by %s (%d)", r.Method, r.URL.Path, v.Name, v.Kind)
 	})
 	c := server.Config{
-		Graph: d.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.DiscardHandler), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Graph: l.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.DiscardHandler), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		Mounts:     []server.Mount{{Path: "/echo", Title: "Echo", Handler: echo}, {Path: "/figures", Open: true, Handler: echo, Policy: "default-src 'none'"}},
 		Stylesheet: []byte("body {}"),
 	}
 	for _, option := range options {
 		option(&c)
 	}
-	d.server = httptest.NewServer(server.New(c))
-	t.Cleanup(d.server.Close)
-	return d
+	l.server = httptest.NewServer(server.New(c))
+	t.Cleanup(l.server.Close)
+	return l
 }
 
-// said is a response read to its end.
-type said struct {
+// httpAnswer is a response read to its end.
+type httpAnswer struct {
 	*http.Response
 	text string
 }
 
 // send makes a request; headers are names and values in turn. Redirects are not followed.
-func (d *desk) send(method, path, body string, headers ...string) said {
-	d.t.Helper()
-	request, err := http.NewRequest(method, d.server.URL+path, strings.NewReader(body))
-	require.NoError(d.t, err)
+func (l *listener) send(method, path, body string, headers ...string) httpAnswer {
+	l.t.Helper()
+	request, err := http.NewRequest(method, l.server.URL+path, strings.NewReader(body))
+	require.NoError(l.t, err)
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
 	response, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(d.t, err)
+	require.NoError(l.t, err)
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
-	require.NoError(d.t, err)
-	return said{response, string(raw)}
+	require.NoError(l.t, err)
+	return httpAnswer{response, string(raw)}
 }
 
 // code is the fault of an answer.
-func (s said) code() fault.Code {
+func (s httpAnswer) code() fault.Code {
 	var a answer
 	_ = json.Unmarshal([]byte(s.text), &a) // an answer that is not JSON has no code
 	if len(a.Errors) == 0 {
@@ -83,24 +83,24 @@ func (s said) code() fault.Code {
 const form = "application/x-www-form-urlencoded"
 
 // signIn returns the cookie that a browser would send from then on.
-func (d *desk) signIn(name string) string {
-	d.t.Helper()
-	answer := d.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {name}}.Encode(),
+func (l *listener) signIn(name string) string {
+	l.t.Helper()
+	answer := l.send(http.MethodPost, "/sign-in", url.Values{"token": {operatorToken}, "name": {name}}.Encode(),
 		"Content-Type", form, "Sec-Fetch-Site", "same-origin")
-	require.Equal(d.t, http.StatusSeeOther, answer.StatusCode, answer.text)
+	require.Equal(l.t, http.StatusSeeOther, answer.StatusCode, answer.text)
 	cookies := answer.Cookies()
-	require.Len(d.t, cookies, 1)
+	require.Len(l.t, cookies, 1)
 	kept := cookies[0]
-	require.True(d.t, kept.HttpOnly)
-	require.Equal(d.t, http.SameSiteStrictMode, kept.SameSite)
-	require.Equal(d.t, 12*3600, kept.MaxAge)
-	require.NotContains(d.t, kept.Value, operatorToken)
+	require.True(l.t, kept.HttpOnly)
+	require.Equal(l.t, http.SameSiteStrictMode, kept.SameSite)
+	require.Equal(l.t, 12*3600, kept.MaxAge)
+	require.NotContains(l.t, kept.Value, operatorToken)
 	return kept.Name + "=" + kept.Value
 }
 
 func TestWhoIsLetIn(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(c *server.Config) {
+	l := newListener(t, func(c *server.Config) {
 		c.Pages = func(ask server.Ask) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				answer := ask(r.Context(), "query ($first: Int) { settings { feeBps } bots(first: $first) { totalCount } }", map[string]any{"first": 1})
@@ -108,7 +108,7 @@ func TestWhoIsLetIn(t *testing.T) {
 			})
 		}
 	})
-	cookie, agent := d.signIn("Ada"), d.Agent()
+	cookie, agent := l.signIn("Ada"), l.Agent()
 	const browser = "text/html,application/xhtml+xml;q=0.9"
 	for name, c := range map[string]struct {
 		path    string
@@ -141,7 +141,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		"a page without a session":   {"/nothing", nil, 401, "unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer := d.send(http.MethodGet, c.path, "", c.headers...)
+			answer := l.send(http.MethodGet, c.path, "", c.headers...)
 			require.Equal(t, c.status, answer.StatusCode, answer.text)
 			require.Contains(t, answer.text, c.shows)
 			require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
@@ -153,10 +153,10 @@ func TestWhoIsLetIn(t *testing.T) {
 // What a page of another site, or of another port of this host, may bring a signed-in browser to send.
 func TestOtherSitesCannotUseASession(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	cookie := d.signIn("")
+	l := newListener(t)
+	cookie := l.signIn("")
 	const suspend = `{"query": "mutation { deactivateLifecycle(reason: \"because\") { feeBps } }"}`
-	host := strings.TrimPrefix(d.server.URL, "http://")
+	host := strings.TrimPrefix(l.server.URL, "http://")
 	for name, c := range map[string]struct {
 		headers []string
 		allowed bool
@@ -175,33 +175,33 @@ func TestOtherSitesCannotUseASession(t *testing.T) {
 		"another method in the header": {[]string{"Sec-Fetch-Site", "cross-site", "X-HTTP-Method-Override", "GET"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := d.Count("SELECT count(*) FROM audit_entries")
-			answer := d.send(http.MethodPost, server.Path, suspend, append([]string{"Cookie", cookie, "Content-Type", "application/json"}, c.headers...)...)
+			before := l.Count("SELECT count(*) FROM audit_entries")
+			answer := l.send(http.MethodPost, server.Path, suspend, append([]string{"Cookie", cookie, "Content-Type", "application/json"}, c.headers...)...)
 			require.Equal(t, c.allowed, answer.StatusCode == http.StatusOK, answer.text)
-			require.Equal(t, c.allowed, d.Count("SELECT count(*) FROM audit_entries") > before)
+			require.Equal(t, c.allowed, l.Count("SELECT count(*) FROM audit_entries") > before)
 			if strings.Contains(strings.Join(c.headers, " "), "Content-Type") {
 				return
 			}
 			for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-				mounted := d.send(method, "/echo", "", append([]string{"Cookie", cookie}, c.headers...)...)
+				mounted := l.send(method, "/echo", "", append([]string{"Cookie", cookie}, c.headers...)...)
 				require.Equal(t, c.allowed, mounted.StatusCode == http.StatusOK, mounted.text)
 				require.Equal(t, !c.allowed, mounted.code() == fault.Forbidden)
 			}
-			signedOut := d.send(http.MethodPost, "/sign-out", "", append([]string{"Cookie", cookie}, c.headers...)...)
+			signedOut := l.send(http.MethodPost, "/sign-out", "", append([]string{"Cookie", cookie}, c.headers...)...)
 			require.Equal(t, c.allowed, signedOut.StatusCode == http.StatusSeeOther)
-			signedIn := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, append([]string{"Content-Type", form}, c.headers...)...)
+			signedIn := l.send(http.MethodPost, "/sign-in", "token="+operatorToken, append([]string{"Content-Type", form}, c.headers...)...)
 			require.Equal(t, c.allowed, signedIn.StatusCode == http.StatusSeeOther)
 		})
 	}
-	require.Equal(t, http.StatusMethodNotAllowed, d.send(http.MethodGet, server.Path+"?query={settings{feeBps}}", "", "Cookie", cookie).StatusCode)
-	require.Equal(t, http.StatusMethodNotAllowed, d.send(http.MethodGet, "/sign-out", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin").StatusCode)
+	require.Equal(t, http.StatusMethodNotAllowed, l.send(http.MethodGet, server.Path+"?query={settings{feeBps}}", "", "Cookie", cookie).StatusCode)
+	require.Equal(t, http.StatusMethodNotAllowed, l.send(http.MethodGet, "/sign-out", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin").StatusCode)
 }
 
 func TestSigningIn(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	post := func(values url.Values) said {
-		return d.send(http.MethodPost, "/sign-in", values.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	l := newListener(t)
+	post := func(values url.Values) httpAnswer {
+		return l.send(http.MethodPost, "/sign-in", values.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
 	}
 	for next, goes := range map[string]string{
 		"": "/", "/echo": "/echo", "/echo/a?b=c": "/echo/a?b=c", "/": "/", "/nothing": "/", "//evil.example/echo": "/", "/\\evil.example": "/",
@@ -219,7 +219,7 @@ func TestSigningIn(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, post(url.Values{"token": {operatorToken}, "name": {"a\u202eb"}}).StatusCode)
 	require.Equal(t, http.StatusRequestEntityTooLarge, post(url.Values{"token": {strings.Repeat("x", 20<<10)}}).StatusCode)
 
-	out := d.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin")
+	out := l.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin")
 	require.Equal(t, "/sign-in", out.Header.Get("Location"))
 	require.Negative(t, out.Cookies()[0].MaxAge)
 }
@@ -228,9 +228,9 @@ func TestSigningIn(t *testing.T) {
 func TestSigningInWithACode(t *testing.T) {
 	t.Parallel()
 	codes := server.NewSignInCodes()
-	d := newDesk(t, func(c *server.Config) { c.Codes = codes })
-	spend := func(code string) said {
-		return d.send(http.MethodPost, "/sign-in", url.Values{"code": {code}, "name": {"Ada"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
+	l := newListener(t, func(c *server.Config) { c.Codes = codes })
+	spend := func(code string) httpAnswer {
+		return l.send(http.MethodPost, "/sign-in", url.Values{"code": {code}, "name": {"Ada"}}.Encode(), "Content-Type", form, "Sec-Fetch-Site", "same-origin")
 	}
 	codeOf := func(path string) string {
 		parsed, err := url.Parse(path)
@@ -241,17 +241,17 @@ func TestSigningInWithACode(t *testing.T) {
 	var made struct {
 		Path string `json:"path"`
 	}
-	answer := d.send(http.MethodPost, "/sign-in/codes", "", "Authorization", "Bearer "+operatorToken)
+	answer := l.send(http.MethodPost, "/sign-in/codes", "", "Authorization", "Bearer "+operatorToken)
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.NoError(t, json.Unmarshal([]byte(answer.text), &made))
-	page := d.send(http.MethodGet, made.Path, "", "Accept", "text/html")
+	page := l.send(http.MethodGet, made.Path, "", "Accept", "text/html")
 	require.Contains(t, page.text, `name="code" value="`+codeOf(made.Path)+`"`)
 	require.NotContains(t, page.text, `name="token"`)
 	require.Empty(t, page.Cookies(), "looking at a link signs nobody in")
 	in := spend(codeOf(made.Path))
 	require.Equal(t, http.StatusSeeOther, in.StatusCode, in.text)
 	kept := in.Cookies()[0]
-	require.Contains(t, d.send(http.MethodGet, "/echo", "", "Cookie", kept.Name+"="+kept.Value).text, "by Ada")
+	require.Contains(t, l.send(http.MethodGet, "/echo", "", "Cookie", kept.Name+"="+kept.Value).text, "by Ada")
 	again := spend(codeOf(made.Path))
 	require.Equal(t, http.StatusUnauthorized, again.StatusCode)
 	require.Contains(t, again.text, "used up or too old")
@@ -264,9 +264,9 @@ func TestSigningInWithACode(t *testing.T) {
 		codes.Path(time.Now())
 	}
 	require.Equal(t, http.StatusUnauthorized, spend(first).StatusCode, "newer ones end the oldest")
-	session := d.signIn("Ada")
-	for _, headers := range [][]string{{"Cookie", session, "Sec-Fetch-Site", "same-origin"}, {"Authorization", "Bearer wrong"}, {"Authorization", "Bearer " + d.Agent().Token}, nil} {
-		require.Equal(t, http.StatusUnauthorized, d.send(http.MethodPost, "/sign-in/codes", "", headers...).StatusCode)
+	session := l.signIn("Ada")
+	for _, headers := range [][]string{{"Cookie", session, "Sec-Fetch-Site", "same-origin"}, {"Authorization", "Bearer wrong"}, {"Authorization", "Bearer " + l.Agent().Token}, nil} {
+		require.Equal(t, http.StatusUnauthorized, l.send(http.MethodPost, "/sign-in/codes", "", headers...).StatusCode)
 	}
 }
 
@@ -274,19 +274,19 @@ func TestSigningInWithACode(t *testing.T) {
 // session nor another address.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	cookie, agent := d.signIn(""), d.Agent()
+	l := newListener(t)
+	cookie, agent := l.signIn(""), l.Agent()
 	const settings = `{"query": "{ settings { feeBps } }"}`
-	bearer := func(token string, more ...string) said {
-		return d.send(http.MethodGet, "/echo", "", append(more, "Authorization", "Bearer "+token)...)
+	bearer := func(token string, more ...string) httpAnswer {
+		return l.send(http.MethodGet, "/echo", "", append(more, "Authorization", "Bearer "+token)...)
 	}
-	ask := func(token string, more ...string) said {
-		return d.send(http.MethodPost, server.Path, settings, append(more, "Content-Type", "application/json", "Authorization", "Bearer "+token)...)
+	ask := func(token string, more ...string) httpAnswer {
+		return l.send(http.MethodPost, server.Path, settings, append(more, "Content-Type", "application/json", "Authorization", "Bearer "+token)...)
 	}
-	page := func(token string, more ...string) said {
-		return d.send(http.MethodPost, "/sign-in", "token="+token, append(more, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
+	page := func(token string, more ...string) httpAnswer {
+		return l.send(http.MethodPost, "/sign-in", "token="+token, append(more, "Content-Type", form, "Sec-Fetch-Site", "same-origin")...)
 	}
-	paths := map[string]func(string, ...string) said{"a mount": bearer, "GraphQL": ask, "the sign-in page": page}
+	paths := map[string]func(string, ...string) httpAnswer{"a mount": bearer, "GraphQL": ask, "the sign-in page": page}
 	ended := "stoa_" + strings.Repeat("A", 49)
 	for _, client := range []string{"192.0.2.7", "2001:db8:1:2::1"} {
 		for i := range 10 {
@@ -312,31 +312,31 @@ func TestGuessing(t *testing.T) {
 	}
 	require.Equal(t, fault.RateLimited, bearer("guess", "X-Forwarded-For", "192.0.2.7").code())
 	require.Contains(t, page("guess", "X-Forwarded-For", "192.0.2.7").text, "Too many wrong ones")
-	me := d.send(http.MethodPost, server.Path, `{"query": "{ me { bot { id } } }"}`, "Content-Type", "application/json",
+	me := l.send(http.MethodPost, server.Path, `{"query": "{ me { bot { id } } }"}`, "Content-Type", "application/json",
 		"Authorization", "Bearer "+agent.Token, "X-Forwarded-For", "192.0.2.7")
 	require.Contains(t, me.text, agent.ID.String(), "an agent's token passes too")
-	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", cookie, "X-Forwarded-For", "192.0.2.7").StatusCode, "who is signed in stays so")
+	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Cookie", cookie, "X-Forwarded-For", "192.0.2.7").StatusCode, "who is signed in stays so")
 }
 
 // A stranger's X-Forwarded-For does not give it another address: what is trusted is the proxy.
 func TestGuessingWithoutAProxy(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, func(c *server.Config) { c.TrustedProxies = nil })
+	l := newListener(t, func(c *server.Config) { c.TrustedProxies = nil })
 	for i := range 30 {
-		require.Equal(t, fault.Unauthorized, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", fmt.Sprint("192.0.2.", i)).code())
+		require.Equal(t, fault.Unauthorized, l.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", fmt.Sprint("192.0.2.", i)).code())
 	}
-	require.Equal(t, fault.RateLimited, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", "192.0.2.99").code())
-	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken).StatusCode)
-	plain := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", "https")
+	require.Equal(t, fault.RateLimited, l.send(http.MethodGet, "/echo", "", "Authorization", "Bearer guess", "X-Forwarded-For", "192.0.2.99").code())
+	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Authorization", "Bearer "+operatorToken).StatusCode)
+	plain := l.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", "X-Forwarded-Proto", "https")
 	require.False(t, plain.Cookies()[0].Secure, "nobody trusted said https")
 }
 
 // Over https the cookie is Secure and bound to the host, also where a proxy speaks https in front of the listener.
 func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	l := newListener(t)
 	const proto = "X-Forwarded-Proto"
-	made := d.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", proto, "https")
+	made := l.send(http.MethodPost, "/sign-in", "token="+operatorToken, "Content-Type", form, "Sec-Fetch-Site", "same-origin", proto, "https")
 	require.Equal(t, http.StatusSeeOther, made.StatusCode, made.text)
 	kept := made.Cookies()[0]
 	require.Equal(t, "__Host-stoa_operator", kept.Name)
@@ -345,11 +345,11 @@ func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
 	require.Equal(t, "/", kept.Path)
 	require.Empty(t, kept.Domain)
 	session := kept.Name + "=" + kept.Value
-	require.Equal(t, http.StatusOK, d.send(http.MethodGet, "/echo", "", "Cookie", session, proto, "https").StatusCode)
-	require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, "/echo", "", "Cookie", session).StatusCode, "it was sent over http")
+	require.Equal(t, http.StatusOK, l.send(http.MethodGet, "/echo", "", "Cookie", session, proto, "https").StatusCode)
+	require.Equal(t, http.StatusUnauthorized, l.send(http.MethodGet, "/echo", "", "Cookie", session).StatusCode, "it was sent over http")
 	forced := "stoa_operator=" + kept.Value
-	require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, "/echo", "", "Cookie", forced, proto, "https").StatusCode, "a page over http can make this one")
-	out := d.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin", proto, "https").Cookies()[0]
+	require.Equal(t, http.StatusUnauthorized, l.send(http.MethodGet, "/echo", "", "Cookie", forced, proto, "https").StatusCode, "a page over http can make this one")
+	out := l.send(http.MethodPost, "/sign-out", "", "Sec-Fetch-Site", "same-origin", proto, "https").Cookies()[0]
 	require.Equal(t, "__Host-stoa_operator", out.Name)
 	require.True(t, out.Secure && out.MaxAge < 0)
 }

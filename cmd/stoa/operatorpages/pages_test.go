@@ -13,8 +13,8 @@ import (
 )
 
 // crawl opens every page that can be reached without changing anything, and calls look with each.
-func (d *desk) crawl(look func(path string, answer said, root *html.Node)) {
-	d.t.Helper()
+func (w *world) crawl(look func(path string, answer response, root *html.Node)) {
+	w.t.Helper()
 	seen, next := map[string]bool{"/jobs": true}, []string{"/"}
 	for len(next) > 0 {
 		path := next[0]
@@ -23,16 +23,16 @@ func (d *desk) crawl(look func(path string, answer said, root *html.Node)) {
 			continue
 		}
 		seen[path] = true
-		answer := d.get(path)
+		answer := w.get(path)
 		if answer.StatusCode == http.StatusSeeOther {
 			next = append(next, answer.Header.Get("Location"))
 			continue
 		}
-		require.Equal(d.t, http.StatusOK, answer.StatusCode, "%s: %s", path, answer.text)
+		require.Equal(w.t, http.StatusOK, answer.StatusCode, "%s: %s", path, answer.text)
 		if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
 			continue
 		}
-		root := d.parse(answer.text)
+		root := w.parse(answer.text)
 		look(path, answer, root)
 		for n := range root.Descendants() {
 			to := attribute(n, "href")
@@ -40,15 +40,15 @@ func (d *desk) crawl(look func(path string, answer said, root *html.Node)) {
 				continue
 			}
 			parsed, err := answer.Request.URL.Parse(to)
-			require.NoError(d.t, err)
+			require.NoError(w.t, err)
 			if parsed.Host == answer.Request.URL.Host {
 				parsed.Fragment = ""
 				next = append(next, parsed.RequestURI())
 			}
 		}
 	}
-	for kind, id := range d.ids {
-		require.True(d.t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasSuffix(path, "/"+id.String()) }), "no link leads to the page of a %s", kind)
+	for kind, id := range w.ids {
+		require.True(w.t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasSuffix(path, "/"+id.String()) }), "no link leads to the page of a %s", kind)
 	}
 }
 
@@ -65,10 +65,10 @@ var inline = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script|javascrip
 // Every page is whole for those who cannot see it, shows no secret, and renders what agents wrote harmless.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.sow()
+	w := newWorld(t)
+	w.fill()
 	count := 0
-	d.crawl(func(path string, answer said, root *html.Node) {
+	w.crawl(func(path string, answer response, root *html.Node) {
 		count++
 		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), path)
 		policy := answer.Header.Get("Content-Security-Policy")
@@ -77,7 +77,7 @@ func TestEveryPage(t *testing.T) {
 		require.NotRegexp(t, inline, strings.ReplaceAll(answer.text, "&lt;script", ""), path)
 		require.NotContains(t, answer.text, "\u202e", path)
 		if !strings.HasPrefix(path, "/docs") {
-			for _, secret := range d.secrets {
+			for _, secret := range w.secrets {
 				require.NotContains(t, answer.text, secret, path)
 			}
 		}
@@ -148,68 +148,68 @@ func firstElement(n *html.Node) string {
 // Whoever is not signed in sees the sign-in page, whatever the page; a program hears a fault.
 func TestWithoutASession(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	w := newWorld(t)
 	for _, path := range []string{"/", "/agents", "/settings", "/docs/", "/procedures/suspendBot?id=x", "/nothing"} {
-		page := d.send(http.MethodGet, path, "", "Accept", "text/html")
+		page := w.send(http.MethodGet, path, "", "Accept", "text/html")
 		require.Equal(t, http.StatusUnauthorized, page.StatusCode)
 		require.Contains(t, page.text, `value="`+path+`"`, "it leads back")
 		require.Contains(t, page.text, `type="password"`)
-		require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, path, "").StatusCode)
-		require.Equal(t, http.StatusUnauthorized, d.send(http.MethodGet, path, "", "Authorization", "Bearer "+d.Agent().Token).StatusCode)
-		signedIn := d.post("/sign-in", url.Values{"token": {token}, "next": {path}})
+		require.Equal(t, http.StatusUnauthorized, w.send(http.MethodGet, path, "").StatusCode)
+		require.Equal(t, http.StatusUnauthorized, w.send(http.MethodGet, path, "", "Authorization", "Bearer "+w.Agent().Token).StatusCode)
+		signedIn := w.post("/sign-in", url.Values{"token": {token}, "next": {path}})
 		require.Equal(t, path, signedIn.Header.Get("Location"))
 	}
-	wrong := d.post("/sign-in", url.Values{"token": {"wrong"}})
+	wrong := w.post("/sign-in", url.Values{"token": {"wrong"}})
 	require.Equal(t, http.StatusUnauthorized, wrong.StatusCode)
 	require.Contains(t, wrong.text, `aria-describedby="complaint"`)
 }
 
 func TestWhatIsNoPage(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	agent := d.Agent()
+	w := newWorld(t)
+	agent := w.Agent()
 	for path, status := range map[string]int{
 		"/nothing": 404, "/agents/": 404, "/agents/x": 404, "/orders/" + agent.ID.String(): 404, "/procedures/nothing": 404, "/procedures/registerBot": 404,
 		"/procedures/suspendBot": 404, "/procedures/suspendBot?id=x": 404, "/procedures/removePost?id=" + agent.ID.String(): 404, "/docs/nothing.md": 404,
 		"/agents?after=nonsense": 400, "/agents?sort=NOTHING": 400, "/agents?state=nothing": 400, "/find?q=01a20004-0000-7000-8000-000000000000": 404,
 		"/agents?nothing=x": 200, "/agents/" + strings.ToUpper(agent.ID.String()): 200,
 	} {
-		answer := d.get(path)
+		answer := w.get(path)
 		require.Equal(t, status, answer.StatusCode, "%s: %s", path, answer.text)
 		require.NotContains(t, answer.text, "panic")
 	}
-	found := d.get("/find?q=" + agent.ID.String())
+	found := w.get("/find?q=" + agent.ID.String())
 	require.Equal(t, "/agents/"+agent.ID.String(), found.Header.Get("Location"))
-	require.Equal(t, "/agents?q=Ada+%26", d.get("/find?q=Ada+%26").Header.Get("Location"))
+	require.Equal(t, "/agents?q=Ada+%26", w.get("/find?q=Ada+%26").Header.Get("Location"))
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
-		answer := d.send(method, "/agents", "", "Cookie", d.cookie, "Sec-Fetch-Site", "same-origin")
+		answer := w.send(method, "/agents", "", "Cookie", w.cookie, "Sec-Fetch-Site", "same-origin")
 		require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode)
 		require.Equal(t, "GET, HEAD", answer.Header.Get("Allow"))
 	}
-	head := d.send(http.MethodHead, "/agents", "", "Cookie", d.cookie)
+	head := w.send(http.MethodHead, "/agents", "", "Cookie", w.cookie)
 	require.Equal(t, http.StatusOK, head.StatusCode)
 	require.Empty(t, head.text)
 	require.NotEmpty(t, head.Header.Get("Content-Length"))
-	require.Empty(t, d.log.text.String())
+	require.Empty(t, w.log.text.String())
 }
 
 // Paging forth and back shows every row once, in any order.
 func TestPaging(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.Exec(`INSERT INTO invitations (id, created_at, code_hash, uses, note) SELECT gen_random_uuid(), stoa_now(), convert_to('hash' || n, 'UTF8'), 1, 'note ' || n FROM generate_series(1, 60) n`)
+	w := newWorld(t)
+	w.Exec(`INSERT INTO invitations (id, created_at, code_hash, uses, note) SELECT gen_random_uuid(), stoa_now(), convert_to('hash' || n, 'UTF8'), 1, 'note ' || n FROM generate_series(1, 60) n`)
 	for _, order := range []string{"", "CREATED_AT", "-CREATED_AT"} {
 		var shown []string
 		pages := map[string][]string{}
 		path := "/invitations?sort=" + order
 		before := ""
 		for path != "" {
-			root := d.page(path)
+			root := w.page(path)
 			rows, newer, older := list(root)
 			pages[path] = rows
 			shown = append(shown, rows...)
 			if before != "" {
-				back, _, _ := list(d.page(newer))
+				back, _, _ := list(w.page(newer))
 				require.Equal(t, pages[before], back, "the page before")
 			}
 			before, path = path, older
@@ -237,18 +237,18 @@ func list(root *html.Node) (rows []string, newer, older string) {
 
 func TestSearchAndFilters(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.sow()
-	one := d.ids["Bot"].String()
-	d.Exec("UPDATE bots SET handle = 'searched_one', suspended_at = stoa_now() WHERE id = $1", one)
+	w := newWorld(t)
+	w.fill()
+	one := w.ids["Bot"].String()
+	w.Exec("UPDATE bots SET handle = 'searched_one', suspended_at = stoa_now() WHERE id = $1", one)
 	for path, want := range map[string]int{
 		"/agents": 2, "/agents?q=ARCHED_O": 1, "/agents?q=" + one: 1, "/agents?q=nobody": 0, "/agents?suspendedAtNotNil=true": 1, "/agents?suspendedAtNotNil=false": 1,
 		"/agents?profilePublic=false": 0, "/agents?state=trash": 0, "/agents?state=active&q=searched": 1, "/orders?q=searched": 1, "/orders?customerID=" + one: 1,
 		"/orders?contractorID=" + one: 0, "/orders?q=" + one: 1, "/orders?updatedAtLT=2020-01-01T00:00": 0, "/orders?attention=stuck": 1, "/mails?attention=unsent": 1,
 		"/mails?attention=lost": 0, "/webhooks?attention=broken": 1, "/messages?q=nothing": 0, "/messages?q=" + one: 1, "/audit": 0, "/posts?deletedAtIsNil=false": 0, "/posts?q=ALERT": 1,
 	} {
-		rows, _, _ := list(d.page(path))
+		rows, _, _ := list(w.page(path))
 		require.Len(t, rows, want, path)
 	}
-	require.Contains(t, d.get("/agents?q=%3Cscript%3E").text, `value="&lt;script&gt;"`)
+	require.Contains(t, w.get("/agents?q=%3Cscript%3E").text, `value="&lt;script&gt;"`)
 }

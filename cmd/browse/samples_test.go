@@ -9,8 +9,8 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-// role is an agent of the pictures: what it says of itself, and what it has published.
-type role struct {
+// sample is an agent of the pictures: what it says of itself, and what it has published.
+type sample struct {
 	handle, name, specialty, bio string
 	avatar                       drawing
 	works                        []work
@@ -29,8 +29,8 @@ type offer struct {
 	price       int64
 }
 
-// cast are the agents of the pictures. What the last of them publish is the newest.
-var cast = []role{
+// sampleAgents are the agents of the pictures. What the last of them publish is the newest.
+var sampleAgents = []sample{
 	{
 		handle: "tally", name: "Tally", specialty: "Reconciles ledgers and explains the difference", avatar: bars,
 		bio: "Send me two exports that should agree, and I will tell you which line does not.",
@@ -139,12 +139,12 @@ var cast = []role{
 	},
 }
 
-// perform makes the cast and what it has published, and returns the names for the paths of the pictures.
-func (s *server) perform(t *testing.T) []string {
+// publishSamples registers the sample agents, publishes what is theirs, and returns the names for the paths of the pictures.
+func (s *server) publishSamples(t *testing.T) []string {
 	t.Helper()
 	agents := make(map[string]*agent.Agent)
 	var names []string
-	for i, r := range cast {
+	for i, r := range sampleAgents {
 		by := s.join(t, r.handle, r.name)
 		agents[r.handle] = by
 		request(t, by, http.MethodPatch, "/bots/me", map[string]any{

@@ -26,8 +26,8 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// stage is the shared server with something on every page.
-type stage struct {
+// fixture is the shared server with something on every page.
+type fixture struct {
 	*server
 	world *graphtest.World
 	// names puts what was made into the paths of the tables.
@@ -35,25 +35,25 @@ type stage struct {
 }
 
 var (
-	set     *stage
+	set     *fixture
 	setOnce sync.Once
 )
 
-// newStage returns the stage, which the first test sets.
-func newStage(t *testing.T) *stage {
+// newFixture returns the fixture, which the first test sets.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	setOnce.Do(func() {
 		s, w := sharedServer(t)
-		made := &stage{server: s, world: w}
+		made := &fixture{server: s, world: w}
 		made.names = strings.NewReplacer(made.fill(t)...)
 		set = made
 	})
-	require.NotNil(t, set, "the stage could not be set")
+	require.NotNil(t, set, "the fixture could not be set")
 	return set
 }
 
 // newest is the id of the newest row of a table.
-func (s *stage) newest(t *testing.T, table string) (id string) {
+func (s *fixture) newest(t *testing.T, table string) (id string) {
 	t.Helper()
 	require.NoError(t, s.world.DB.SQL.QueryRowContext(t.Context(), "SELECT id FROM "+table+" ORDER BY id DESC LIMIT 1").Scan(&id))
 	return id
@@ -118,7 +118,7 @@ func publishes(t *testing.T, by *agent.Agent, s *server, what string) author {
 }
 
 // fill makes what the pages show, and returns the pairs of names and values for their paths.
-func (s *stage) fill(t *testing.T) []string {
+func (s *fixture) fill(t *testing.T) []string {
 	t.Helper()
 	picture := func(by *agent.Agent, purpose string) string { return s.upload(t, by, purpose, plainPicture(256, 256)) }
 	// With orders in every state.
@@ -177,7 +177,7 @@ var (
 )
 
 // hostile makes an agent all of whose texts are hostile. They are written past the API, which refuses some of them.
-func (s *stage) hostile(t *testing.T, handle string, sent texts) author {
+func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 	t.Helper()
 	a := publishes(t, s.join(t, handle, handle), s.server, handle)
 	short := string([]rune(sent.line)[:80])
