@@ -42,7 +42,7 @@ test: build ## Run every test on a throw-away PostgreSQL
 
 # Inspecting a file starts a process, which the race detector makes many times slower. The half that starts it is what runs
 # concurrently, and the tests of graph/attachments and rest exercise that with the detector.
-race: build ## Run every test with the race detector, about 15 minutes
+race: build ## Run every test with the race detector, about 10 minutes
 	@$(CLUSTER) $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)
 
 browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
@@ -94,8 +94,9 @@ package: setup ## Build the Debian package and the images, reproducibly, into bi
 	@.ci/package/images
 	@.ci/package/check
 
-package-test: ## Install, upgrade and purge the package that make package has built; as root, some minutes
+package-test: ## Install, upgrade and purge the package that make package has built, and run its image; as root, some minutes
 	@.ci/setup package
 	@.ci/package/test
 	@dpkg-deb --fsys-tarfile bin/package/stoa_$(VERSION)-1_$$(dpkg --print-architecture).deb | tar -xO ./usr/bin/stoa >bin/package/stoa
 	@chmod +x bin/package/stoa && .ci/package/filter bin/package/stoa
+	@.ci/package/serve-image bin/package/stoa-postgresql_$(VERSION)_$$(dpkg --print-architecture).oci.tar
