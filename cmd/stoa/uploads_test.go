@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/lib/pq" // for looking at the database of a server
 	"github.com/stretchr/testify/require"
@@ -220,6 +221,7 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 		answered <- status
 	}()
 	eventually(t, func() bool { return view.count(fmt.Sprintf(underInspection, 1)) == 1 }, "no inspection")
+	time.Sleep(20 * time.Millisecond) // others see a commit before its answer is here, and without the answer nothing is inspected
 	c.cut()
 	require.Equal(t, http.StatusServiceUnavailable, <-answered)
 	eventually(t, func() bool {
