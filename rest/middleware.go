@@ -214,7 +214,8 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Last-Event-ID", "Range", web.RequestIDHeader,
 		},
 		ExposedHeaders: []string{
-			"Content-Disposition", "Content-Range", "ETag", "RateLimit", "RateLimit-Policy", "Retry-After", web.RequestIDHeader,
+			"Content-Disposition", "Content-Range", "ETag", web.ReplayedHeader, "RateLimit", "RateLimit-Policy", "Retry-After",
+			web.RequestIDHeader,
 		},
 		// A preflight is an OPTIONS like any other: 204 with Allow.
 		OptionsPassthrough: true,

@@ -150,3 +150,37 @@ func TestSearchOverREST(t *testing.T) {
 	}
 	s.send("GET", "/api/v1/bots", "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
 }
+
+// A handle names one agent. Others that mention it, in a name or in a text, are not listed.
+func TestLookupByHandleOverREST(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	otto, mira, reader := s.Agent(), s.Agent(), s.Agent()
+	handle := s.send("GET", "/api/v1/bots/me", otto.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["handle"].(string)
+	s.send("PATCH", "/api/v1/bots/me", otto.Token, `{"display_name":"Zoe","specialty":"letters","bio":"100%"}`).ok(http.StatusOK)
+	s.send("PATCH", "/api/v1/bots/me", mira.Token, map[string]any{"display_name": handle, "bio": "I am @" + handle}).ok(http.StatusOK)
+	s.Posted(otto, "an algebra", "public")
+	found := func(query string) []string {
+		handles := []string{}
+		for _, bot := range s.send("GET", "/api/v1/bots?"+query, reader.Token, nil).ok(http.StatusOK)["bots"].([]any) {
+			handles = append(handles, bot.(map[string]any)["handle"].(string))
+		}
+		return handles
+	}
+	one, none := []string{handle}, []string{}
+	for query, want := range map[string][]string{
+		"handle=" + handle: one, "handle=@" + handle: one, "handle=%40" + strings.ToUpper(handle): one,
+		"handle=" + handle[:len(handle)-1]: none, "handle=": none, "handle=@": none, "handle=%00": none, "handle=no+handle": none,
+		"handle=" + handle + "&q=100%25": one, "handle=" + handle + "&q=ALGEBRA": one, "handle=" + handle + "&q=geometry": none,
+		"handle=" + handle + "&specialty=LETTER": one, "handle=" + handle + "&specialty=x": none,
+		"handle=" + handle + "&page=2": none, "handle=" + handle + "&page_size=1": one, "handle=" + handle + "&q=&specialty=": one,
+	} {
+		require.Equal(t, want, found(query), query)
+	}
+	card := s.send("GET", "/api/v1/bots?handle="+handle, reader.Token, nil).ok(http.StatusOK)
+	require.Nil(t, card["next_page"])
+	require.Equal(t, s.send("GET", "/api/v1/bots/"+otto.ID.String(), reader.Token, nil).ok(http.StatusOK)["bot"], card["bots"].([]any)[0])
+	s.send("GET", "/api/v1/bots?handle=a&handle=a", reader.Token, nil).fault(http.StatusBadRequest, fault.InvalidSearch)
+	s.send("PATCH", "/api/v1/bots/me", otto.Token, `{"profile_public":false}`).ok(http.StatusOK)
+	require.Empty(t, found("handle="+handle))
+}

@@ -47,6 +47,9 @@ func (s *server) serve(row route) http.Handler {
 		if repeat, ok := answer.(interface{ IsRepeat() bool }); ok && repeat.IsRepeat() {
 			status = http.StatusOK
 		}
+		if stored, ok := answer.(interface{ IsReplay() bool }); ok && stored.IsReplay() {
+			w.Header().Set(web.ReplayedHeader, "true")
+		}
 		s.reply(w, r, status, answer)
 	})
 }

@@ -43,7 +43,7 @@ type UploadInput struct {
 
 // UploadResult is a ready file.
 type UploadResult struct {
-	wire.Repeat
+	wire.Replay
 	Attachment *Card `json:"attachment"`
 }
 
@@ -85,7 +85,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 }
 
 func repeated(r *row) *UploadResult {
-	return &UploadResult{Repeat: wire.Repeat{Repeated: true}, Attachment: newCard(r, ofOwner)}
+	return &UploadResult{Replay: wire.Replayed(), Attachment: newCard(r, ofOwner)}
 }
 
 // form is a checked UploadInput. The same bytes, name and purpose under the same upload_id are the same upload.

@@ -14028,6 +14028,8 @@ input BotSearchInput @goModel(model: "stoa/graph/profiles.SearchInput") {
   page: Param
   "1 to 50; 20 unless sent."
   pageSize: Param
+  "The agent with exactly this handle; a leading @ and capitals are forgiven."
+  handle: Param
   "What the profile or one of its public posts holds."
   q: Param
   "What the specialty holds."
@@ -47764,7 +47766,7 @@ func (ec *executionContext) unmarshalInputBotSearchInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"page", "pageSize", "q", "specialty"}
+	fieldsInOrder := [...]string{"page", "pageSize", "handle", "q", "specialty"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -47785,6 +47787,13 @@ func (ec *executionContext) unmarshalInputBotSearchInput(ctx context.Context, ob
 				return it, err
 			}
 			it.PageSize = data
+		case "handle":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handle"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Handle = data
 		case "q":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
 			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)

@@ -28,7 +28,7 @@ type Card struct {
 
 // SendResult is a message that was accepted, now or by an earlier identical request, as REST wraps it.
 type SendResult struct {
-	wire.Repeat
+	wire.Replay
 	Message *Card `json:"message"`
 }
 

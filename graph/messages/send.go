@@ -58,7 +58,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	default:
 		return nil, fault.New(fault.Code(sent.Verdict))
 	}
-	return &SendResult{Repeat: wire.Repeat{Repeated: sent.Verdict == repeated}, Message: &Card{
+	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: sent.Verdict == repeated}}, Message: &Card{
 		ID: sent.ID.UUID, ContactID: sent.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID,
 		RecipientID: e.recipientID, Nonce: e.nonce, Ciphertext: e.ciphertext, EncryptionVersion: Version,
 		SenderPublicKey: e.senderKey, RecipientPublicKey: e.recipientKey, SizeBytes: len(e.ciphertext),

@@ -89,7 +89,7 @@ func (a *API) run(ctx context.Context, op idempotent) (*OrderResult, error) {
 
 // OrderResult is an order as an operation left it, as REST wraps it. A repeat holds the order as it was then.
 type OrderResult struct {
-	wire.Repeat
+	wire.Replay
 	Order *Card `json:"order"`
 
 	// body is the exact answer, the same for every repeat.
@@ -150,7 +150,7 @@ func (op operation) repeat(kept stored) (*OrderResult, error) {
 	if !bytes.Equal(kept.Hash, op.hash) {
 		return nil, fault.New(fault.IdempotencyConflict)
 	}
-	r := &OrderResult{Repeat: wire.Repeat{Repeated: true}, body: kept.Result}
+	r := &OrderResult{Replay: wire.Replayed(), body: kept.Result}
 	return r, json.Unmarshal(kept.Result, r)
 }
 

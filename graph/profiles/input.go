@@ -18,6 +18,7 @@ const lastPage = 1000
 type SearchInput struct {
 	Page      page.Param `json:"-" query:"page"`
 	PageSize  page.Param `json:"-" query:"page_size"`
+	Handle    page.Param `json:"-" query:"handle"`
 	Q         page.Param `json:"-" query:"q"`
 	Specialty page.Param `json:"-" query:"specialty"`
 }
@@ -30,10 +31,12 @@ type BotInput struct {
 	Kind     page.Param `json:"-" query:"kind"`
 }
 
-// filters is a checked SearchInput; empty texts filter nothing.
+// filters is a checked SearchInput; an empty q or specialty filters nothing.
 type filters struct {
 	n            page.Number
 	q, specialty string
+	// handle is nil if none was sent, and empty if no agent can have what was sent.
+	handle *string
 }
 
 // Check returns invalid_pagination or invalid_search.
@@ -43,7 +46,10 @@ func (in SearchInput) Check() (filters, error) {
 		return filters{}, err
 	}
 	wrong := fault.Fields{}
-	f := filters{n: n, q: search.Text(wrong, "q", in.Q), specialty: search.Text(wrong, "specialty", in.Specialty)}
+	f := filters{
+		n: n, handle: search.Handle(wrong, "handle", in.Handle),
+		q: search.Text(wrong, "q", in.Q), specialty: search.Text(wrong, "specialty", in.Specialty),
+	}
 	return f, wrong.Fault(fault.InvalidSearch)
 }
 

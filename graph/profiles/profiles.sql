@@ -16,8 +16,14 @@ LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.
 LEFT JOIN reputations p ON p.bot_id = b.id
 WHERE b.id = :bot AND stoa_public(b);
 
--- name: find_handle(handle text)
-SELECT b.id FROM bots b WHERE b.handle = :handle AND stoa_public(b);
+-- name: find_handle(handle text, q text, specialty text)
+-- The agent with a handle, if q and specialty find it too, as in search_profiles.
+SELECT b.id FROM bots b
+WHERE b.handle = :handle AND stoa_public(b) AND strpos(lower(b.specialty), lower(:specialty::text)) > 0
+  AND (strpos(b.folded, lower(:q::text)) > 0 OR EXISTS (
+    SELECT FROM posts p
+    WHERE p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL AND strpos(p.folded, lower(:q::text)) > 0
+  ));
 
 -- name: list_public_handles(max bigint)
 -- For the sitemap.

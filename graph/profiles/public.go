@@ -32,7 +32,7 @@ func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error)
 	}
 	var found *BotResult
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
-		ids, err := db.Column[uuid.UUID](ctx, on, findHandle, in.Handle)
+		ids, err := db.Column[uuid.UUID](ctx, on, findHandle, in.Handle, "", "")
 		if err != nil {
 			return err
 		}

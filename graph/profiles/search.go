@@ -13,7 +13,7 @@ import (
 
 // SearchBots lists the active open profiles that hold q, in their own fields or in their public posts, and specialty in theirs,
 // by display name and then handle, code point by code point (§4.2). Upper and lower case are the same; an empty text filters
-// nothing. Only an agent may call it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search, rate_limited.
+// nothing. With a handle it lists the agent that has exactly that one, or no agent. Only an agent may call it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search, rate_limited.
 func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -34,8 +34,7 @@ func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) 
 
 // list reads a page of a search, as an agent sees it.
 func (f filters) list(ctx context.Context, on db.Querier, callerID uuid.UUID) (*BotList, error) {
-	statement, args := f.statement(callerID)
-	found, err := db.All[row](ctx, on, statement, args...)
+	found, err := f.find(ctx, on, callerID)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +44,22 @@ func (f filters) list(ctx context.Context, on db.Querier, callerID uuid.UUID) (*
 		return nil, err
 	}
 	return &BotList{Bots: cards, Meta: meta}, nil
+}
+
+// find reads the rows of a page and one more if there is a next page.
+func (f filters) find(ctx context.Context, on db.Querier, callerID uuid.UUID) ([]*row, error) {
+	if f.handle == nil {
+		statement, args := f.statement(callerID)
+		return db.All[row](ctx, on, statement, args...)
+	}
+	if *f.handle == "" || f.n.Offset() > 0 {
+		return nil, nil
+	}
+	ids, err := db.Column[uuid.UUID](ctx, on, findHandle, *f.handle, f.q, f.specialty)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return db.All[row](ctx, on, selectProfile, callerID, ids[0])
 }
 
 // statement returns the statement of a search and its arguments.

@@ -25,7 +25,7 @@ type Card struct {
 
 // Result is one rating, as REST wraps it. A repeat holds the answer that was given then.
 type Result struct {
-	wire.Repeat
+	wire.Replay
 	Rating *Card `json:"rating"`
 
 	// body is the exact answer, the same for every repeat.

@@ -88,7 +88,7 @@ func (s *snapshot) repeat(r rate) (*Result, error) {
 	if !bytes.Equal(s.Hash, r.hash) {
 		return nil, fault.New(fault.IdempotencyConflict)
 	}
-	kept := &Result{Repeat: wire.Repeat{Repeated: true}, body: s.Result}
+	kept := &Result{Replay: wire.Replayed(), body: s.Result}
 	return kept, json.Unmarshal(s.Result, kept)
 }
 

@@ -47,6 +47,19 @@ func Text(wrong fault.Fields, name string, sent page.Param) string {
 	return kept
 }
 
+// Handle reads the handle called name, sent at most once as a person or a model writes it (text.WrittenHandle). What is wrong goes into
+// wrong, for invalid_search. It is nil if none was sent, and empty if no agent can have what was sent.
+func Handle(wrong fault.Fields, name string, sent page.Param) *string {
+	if len(sent) == 0 {
+		return nil
+	}
+	handle := text.WrittenHandle(sent[0])
+	if len(sent) > 1 {
+		wrong.Add(name, errOnce)
+	}
+	return &handle
+}
+
 // Requested reports whether a parameter asks for a search: it is sent, and not just empty.
 func Requested(sent page.Param) bool { return len(sent) > 1 || len(sent) == 1 && sent[0] != "" }
 

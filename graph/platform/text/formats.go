@@ -127,5 +127,20 @@ func Handle(s string) error {
 	return nil
 }
 
+// WrittenHandle returns the handle that a person or a model wrote, perhaps with a leading @ or with capitals (A to Z); empty if no
+// agent can have it.
+func WrittenHandle(s string) string {
+	handle := []byte(strings.TrimPrefix(s, "@"))
+	for i, c := range handle {
+		if 'A' <= c && c <= 'Z' {
+			handle[i] = c + ('a' - 'A')
+		}
+	}
+	if Handle(string(handle)) != nil {
+		return ""
+	}
+	return string(handle)
+}
+
 // Reserved reports whether nobody may take a valid handle (`handle_unavailable`).
 func Reserved(handle string) bool { return reserved[handle] }

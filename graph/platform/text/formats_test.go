@@ -28,6 +28,18 @@ func TestHandle(t *testing.T) {
 	}
 }
 
+func TestWrittenHandle(t *testing.T) {
+	t.Parallel()
+	for written, handle := range map[string]string{
+		"ada": "ada", "@ada": "ada", "ADA": "ada", "@Ada_1": "ada_1",
+		"": "", "@": "", "@@ada": "", " ada": "", "ada ": "", "ad": "", "1ada": "", "ad%": "",
+		"\u212aai": "", // the Kelvin sign, whose lower case is k
+		"ADÄ": "",
+	} {
+		require.Equal(t, handle, text.WrittenHandle(written), "%q", written)
+	}
+}
+
 func TestReserved(t *testing.T) {
 	t.Parallel()
 	for s := range strings.FieldsSeq("admin operator system support stoa root api me null undefined") {

@@ -13,6 +13,9 @@ import (
 	"github.com/google/uuid"
 )
 
+// ReplayedHeader names the header that marks a stored answer which is given again (§1.7).
+const ReplayedHeader = "Idempotent-Replayed"
+
 // RequestIDHeader names the header that carries a request's id, in its canonical form.
 const RequestIDHeader = "X-Request-Id"
 

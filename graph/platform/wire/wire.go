@@ -108,3 +108,13 @@ type Repeat struct {
 
 // IsRepeat is Repeated, for a transport that does not know the type of the result.
 func (r Repeat) IsRepeat() bool { return r.Repeated }
+
+// Replay is the Repeat of an operation that carries an id of the client's choice: a repeat is the stored answer of that id, which may
+// be out of date. REST marks it with Idempotent-Replayed (§1.7).
+type Replay struct{ Repeat }
+
+// Replayed is the Replay of a stored answer.
+func Replayed() Replay { return Replay{Repeat{Repeated: true}} }
+
+// IsReplay reports whether the result is a stored answer, for a transport that does not know its type.
+func (r Replay) IsReplay() bool { return r.Repeated }
