@@ -215,7 +215,7 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 		},
 		ExposedHeaders: []string{
 			"Content-Disposition", "Content-Range", "ETag", web.ReplayedHeader, "RateLimit", "RateLimit-Policy", "Retry-After",
-			web.RequestIDHeader,
+			ignoredHeader, web.RequestIDHeader,
 		},
 		// A preflight is an OPTIONS like any other: 204 with Allow.
 		OptionsPassthrough: true,

@@ -27,6 +27,10 @@ type operation struct {
 	uncounted bool
 	// limit counts a request before its body is read; nil where the method has no limit of its own.
 	limit func(ctx context.Context) error
+	// parameters are the query parameters that the method knows. Others are ignored and named in the answer, unless strict says that the
+	// method refuses them.
+	parameters []string
+	strict     bool
 	// malformed is the fault of a body that cannot be read as JSON.
 	malformed func(refused *wire.Error) error
 }
@@ -39,7 +43,8 @@ func withInput[In, Out any](method func(context.Context, In) (Out, error)) opera
 // withNamedInput is withInput for a closure, under the name of the method that it calls.
 func withNamedInput[In, Out any](name string, method func(context.Context, In) (Out, error)) operation {
 	fill, call := binder[In](), traced(name, method)
-	return operation{malformed: malformed[In](), run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
+	parameters, strict := parametersOf[In]()
+	return operation{malformed: malformed[In](), parameters: parameters, strict: strict, run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
 		var in In
 		if err := fill(&in, r, raw); err != nil {
 			return nil, err
@@ -54,8 +59,9 @@ func piggybackInput[In, Out any](
 	attach func(context.Context, In) context.Context, method func(context.Context, In) (Out, error),
 ) operation {
 	fill, call := binder[In](), traced(nameOf(method), method)
+	parameters, strict := parametersOf[In]()
 	return operation{
-		malformed: malformed[In](),
+		malformed: malformed[In](), parameters: parameters, strict: strict,
 		attach: func(ctx context.Context, r *http.Request) context.Context {
 			in := new(In)
 			if err := fill(in, r, nil); err != nil {

@@ -99,6 +99,7 @@ func TestActionsCanBeFollowed(t *testing.T) {
 	require.Equal(t, "blocked", card["friendship"].(map[string]any)["status"])
 	require.NotNil(t, card["friendship"].(map[string]any)["contact_id"])
 	require.Equal(t, []any{}, card["actions"])
+	follow(s.Agent(), ada, "block")
 }
 
 func TestSearchOverREST(t *testing.T) {

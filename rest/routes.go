@@ -72,6 +72,7 @@ func routes(g *graph.Graph) []route {
 		{"PATCH", "/posts/{post_id}", tokenRequired, jsonBody, withInput(g.Posts.UpdatePost), 200},
 		{"DELETE", "/posts/{post_id}", tokenRequired, noBody, withInput(g.Posts.DeletePost), 200},
 		{"POST", "/contacts/requests", tokenRequired, jsonBody, withInput(g.Contacts.RequestContact), 201},
+		{"POST", "/contacts/blocks", tokenRequired, jsonBody, withInput(g.Contacts.BlockBot), 201},
 		{"GET", "/contacts", tokenRequired, noBody, withInput(g.Contacts.MyContacts), 200},
 		{"POST", "/contacts/{contact_id}/accept", tokenRequired, optionalJSONBody, withInput(g.Contacts.AcceptContact), 200},
 		{"POST", "/contacts/{contact_id}/block", tokenRequired, optionalJSONBody, withInput(g.Contacts.BlockContact), 200},

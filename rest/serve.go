@@ -23,6 +23,7 @@ const maxBody = 64 << 10
 // serve answers the requests to a route.
 func (s *server) serve(row route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		nameIgnored(w.Header(), &row.operation, r.URL.RawQuery)
 		answer, err := s.call(w, r, row)
 		met := &requestOf(r.Context()).limits
 		met.Headers(w.Header())

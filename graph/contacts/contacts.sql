@@ -1,15 +1,16 @@
 -- name: select_recipient(recipient uuid)
--- The agent that is asked for its friendship. It can be asked while it is active and not suspended, its profile open or closed;
+-- The agent that is asked for its friendship, or blocked. It can be asked while it is active and not suspended, its profile open or closed;
 -- whether it may take on obligations itself does not matter (§3.2).
 SELECT b.id, b.handle, b.display_name, b.encryption_public_key, CASE WHEN stoa_public(b) THEN b.avatar_id END AS avatar_id,
-  b.state = 'active' AND b.suspended_at IS NULL AS can_be_asked
+  b.state = 'active' AND b.suspended_at IS NULL AS can_be_asked, b.state = 'deleted' AS deleted
 FROM bots b WHERE b.id = :recipient;
 
 -- name: insert_contact(contact uuid, requester uuid, recipient uuid, state character varying)
 -- Inserts nothing where the two have a contact already. It waits for a transaction that is about to insert one.
-INSERT INTO contacts (id, created_at, updated_at, requester_id, recipient_id, low_id, high_id, state)
+INSERT INTO contacts (id, created_at, updated_at, requester_id, recipient_id, low_id, high_id, state, blocked_by)
 VALUES (:contact, stoa_now(), stoa_now(), :requester, :recipient,
-  least(:requester::uuid, :recipient), greatest(:requester::uuid, :recipient), :state)
+  least(:requester::uuid, :recipient), greatest(:requester::uuid, :recipient), :state,
+  CASE WHEN :state::varchar = 'blocked' THEN :requester END)
 ON CONFLICT (low_id, high_id) DO NOTHING;
 
 -- name: delete_announcements(contact uuid, one uuid, other uuid, kind text)

@@ -27,6 +27,24 @@ func (RequestInput) BlameBody(refused *wire.Error) *fault.Error {
 	return fault.Body(fault.InvalidID, refused)
 }
 
+// BlockInput is the body of a block of an agent (§4.4).
+type BlockInput struct {
+	BotID *string `json:"bot_id"`
+}
+
+// Check returns invalid_id unless the agent is a UUID.
+func (in BlockInput) Check() (uuid.UUID, error) {
+	if in.BotID == nil {
+		return uuid.Nil, fault.Field(fault.InvalidID, "bot_id", "is required")
+	}
+	return id("bot_id", *in.BotID)
+}
+
+// BlameBody returns invalid_id for a body that cannot be read.
+func (BlockInput) BlameBody(refused *wire.Error) *fault.Error {
+	return fault.Body(fault.InvalidID, refused)
+}
+
 // ActInput names the contact to accept or to block (§4.4); the body has no fields.
 type ActInput struct {
 	ContactID string `path:"contact_id" json:"-"`

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/ent/contact"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -83,20 +84,26 @@ func (a *API) create(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *
 	if err := bots.RequireActive(ctx, tx, callerID); err != nil {
 		return nil, err
 	}
-	id, next := uuid.Must(uuid.NewV7()), transitions[attempt{none, request, requester}]
-	inserted, err := tx.SQL.ExecContext(ctx, insertContact.Text, id, callerID, other.ID, string(next.to))
+	next := transitions[attempt{none, request, requester}]
+	c, err := insert(ctx, tx, callerID, other.ID, next.to)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	if err := a.Quotas.Take(ctx, tx.SQL, limits.ContactRequests, callerID.String()); err != nil {
+		return nil, err
+	}
+	return c, a.notify(ctx, tx, callerID, c, next.event)
+}
+
+// insert makes a contact that the caller requests or blocks; it returns nil if the two have one already.
+func insert(ctx context.Context, tx *db.Tx, callerID, otherID uuid.UUID, state contact.State) (*ent.Contact, error) {
+	id := uuid.Must(uuid.NewV7())
+	inserted, err := tx.SQL.ExecContext(ctx, insertContact.Text, id, callerID, otherID, string(state))
 	if err != nil {
 		return nil, err
 	}
 	if n, err := inserted.RowsAffected(); err != nil || n == 0 {
 		return nil, err
 	}
-	if err := a.Quotas.Take(ctx, tx.SQL, limits.ContactRequests, callerID.String()); err != nil {
-		return nil, err
-	}
-	c, err := tx.Ent.Contact.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return c, a.notify(ctx, tx, callerID, c, next.event)
+	return tx.Ent.Contact.Get(ctx, id)
 }

@@ -18,6 +18,7 @@ import (
 type recipientRow struct {
 	bots.BriefRow
 	CanBeAsked bool `db:"can_be_asked"`
+	Deleted    bool `db:"deleted"`
 }
 
 // contactRow is a row of list_contacts.
@@ -41,15 +42,20 @@ func (r *contactRow) card(viewerID uuid.UUID) *Card {
 
 // between returns the contact of two agents, locked against changes until tx ends; nil where they have none.
 func between(ctx context.Context, tx *db.Tx, one, other uuid.UUID) (*ent.Contact, error) {
-	low, high := one, other
-	if bytes.Compare(low[:], high[:]) > 0 {
-		low, high = high, low
-	}
-	found, err := tx.Ent.Contact.Query().Where(contact.LowID(low), contact.HighID(high)).ForShare().Only(ctx)
+	found, err := tx.Ent.Contact.Query().Where(ofPair(one, other)).ForShare().Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, nil
 	}
 	return found, err
+}
+
+// ofPair holds for the contact of two agents.
+func ofPair(one, other uuid.UUID) predicate.Contact {
+	low, high := one, other
+	if bytes.Compare(low[:], high[:]) > 0 {
+		low, high = high, low
+	}
+	return contact.And(contact.LowID(low), contact.HighID(high))
 }
 
 // ownedBy holds for the contacts that an agent can see: those of which it is one of the two agents.

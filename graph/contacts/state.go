@@ -46,6 +46,7 @@ type transition struct {
 // transitions is the state machine of §3.2. It has a row for every attempt that can be made.
 var transitions = map[attempt]transition{
 	{none, request, requester}:                  {to: contact.StatePending, event: events.ContactRequested},
+	{none, block, requester}:                    {to: contact.StateBlocked},
 	{contact.StatePending, request, requester}:  {},
 	{contact.StatePending, request, recipient}:  {},
 	{contact.StateAccepted, request, requester}: {},

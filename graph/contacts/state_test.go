@@ -13,8 +13,10 @@ import (
 func TestEveryOperationIsDecidedInEveryState(t *testing.T) {
 	t.Parallel()
 	states := []contact.State{contact.StatePending, contact.StateAccepted, contact.StateBlocked}
-	rows := 1
-	require.Contains(t, transitions, attempt{none, request, requester})
+	rows := 2
+	for _, op := range []operation{request, block} {
+		require.Contains(t, transitions, attempt{none, op, requester})
+	}
 	for _, state := range states {
 		require.NoError(t, contact.StateValidator(state))
 		for _, op := range []operation{request, accept, block} {
@@ -33,7 +35,8 @@ func TestTransitionsMoveOrRefuseOrRepeat(t *testing.T) {
 	for from, next := range transitions {
 		moves, refuses := next.to != none, next.refusal != ""
 		require.False(t, moves && refuses, "%+v", from)
-		require.Equal(t, moves, next.event != "", "%+v", from)
+		stranger := from == attempt{none, block, requester}
+		require.Equal(t, moves && !stranger, next.event != "", "only a block between strangers is announced to neither: %+v", from)
 		require.True(t, moves || !next.requiresActive, "%+v", from)
 		if refuses {
 			require.True(t, slices.Contains([]fault.Code{fault.ContactBlocked, fault.RecipientRequired}, next.refusal), "%+v", from)

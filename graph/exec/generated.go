@@ -644,6 +644,7 @@ type ComplexityRoot struct {
 		ActivateEmailRequirement   func(childComplexity int, reason string) int
 		ActivateLifecycle          func(childComplexity int, reason string) int
 		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, reason string) int
+		BlockBot                   func(childComplexity int, input contacts.BlockInput) int
 		BlockContact               func(childComplexity int, input contacts.ActInput) int
 		CloseTask                  func(childComplexity int, input tasks.TaskInput) int
 		CreateInvitation           func(childComplexity int, input operator.InvitationInput, reason string) int
@@ -1492,6 +1493,7 @@ type MutationResolver interface {
 	RequestContact(ctx context.Context, input contacts.RequestInput) (*contacts.ContactResult, error)
 	AcceptContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
 	BlockContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
+	BlockBot(ctx context.Context, input contacts.BlockInput) (*contacts.ContactResult, error)
 	AcknowledgeEvents(ctx context.Context, input events.AcknowledgeInput) (*events.Acknowledgement, error)
 	SendFeedback(ctx context.Context, input feedback.SendInput) (*feedback.Result, error)
 	SendMessage(ctx context.Context, input messages.SendInput) (*messages.SendResult, error)
@@ -3818,6 +3820,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.AnswerFeedback(childComplexity, args["id"].(uuid.UUID), args["answer"].(string), args["reason"].(string)), true
+	case "Mutation.blockBot":
+		if e.ComplexityRoot.Mutation.BlockBot == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_blockBot_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.BlockBot(childComplexity, args["input"].(contacts.BlockInput)), true
 	case "Mutation.blockContact":
 		if e.ComplexityRoot.Mutation.BlockContact == nil {
 			break
@@ -7713,6 +7726,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttachmentWhereInput,
 		ec.unmarshalInputAuditEntryOrder,
 		ec.unmarshalInputAuditEntryWhereInput,
+		ec.unmarshalInputBotBlockInput,
 		ec.unmarshalInputBotCardInput,
 		ec.unmarshalInputBotOrder,
 		ec.unmarshalInputBotRatingsInput,
@@ -13109,10 +13123,16 @@ extend type Mutation {
   acceptContact(input: ContactActInput!): ContactResult!
   "Ends a contact for good. For either of its agents."
   blockContact(input: ContactActInput!): ContactResult!
+  "Blocks an agent for good, whether or not there is a contact. For agents."
+  blockBot(input: BotBlockInput!): ContactResult!
 }
 
 input ContactRequestInput @goModel(model: "stoa/graph/contacts.RequestInput") {
   recipientId: ID
+}
+
+input BotBlockInput @goModel(model: "stoa/graph/contacts.BlockInput") {
+  botId: ID
 }
 
 input ContactActInput @goModel(model: "stoa/graph/contacts.ActInput") {
@@ -17288,6 +17308,20 @@ func (ec *executionContext) field_Mutation_answerFeedback_args(ctx context.Conte
 		return nil, err
 	}
 	args["reason"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_blockBot_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (contacts.BlockInput, error) {
+			return ec.unmarshalNBotBlockInput2stoaᚋgraphᚋcontactsᚐBlockInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -28467,6 +28501,50 @@ func (ec *executionContext) fieldContext_Mutation_blockContact(ctx context.Conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_blockContact_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_blockBot(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_blockBot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().BlockBot(ctx, fc.Args["input"].(contacts.BlockInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *contacts.ContactResult) graphql.Marshaler {
+			return ec.marshalNContactResult2ᚖstoaᚋgraphᚋcontactsᚐContactResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_blockBot(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ContactResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_blockBot_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -47626,6 +47704,36 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputBotBlockInput(ctx context.Context, obj any) (contacts.BlockInput, error) {
+	var it contacts.BlockInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"botId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "botId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBotCardInput(ctx context.Context, obj any) (profiles.BotInput, error) {
 	var it profiles.BotInput
 	if obj == nil {
@@ -66683,6 +66791,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "blockBot":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_blockBot(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "acknowledgeEvents":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_acknowledgeEvents(ctx, field)
@@ -74756,6 +74871,11 @@ func (ec *executionContext) marshalNBot2ᚖstoaᚋentᚐBot(ctx context.Context,
 		return graphql.Null
 	}
 	return ec._Bot(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNBotBlockInput2stoaᚋgraphᚋcontactsᚐBlockInput(ctx context.Context, v any) (contacts.BlockInput, error) {
+	res, err := ec.unmarshalInputBotBlockInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNBotCard2ᚕᚖstoaᚋgraphᚋprofilesᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*profiles.Card) graphql.Marshaler {

@@ -93,7 +93,7 @@ func (c command) refuse(s *snapshot, op operation) error {
 		return err
 	}
 	if c.confirmedTotal != nil && *c.confirmedTotal != s.TotalMinor {
-		return fault.New(fault.PriceChanged)
+		return PriceChanged(s.TotalMinor)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUI
 	case files != nil:
 		return nil, files
 	case f.confirmedTotal != nil && *f.confirmedTotal != q.TotalMinor:
-		return nil, unsettled{fault.New(fault.PriceChanged)}
+		return nil, unsettled{PriceChanged(q.TotalMinor)}
 	}
 	s.Customer, s.Contractor = read.Counterpart, read.Caller
 	if f.byCustomer {

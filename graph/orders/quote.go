@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"strconv"
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
@@ -75,4 +76,9 @@ func (a *API) QuoteOrder(ctx context.Context, in QuoteInput) (*QuoteResult, erro
 		return nil, err
 	}
 	return &QuoteResult{Quote: &q}, nil
+}
+
+// PriceChanged is the fault of a total that the customer confirmed and that is not, or no longer, the total of the price.
+func PriceChanged(totalMinor int64) *fault.Error {
+	return fault.Field(fault.PriceChanged, "confirmed_total_minor", "must be "+strconv.FormatInt(totalMinor, 10))
 }

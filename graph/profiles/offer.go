@@ -40,6 +40,11 @@ var offers = []offer{
 		body: func(*row) map[string]any { return map[string]any{} },
 	},
 	{
+		name: "block", to: []string{contacts.StatusNone},
+		path: func(*row) string { return "/contacts/blocks" },
+		body: func(r *row) map[string]any { return map[string]any{"bot_id": r.ID} },
+	},
+	{
 		name: "send_message", to: []string{contacts.StatusFriends}, callerActive: true,
 		path: func(*row) string { return "/messages" },
 		body: func(r *row) map[string]any {

@@ -54,9 +54,10 @@ var attempts = map[string]func(w *world, me, other *graphtest.Agent, f profiles.
 		done, err := w.Contacts.AcceptContact(me.Ctx, contacts.ActInput{ContactID: f.ContactID.String()})
 		return err == nil && done.Contact.Friendship.Status != f.Status
 	},
-	"block": func(w *world, me, _ *graphtest.Agent, f profiles.Friendship) bool {
+	"block": func(w *world, me, other *graphtest.Agent, f profiles.Friendship) bool {
 		if f.ContactID == nil {
-			return false
+			done, err := w.Contacts.BlockBot(me.Ctx, contacts.BlockInput{BotID: ptr(other.ID.String())})
+			return err == nil && !done.Repeated
 		}
 		done, err := w.Contacts.BlockContact(me.Ctx, contacts.ActInput{ContactID: f.ContactID.String()})
 		return err == nil && done.Contact.Friendship.Status != f.Status
@@ -111,9 +112,10 @@ func TestActionsAreTemplates(t *testing.T) {
 	w := newWorld(t)
 	me, other := w.Agent(), w.Agent()
 	id := other.ID
-	require.Equal(t, []wire.Action{{
-		Name: "request_friendship", Method: "POST", Path: "/api/v1/contacts/requests", Body: map[string]any{"recipient_id": id},
-	}}, w.card(me, other).Actions)
+	require.Equal(t, []wire.Action{
+		{Name: "request_friendship", Method: "POST", Path: "/api/v1/contacts/requests", Body: map[string]any{"recipient_id": id}},
+		{Name: "block", Method: "POST", Path: "/api/v1/contacts/blocks", Body: map[string]any{"bot_id": id}},
+	}, w.card(me, other).Actions)
 	contactID := w.Asked(other, me)
 	card := w.card(me, other)
 	require.Equal(t, "incoming", card.Friendship.Status)

@@ -177,6 +177,15 @@ func friendship(w *twins) {
 	w.refused(fault.InvalidID, act("accept", "acceptContact", "x", "x"))
 	w.refused(fault.NotFound, act("block", "blockContact", peer.ID.String(), peer.ID))
 
+	block := func(id string) operation {
+		return operation{method: "POST", path: "/contacts/blocks", field: "blockBot", body: variables{"bot_id": id}}
+	}
+	stranger := w.Agent()
+	w.same(block(stranger.ID.String()))
+	w.same(block(stranger.ID.String()))
+	w.refused(fault.InvalidID, block("nobody"))
+	w.refused(fault.NotFound, block(uuid.NewString()))
+
 	accepting := &twins{site: w.site, rest: peer, graphql: peer, covered: w.covered}
 	accepting.same(act("accept", "acceptContact", mine, theirs))
 	send := operation{method: "POST", path: "/messages", field: "sendMessage", body: variables{

@@ -68,7 +68,7 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal
 		return nil, err
 	}
 	if c.confirmedTotal != price.TotalMinor {
-		return nil, fault.New(fault.PriceChanged)
+		return nil, orders.PriceChanged(price.TotalMinor)
 	}
 	return &orders.Deal{
 		Customer: s.Customer, Contractor: by.Bot, Title: s.Title, Description: s.Description, Deadline: s.Deadline,

@@ -34,7 +34,7 @@ func TestWrittenHandle(t *testing.T) {
 		"ada": "ada", "@ada": "ada", "ADA": "ada", "@Ada_1": "ada_1",
 		"": "", "@": "", "@@ada": "", " ada": "", "ada ": "", "ad": "", "1ada": "", "ad%": "",
 		"\u212aai": "", // the Kelvin sign, whose lower case is k
-		"ADÄ": "",
+		"ADÄ":      "",
 	} {
 		require.Equal(t, handle, text.WrittenHandle(written), "%q", written)
 	}
