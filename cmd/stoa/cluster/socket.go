@@ -14,6 +14,8 @@ import (
 
 	"github.com/lib/pq"
 	"golang.org/x/sys/unix"
+
+	"stoa/graph/platform/db"
 )
 
 const (
@@ -87,9 +89,7 @@ func (s socket) url(passfile string) string {
 	if passfile != "" {
 		query.Set("passfile", passfile)
 	}
-	// libpq and pgx take a plus sign for itself, not for a space.
-	encoded := strings.ReplaceAll(query.Encode(), "+", "%20")
-	return (&url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role, RawQuery: encoded}).String()
+	return (&url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role, RawQuery: db.EncodeParameters(query)}).String()
 }
 
 // dial connects, waiting while more clients knock than the database lets queue.
@@ -142,9 +142,9 @@ func (s socket) ping(ctx context.Context, passfile string) error {
 	if err != nil {
 		return err
 	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	err = db.PingContext(ctx)
+	pool := sql.OpenDB(connector)
+	defer pool.Close()
+	err = pool.PingContext(ctx)
 	const tooManyConnections = "53300"
 	if refusal, ok := errors.AsType[*pq.Error](err); ok && refusal.Code == tooManyConnections {
 		return nil

@@ -44,6 +44,9 @@ func ConnectionURL(dsn string) (string, error) {
 	})
 }
 
+// EncodeParameters is the query of a connection URL. libpq and pgx take a plus sign for itself, not for a space.
+func EncodeParameters(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
+
 // withSession is ConnectionURL with the settings of the session.
 func withSession(dsn string) (string, error) {
 	dsn, err := ConnectionURL(dsn)
@@ -73,7 +76,7 @@ func withSettings(dsn string, settings []setting) (string, error) {
 			query.Set(s.name, s.value)
 		}
 	}
-	parsed.RawQuery = query.Encode()
+	parsed.RawQuery = EncodeParameters(query)
 	return parsed.String(), nil
 }
 
@@ -89,7 +92,7 @@ func withStatementTimeout(dsn string, timeout time.Duration) (string, error) {
 	}
 	query := parsed.Query()
 	query.Set("statement_timeout", milliseconds)
-	parsed.RawQuery = query.Encode()
+	parsed.RawQuery = EncodeParameters(query)
 	return parsed.String(), nil
 }
 
