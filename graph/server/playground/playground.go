@@ -1,6 +1,6 @@
-// Package playground is GraphiQL on the operator listener: a page of ours and a script that starts it, and the minified files of
-// GraphiQL and React that `make build` fetches once into assets/ (package-lock.json says which). All of it is part of the
-// binary, so it works without any internet. A binary that was built without those files says so on the page.
+// Package playground is GraphiQL on the operator listener: a page of ours, a script that starts it, and the minified files of
+// GraphiQL and React in assets/, as .ci/playground copied them (package-lock.json says which). All of it is part of the binary,
+// so it works without any internet.
 //
 // The page asks /graphql with the browser's session. Who may see it is the mount's business.
 package playground
@@ -20,32 +20,22 @@ const (
 		"font-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// scripts are the files without which there is no playground.
-var scripts = []string{"react.production.min.js", "react-dom.production.min.js", "graphiql.min.js", "graphiql.min.css"}
-
-//go:embed page.html page.js page.css missing.html
+//go:embed page.html page.js page.css
 var own embed.FS
 
-//go:embed all:assets
-var fetched embed.FS
+//go:embed assets/*.js assets/*.css assets/licenses.txt
+var assets embed.FS
 
 // New builds the handler of Path and everything below it.
-func New() http.Handler { return serve(fetched) }
-
-func serve(fetched fs.FS) http.Handler {
+func New() http.Handler {
 	mux := http.NewServeMux()
-	page := "page.html"
-	for _, name := range scripts {
-		if _, err := fs.Stat(fetched, "assets/"+name); err != nil {
-			page = "missing.html"
-		}
-	}
-	mux.Handle("GET "+Path, file(own, page))
+	mux.Handle("GET "+Path, file(own, "page.html"))
 	for _, name := range []string{"page.js", "page.css"} {
 		mux.Handle("GET "+Path+"/"+name, file(own, name))
 	}
-	for _, name := range append(scripts, "licenses.txt") {
-		mux.Handle("GET "+Path+"/assets/"+name, file(fetched, "assets/"+name))
+	names, _ := fs.Glob(assets, "assets/*") // the pattern is well formed
+	for _, name := range names {
+		mux.Handle("GET "+Path+"/"+name, file(assets, name))
 	}
 	return mux
 }
