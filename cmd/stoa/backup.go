@@ -1,17 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"stoa/cmd/stoa/backup"
 	"stoa/cmd/stoa/cluster"
+	"stoa/cmd/stoa/installation"
 	"stoa/cmd/stoa/progress"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
@@ -19,7 +23,7 @@ import (
 
 // backupCommand works on the backups of a data folder, beside a running server or without one (docs/running.md).
 type backupCommand struct {
-	Make    backupMakeCommand    `cmd:"" default:"1" help:"Make a backup now, in the folder backups of the data folder."`
+	Make    backupMakeCommand    `cmd:"" default:"withargs" help:"Make a backup now, in the folder backups of the data folder."`
 	List    backupListCommand    `cmd:"" help:"List the backups."`
 	Verify  backupVerifyCommand  `cmd:"" help:"Compare all files of the backups with their checksums."`
 	Restore backupRestoreCommand `cmd:"" help:"Restore a backup into an empty database."`
@@ -29,6 +33,7 @@ type backupCommand struct {
 type backupSettings struct {
 	databaseSettings
 	fileSettings
+	secretSettings
 	logSettings
 }
 
@@ -37,24 +42,49 @@ func (s *backupSettings) Validate() error {
 	return errors.Join(s.databaseSettings.Validate(), s.fileSettings.Validate())
 }
 
-// withStore calls act with the open database and files. A private cluster that no server runs is started, and stopped afterwards.
-func (s *backupSettings) withStore(act func(context.Context, backup.Store) error) (err error) {
-	log := s.logger(os.Stderr)
-	ctx := contextUntilSignal(log)
-	files, err := s.openFiles(ctx, s.filesFolder())
-	if err != nil {
+// withStore calls act with the open database and files.
+func (s *backupSettings) withStore(act func(context.Context, backup.Store) error) error {
+	return s.withDatabase(s.logger(os.Stderr), func(ctx context.Context, address string) error {
+		files, err := s.openFiles(ctx, s.filesFolder())
+		if err != nil {
+			return err
+		}
+		store := backup.Store{Folder: s.backupsFolder(), Database: s.directURL(address), Files: files, Version: versionText()}
+		return errors.Join(act(ctx, store), files.Close())
+	})
+}
+
+// requireFiles refuses a data folder in which no server has kept files: a backup would be made without them.
+func (s *backupSettings) requireFiles() error {
+	if s.FilesURL != "" {
+		return nil
+	}
+	_, err := os.Stat(s.filesFolder())
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s with the files of the server: name its data folder (--data-dir or STOA_DATA_DIR), or"+
+			" the object store (--files-url)", absolute(s.filesFolder()))
+	}
+	return err
+}
+
+// absolute returns the path as a message should have it: the reader may not know the current folder.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// requireBackups refuses a data folder that has neither backups nor a database: it is not the one that was meant.
+func (s *databaseSettings) requireBackups() error {
+	if err := s.actAsOwner(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, files.Close()) }()
-	address, private, err := s.locateDatabase(ctx, log)
-	if err != nil {
-		return err
-	}
-	err = act(ctx, backup.Store{Folder: s.backupsFolder(), Database: s.directURL(address), Files: files, Version: versionText()})
-	if private != nil {
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), clusterStopTimeout)
-		defer cancel()
-		err = errors.Join(err, private.Stop(stopping))
+	_, err := os.Stat(s.backupsFolder())
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = s.requireDatabase(); err == nil {
+			err = fmt.Errorf("there are no backups: there is no folder %s", absolute(s.backupsFolder()))
+		}
 	}
 	return err
 }
@@ -68,36 +98,78 @@ func shownProgress(what string, store *backup.Store) (end func()) {
 
 func (s databaseSettings) backupsFolder() string { return filepath.Join(s.DataDir, "backups") }
 
-type backupMakeCommand struct{ backupSettings }
+type backupMakeCommand struct {
+	backupSettings
 
-// Run makes a backup.
+	WithKey bool `env:"-" help:"Put the installation's key into the backup, mode 0600; whoever has it can read codes and links of mails and sign as the server."`
+}
+
+// Run makes a backup, and says if there is nothing in it.
 func (c *backupMakeCommand) Run(out io.Writer) error {
-	return c.withStore(func(ctx context.Context, store backup.Store) error {
+	if err := c.requireDatabase(); err != nil {
+		return err
+	}
+	if err := c.requireFiles(); err != nil {
+		return err
+	}
+	return c.withStore(func(ctx context.Context, store backup.Store) (err error) {
+		if c.WithKey {
+			if store.Key, err = c.readKey(c.DataDir); err != nil {
+				return err
+			}
+		}
 		defer shownProgress("backing up", &store)()
 		made, err := store.Make(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "Backup %s holds the database (%d bytes) and %d files (%d bytes).\n",
-			made.Name, made.DatabaseBytes, made.Files, made.FilesBytes)
+		_, err = io.WriteString(out, describe(made))
 		return err
 	})
+}
+
+// describe says what a backup holds.
+func describe(m *backup.Manifest) string {
+	text := fmt.Sprintf("Backup %s holds the database (%d bytes) and %d files (%d bytes).\n", m.Name, m.DatabaseBytes, m.Files, m.FilesBytes)
+	if m.HasKey {
+		text += "It holds the installation's key: keep it as secret as that.\n"
+	}
+	if m.Empty {
+		text += "The database is empty: it holds no agent. Is it the one that you meant?\n"
+	}
+	return text
 }
 
 type backupListCommand struct{ databaseSettings }
 
 // Run lists backups, oldest first.
 func (c *backupListCommand) Run(out io.Writer) error {
+	if err := c.requireBackups(); err != nil {
+		return err
+	}
 	all, err := backup.Store{Folder: c.backupsFolder()}.List()
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tMADE\tBYTES\tFILES\tVERSION")
+	fmt.Fprintln(table, "NAME\tMADE\tBYTES\tFILES\tVERSION\tNOTES")
 	for _, m := range all {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", m.Name, m.MadeAt.Format(time.RFC3339), m.SizeBytes(), m.Files, m.Version)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\n",
+			m.Name, m.MadeAt.Format(time.RFC3339), m.SizeBytes(), m.Files, m.Version, notes(m))
 	}
 	return table.Flush()
+}
+
+// notes are what the list says of a backup besides figures.
+func notes(m backup.Manifest) string {
+	var found []string
+	if m.HasKey {
+		found = append(found, "with key")
+	}
+	if m.Empty {
+		found = append(found, "no agents")
+	}
+	return cmp.Or(strings.Join(found, ", "), "-")
 }
 
 type backupVerifyCommand struct {
@@ -108,6 +180,9 @@ type backupVerifyCommand struct {
 
 // Run reads every file of the backups and names those that are damaged.
 func (c *backupVerifyCommand) Run(out io.Writer) error {
+	if err := c.requireBackups(); err != nil {
+		return err
+	}
 	store := backup.Store{Folder: c.backupsFolder()}
 	end := shownProgress("comparing files", &store)
 	damaged, err := store.Verify(context.Background(), c.Name)
@@ -125,13 +200,17 @@ func (c *backupVerifyCommand) Run(out io.Writer) error {
 	return err
 }
 
+// backupRestoreCommand changes an installation, so no variable of the environment sets its flags.
 type backupRestoreCommand struct {
 	backupSettings
 	Name    string `arg:"" optional:"" help:"Name of the backup; the last one by default."`
-	From    string `help:"Folder of the backups; by default backups in the data folder." type:"path"`
-	Replace bool   `help:"Delete everything in the database first. No server may be running."`
+	From    string `env:"-" help:"Folder of the backups; by default backups in the data folder." type:"path"`
+	Replace bool   `env:"-" help:"Delete everything in the database first. No server may be running."`
 
-	SkipDamaged bool `help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
+	SkipDamaged bool `env:"-" help:"Leave out files whose checksum is wrong, instead of restoring nothing."`
+
+	WithKey bool `env:"-" xor:"key" help:"Put the key that a backup holds in place of the installation's, which stays beside it under another name."`
+	NewKey  bool `env:"-" xor:"key" help:"Keep the installation's key although the backup belongs to another one; docs/running.md says what becomes void."`
 }
 
 // Run restores a backup.
@@ -140,21 +219,44 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		if c.From != "" {
 			store.Folder = c.From
 		}
-		defer shownProgress("restoring", &store)()
-		restored, err := store.Restore(ctx, c.Name, c.Replace, c.SkipDamaged)
-		if errors.Is(err, backup.ErrNotEmpty) {
-			return fmt.Errorf("%w: restore into another data folder, or add --replace to lose what is there", err)
+		options := backup.RestoreOptions{
+			Name: c.Name, Replace: c.Replace, SkipDamaged: c.SkipDamaged, TakeKey: c.WithKey, NewKey: c.NewKey,
+			PutKey: func(key []byte) error { return c.putKey(c.DataDir, key) },
 		}
-		if damaged := new(backup.DamagedError); errors.As(err, &damaged) {
-			return fmt.Errorf("%w\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to restore"+
-				" without these files; a damaged database or list of checksums cannot be skipped", err)
-		}
+		key, err := c.knownKey(c.DataDir)
 		if err != nil {
 			return err
+		}
+		if key != nil {
+			options.KeyFingerprint = installation.Fingerprint(key)
+		}
+		defer shownProgress("restoring", &store)()
+		restored, err := store.Restore(ctx, options)
+		if err != nil {
+			return explainRestore(err)
 		}
 		_, err = fmt.Fprintf(out, "Backup %s is restored, as of %s.\n", restored.Name, restored.MadeAt.Format(time.RFC3339))
 		return err
 	})
+}
+
+// explainRestore says how a restore that was refused can go on.
+func explainRestore(err error) error {
+	if errors.Is(err, backup.ErrNotEmpty) {
+		return fmt.Errorf("%w: add --replace to lose what is there", err)
+	}
+	if damaged := new(backup.DamagedError); errors.As(err, &damaged) {
+		return fmt.Errorf("%w\nnothing was restored: choose another backup (stoa backup list), or add --skip-damaged to restore"+
+			" without these files; a damaged database or list of checksums cannot be skipped", err)
+	}
+	if other := new(backup.OtherKeyError); errors.As(err, &other) {
+		advice := "put that key there (secret.key of the data folder that the backup was made in)"
+		if other.Held {
+			advice = "add --with-key to take that key from the backup that holds it"
+		}
+		return fmt.Errorf("%w\nnothing was restored: %s, or add --new-key to go on without it", err, advice)
+	}
+	return err
 }
 
 // backups are those of a running server.

@@ -39,9 +39,13 @@ func TestBackupRestoresServer(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	require.Zero(t, s.waitExit())
 
+	// A new installation: its server has made a database and a key, both of which the backup replaces.
 	moved := t.TempDir()
+	fresh := startServer(t, "STOA_DATA_DIR="+moved)
+	fresh.signal(syscall.SIGTERM)
+	require.Zero(t, fresh.waitExit())
 	code, out, stderr = runProgram(t,
-		[]string{"backup", "restore", "--from", filepath.Join(s.data, "backups")}, "STOA_DATA_DIR="+moved)
+		[]string{"backup", "restore", "--replace", "--new-key", "--from", filepath.Join(s.data, "backups")}, "STOA_DATA_DIR="+moved)
 	require.Zero(t, code, stderr)
 	require.Contains(t, out, "is restored")
 	again := startServer(t, append(noLimits, "STOA_DATA_DIR="+moved)...)

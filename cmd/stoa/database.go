@@ -13,14 +13,29 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/cmd/stoa/cluster"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 )
 
 // minServerVersion is the first version of PostgreSQL that Stoa runs on, as server_version_num has it.
 const minServerVersion = 15_00_00
 
-// locateDatabase returns the URL of the database: the one that was set, or that of the private cluster, which it starts. The
-// cluster is nil in the first case; in the second the caller must stop it.
+// requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: what another command
+// made would be empty, in a folder that was not meant.
+func (s databaseSettings) requireDatabase() error {
+	if s.DatabaseURL != "" {
+		return nil
+	}
+	err := cluster.Exists(s.DataDir)
+	if errors.Is(err, cluster.ErrNoCluster) {
+		return fmt.Errorf("%w, and no --database-url is set; name the server's data folder (--data-dir or STOA_DATA_DIR), or let"+
+			" stoa serve make the database of a new one", err)
+	}
+	return err
+}
+
+// locateDatabase returns the URL of the database: the one that was set, or that of the private cluster, which it starts and
+// makes where there is none: commands other than serve call requireDatabase first. The cluster is nil in the first case; in the second the caller must stop it.
 func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) (string, *cluster.Cluster, error) {
 	if s.DatabaseURL != "" {
 		return spreadHosts(s.DatabaseURL), nil, nil
@@ -34,6 +49,36 @@ func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) 
 		return "", nil, err
 	}
 	return private.URL(), private, nil
+}
+
+// withDatabase calls act with the URL of a database that requireDatabase has found. A private cluster that no server runs is
+// started, and stopped afterwards.
+func (s databaseSettings) withDatabase(log *slog.Logger, act func(ctx context.Context, address string) error) (err error) {
+	if err := errors.Join(s.actAsOwner(), s.requireDatabase()); err != nil {
+		return err
+	}
+	ctx := contextUntilSignal(log)
+	address, private, err := s.locateDatabase(ctx, log)
+	if err != nil {
+		return err
+	}
+	if private != nil {
+		defer func() {
+			stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), clusterStopTimeout)
+			defer cancel()
+			err = errors.Join(err, private.Stop(stopping))
+		}()
+	}
+	return act(ctx, address)
+}
+
+// usePool calls act with a pool that is closed afterwards.
+func usePool(address string, act func(*sql.DB) error) error {
+	pool, err := db.OpenPlain(address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(act(pool), pool.Close())
 }
 
 // directURL returns the URL for what needs a session: listening, locks that are held, migrations, backups. main is that of the

@@ -41,6 +41,6 @@ func TestFailover(t *testing.T) {
 	eventually(t, func() bool { return ben.Befriend(t.Context(), ada) == nil }, "no friendship")
 	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "the socket hears of it")
 	require.NotEmpty(t, s.uploadImage(ada, "portfolio"), "jobs run")
-	code, _, complaints := runProgram(t, []string{"backup"}, "STOA_DATABASE_URL="+address)
+	code, _, complaints := runProgram(t, []string{"backup"}, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
 	require.Zero(t, code, "a backup finds the primary: %s", complaints)
 }

@@ -103,6 +103,9 @@ func (c *mailTestCommand) Validate() error {
 
 // Run sends one mail past the queue. It returns an error unless the mail server accepts it.
 func (c *mailTestCommand) Run(out io.Writer) error {
+	if err := c.actAsOwner(); err != nil {
+		return err
+	}
 	setup, err := c.open(c.DataDir)
 	if err != nil {
 		return err

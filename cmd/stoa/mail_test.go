@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
 	"io"
 	"net"
 	"os"
@@ -85,43 +84,14 @@ func TestMailTest(t *testing.T) {
 	}
 }
 
-func TestSecretKey(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	made, err := secretSettings{}.secretKey(folder)
-	require.NoError(t, err)
-	require.Len(t, made, 32)
-	info, err := os.Stat(filepath.Join(folder, secretKeyFile))
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode())
-	again, err := secretSettings{}.secretKey(folder)
-	require.NoError(t, err)
-	require.Equal(t, made, again)
-	other, err := secretSettings{}.secretKey(t.TempDir())
-	require.NoError(t, err)
-	require.NotEqual(t, made, other)
-
-	given := filepath.Join(folder, "given")
-	_, err = secretSettings{given}.secretKey(folder)
-	require.ErrorContains(t, err, "the installation's key: open")
-	require.NoError(t, os.WriteFile(given, []byte(base64.StdEncoding.EncodeToString(other)+"\n"), 0o600))
-	key, err := secretSettings{given}.secretKey(folder)
-	require.NoError(t, err)
-	require.Equal(t, other, key)
-	for _, wrong := range []string{"", "short", base64.StdEncoding.EncodeToString(other[:31])} {
-		require.NoError(t, os.WriteFile(given, []byte(wrong), 0o600))
-		_, err = secretSettings{given}.secretKey(folder)
-		require.ErrorContains(t, err, "must hold 32 bytes in base64")
-	}
-}
-
 // A server with mail lets operators switch on what needs it, sends what waits, and shows it to them without the address.
 func TestServerSendsMail(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	w.Exec(`INSERT INTO mails (id, created_at, kind, address, address_hint, claimed_until)
 		VALUES (gen_random_uuid(), now(), 'test', 'ada@example.org', 'a***@example.org', now())`)
-	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
+	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",
+		"STOA_SECRET_KEY_FILE=")
 	require.FileExists(t, filepath.Join(s.data, secretKeyFile))
 	eventually(t, func() bool {
 		written, err := filepath.Glob(filepath.Join(s.data, "mails", "*.eml"))

@@ -30,6 +30,7 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the schema of this version; serve does so by itself."`
 	Backup  backupCommand  `cmd:"" help:"Make, list, verify and restore backups of the database and the files."`
+	Key     keyCommand     `cmd:"" help:"Compare the installation's key with the database, or let the database take another."`
 	Mail    mailCommand    `cmd:"" help:"Try the mail settings."`
 	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
 	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
@@ -68,24 +69,27 @@ func main() {
 func run(args []string, stdout, stderr io.Writer) int {
 	chosen, err := parse(args, stdout, stderr)
 	if err != nil {
-		return printError(stderr, err, exitUsage)
+		return printError(stderr, hint(err), exitUsage)
 	}
 	if err := chosen.Run(); err != nil {
-		if code, ok := childExitCode(err); ok {
-			return code
+		if ended, ok := errors.AsType[commandEnded](err); ok {
+			return printError(stderr, err, ended.code)
 		}
 		if wrong := new(console.UsageError); errors.As(err, &wrong) {
-			return printError(stderr, err, exitUsage)
+			return printError(stderr, hint(err), exitUsage)
 		}
-		return printError(stderr, err, exitFailure)
+		return printError(stderr, hint(err), exitFailure)
 	}
 	return 0
 }
 
-// parse reads arguments and environment and validates them. Where a shell asks for completions it prints them and ends the
+// parse reads arguments, environment and the settings of an installed package, and validates them. Where a shell asks for completions it prints them and ends the
 // process, as it does for --help.
 func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	ignoreEmptyVariables()
+	if err := readEnvironmentFile(); err != nil {
+		return nil, err
+	}
 	if len(args) == 1 && args[0] == "help" {
 		args = []string{"--help"}
 	}

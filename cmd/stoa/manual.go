@@ -56,7 +56,7 @@ variable. Prefer variables for secrets: everybody on the machine can read the ar
 	manualEnd = `.SH FILES
 .TP
 .I /etc/stoa/stoa.env
-The settings of the service, as variables.
+The settings of the service, as variables. Commands read them too, if this account may; the environment wins.
 .TP
 .I /var/lib/stoa
 The data folder of the service: private database, files, backups, keys and the operators' token.
@@ -66,7 +66,7 @@ The data folder of the service: private database, files, backups, keys and the o
 .nf
 systemctl restart stoa.service
 stoa health
-systemd\-run \-\-pipe \-\-uid=stoa \-p EnvironmentFile=/etc/stoa/stoa.env stoa backup
+stoa backup
 .fi
 .SH SEE ALSO
 .BR systemctl (1),

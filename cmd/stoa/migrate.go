@@ -23,32 +23,27 @@ type migrateCommand struct {
 	databaseSettings
 	logSettings
 
-	Plan bool `help:"Print what would be done and which tables would be locked, and do nothing."`
+	Plan bool `env:"-" help:"Print what would be done and which tables would be locked, and do nothing."`
 }
 
 // clusterStopTimeout bounds the stop of a private cluster that ran for one command only.
 const clusterStopTimeout = 10 * time.Second
 
-// Run applies the missing migrations; a private cluster runs only meanwhile.
+// Run applies the missing migrations; a private cluster runs only meanwhile. It makes no cluster: serve makes a new one with the
+// schema of its version, so a data folder without a database has nothing to migrate.
 func (c *migrateCommand) Run(out io.Writer) error {
 	log := c.logger(os.Stderr)
-	ctx := contextUntilSignal(log)
-	address, private, err := c.locateDatabase(ctx, log)
-	if err != nil {
+	return c.withDatabase(log, func(ctx context.Context, address string) error {
+		address = c.directURL(address)
+		if c.Plan {
+			return planMigration(ctx, address, out)
+		}
+		if err := c.migrate(ctx, address, log); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out, "The database is at the schema of this version.")
 		return err
-	}
-	address = c.directURL(address)
-	if c.Plan {
-		err = planMigration(ctx, address, out)
-	} else if err = c.migrate(ctx, address, log); err == nil {
-		_, err = fmt.Fprintln(out, "The database is at the schema of this version.")
-	}
-	if private != nil {
-		deadline, cancel := context.WithTimeout(context.Background(), clusterStopTimeout)
-		defer cancel()
-		err = errors.Join(err, private.Stop(deadline))
-	}
-	return err
+	})
 }
 
 // migrate shows on standard error how long it takes.

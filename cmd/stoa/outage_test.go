@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
+	"stoa/cmd/stoa/cluster"
 	"stoa/graph/graphtest"
 )
 
@@ -225,11 +228,23 @@ var migratedTemplate = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	folder := filepath.Join(templateFolder, "data")
+	if err := makeCluster(folder); err != nil {
+		return "", err
+	}
 	if out, err := exec.Command(testProgram, "migrate", "--data-dir="+folder).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return folder, nil
 })
+
+// makeCluster makes a private database without a schema, as a server does that is killed before it migrates.
+func makeCluster(folder string) error {
+	made, err := cluster.Start(context.Background(), cluster.Config{DataDir: folder, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	return made.Stop(context.Background())
+}
 
 // killCluster kills the private database of a data folder.
 func killCluster(t testing.TB, data string) {

@@ -59,7 +59,8 @@ func TestTransactionPooling(t *testing.T) {
 	liveStories(t, s)
 	require.NotContains(t, s.log.String(), "internal_error")
 	require.NotContains(t, s.log.String(), "prepared statement")
-	code, _, complaints := runProgram(t, []string{"backup"}, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)
+	code, _, complaints := runProgram(t, []string{"backup"}, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url,
+		"STOA_DATA_DIR="+s.data)
 	require.Zero(t, code, complaints)
 
 	primary.exec("postgres", "CREATE DATABASE other OWNER stoa")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -69,7 +70,7 @@ func (p *process) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.secretKey, err = p.settings.secretKey(p.settings.DataDir); err != nil {
+	if err := p.settings.checkKey(p.settings.DataDir); err != nil {
 		return err
 	}
 	if p.mail, err = p.settings.mailSettings.open(p.settings.DataDir); err != nil {
@@ -91,6 +92,13 @@ func (p *process) start(ctx context.Context) error {
 	}
 	secrets.Forget() // settings, traces, mail and files have read theirs
 	if err := p.openDatabase(ctx); err != nil {
+		return err
+	}
+	err = usePool(p.directURL(), func(pool *sql.DB) (err error) {
+		p.secretKey, err = p.settings.claimKey(ctx, p.settings.DataDir, pool)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if p.clock, err = jobs.NewClock(ctx, p.db.SQL); err != nil {

@@ -1,44 +1,162 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"stoa/cmd/stoa/installation"
 	"stoa/graph/email"
 )
 
 // secretSettings say where the installation's key is, by which codes and links are derived.
 type secretSettings struct {
-	SecretKeyFile string `help:"File of the installation's key, 32 bytes in base64; empty: made at the first start, in the data folder."`
+	SecretKeyFile string `help:"File of the installation's key, 32 bytes in base64, mode 0600; empty: made at the first start, in the data folder."`
 }
 
 // secretKeyFile is in the data folder, mode 0600.
 const secretKeyFile = "secret.key"
 
-// secretKey returns the installation's key: that of the file that was set, or else that of the data folder, which is made where
-// there is none. Processes that share the folder share the key.
-func (s secretSettings) secretKey(dataDir string) ([]byte, error) {
-	path := s.SecretKeyFile
-	if path == "" {
-		path = filepath.Join(dataDir, secretKeyFile)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			if err := makeSecret(path, base64.StdEncoding); err != nil {
-				return nil, err
-			}
-		}
+// othersMode are the permissions that a file with a secret must not have: anything for its group or for others.
+const othersMode = 0o077
+
+// keyPath returns the path of the installation's key.
+func (s secretSettings) keyPath(dataDir string) string {
+	if s.SecretKeyFile != "" {
+		return s.SecretKeyFile
 	}
-	kept, err := os.ReadFile(path)
+	return filepath.Join(dataDir, secretKeyFile)
+}
+
+// readKey returns the installation's key. Its error wraps fs.ErrNotExist if there is no file. It refuses a file that others may
+// read or write.
+func (s secretSettings) readKey(dataDir string) ([]byte, error) {
+	path := s.keyPath(dataDir)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the installation's key: %w", err)
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(kept)))
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("the installation's key: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&othersMode != 0 {
+		return nil, fmt.Errorf("the installation's key is open to others: %s has mode %04o; close it (chmod 600); if others may have"+
+			" read it, remove it and make another with stoa key accept", path, mode)
+	}
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("the installation's key: %w", err)
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(key) != email.KeySize {
 		return nil, fmt.Errorf("%s must hold %d bytes in base64; make them with: openssl rand -base64 %d", path, email.KeySize, email.KeySize)
 	}
 	return key, nil
+}
+
+// knownKey is readKey, and returns nil if there is no file.
+func (s secretSettings) knownKey(dataDir string) ([]byte, error) {
+	key, err := s.readKey(dataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // the caller looks for nil
+	}
+	return key, err
+}
+
+// readOrMakeKey is readKey, and makes the key if the data folder has none and no other file was named.
+func (s secretSettings) readOrMakeKey(dataDir string) ([]byte, error) {
+	key, err := s.readKey(dataDir)
+	if s.SecretKeyFile != "" || !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	if err := makeSecret(s.keyPath(dataDir), base64.StdEncoding); err != nil {
+		return nil, err
+	}
+	return s.readKey(dataDir)
+}
+
+// checkKey returns an error for a key that no start would take, before anything is opened. A missing one is made later, unless its
+// file was named.
+func (s secretSettings) checkKey(dataDir string) error {
+	_, err := s.readKey(dataDir)
+	if s.SecretKeyFile == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to none yet
+// gets it, and only for such a database a missing key is made. Processes that share the data folder share the key.
+func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.DB) ([]byte, error) {
+	recorded, err := installation.Recorded(ctx, pool)
+	if err != nil {
+		return nil, explainDatabaseError(err)
+	}
+	path := s.keyPath(dataDir)
+	if _, err := os.Stat(path); recorded != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the installation's key is missing: the database belongs to the key %s, and there is no %s; %s",
+			recorded, path, keyAdvice)
+	}
+	key, err := s.readOrMakeKey(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	own := installation.Fingerprint(key)
+	if recorded == "" {
+		if recorded, err = installation.Record(ctx, pool, own); err != nil {
+			return nil, explainDatabaseError(err)
+		}
+	}
+	if recorded != own {
+		return nil, fmt.Errorf("the installation's key is another one: the database belongs to the key %s, and %s holds %s; %s",
+			recorded, path, own, keyAdvice)
+	}
+	return key, nil
+}
+
+// keyAdvice says what to do about a key that does not belong to the database.
+const keyAdvice = installation.Consequences + ". Put the right key there: it is in the data folder of the installation's other" +
+	" processes, in secret.key of a backup made with --with-key, or where --secret-key-file led before. To go on with another key" +
+	" all the same: stoa key accept"
+
+// putKey puts a key in place of the installation's, which stays beside it under the name of its fingerprint.
+func (s secretSettings) putKey(dataDir string, key []byte) error {
+	path := s.keyPath(dataDir)
+	before, err := s.knownKey(dataDir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // with an object store nothing else makes a data folder
+		return err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	_, err = fmt.Fprintln(draft, base64.StdEncoding.EncodeToString(key))
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	if before != nil {
+		if err := os.Rename(path, keptPath(path, before)); err != nil {
+			return err
+		}
+	}
+	return os.Rename(draft.Name(), path)
+}
+
+// keptPath is where putKey keeps the key that it replaces.
+func keptPath(path string, key []byte) string {
+	short := strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(installation.Fingerprint(key))
+	return path + "." + short[:8]
 }

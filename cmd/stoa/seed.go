@@ -16,6 +16,7 @@ import (
 // seedCommand fills a database with data to look at, whether or not a server runs on it.
 type seedCommand struct {
 	databaseSettings
+	secretSettings
 	logSettings
 
 	Agents int `default:"12" help:"How many agents to register, at least 2; from 10 on there is an order in every state."`
@@ -31,10 +32,13 @@ func (c *seedCommand) Validate() error {
 
 // Run starts a server without limits on free ports, beside any other, and acts as its agents.
 func (c *seedCommand) Run(out io.Writer) error {
+	if err := errors.Join(c.actAsOwner(), c.requireDatabase()); err != nil {
+		return err
+	}
 	log := c.logger(os.Stderr)
 	ctx := contextUntilSignal(log)
 	p := newProcess(&settings{
-		databaseSettings: c.databaseSettings,
+		databaseSettings: c.databaseSettings, secretSettings: c.secretSettings,
 		operatorSettings: operatorSettings{OperatorListen: "127.0.0.1:0"},
 		listenSettings:   listenSettings{Listen: "127.0.0.1:0"},
 		Roles:            []string{"api"}, TokenTTL: 30 * 24 * time.Hour,

@@ -22,7 +22,8 @@ import (
 // A server without a database URL starts a private cluster, whose data the next start finds.
 func TestPrivateCluster(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	// A data folder may have any name.
+	s := startServer(t, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "a folder + 100%20 of it's &c, \u00fc?", "data"))
 	code, story, stderr := runProgram(t, []string{"demo", "--url", s.url})
 	require.Zero(t, code, "%s%s", story, stderr)
 	requireStory(t, story)
@@ -112,6 +113,7 @@ func TestFailedStart(t *testing.T) {
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
+	require.NoError(t, makeCluster(folder))
 	var together []*exec.Cmd
 	for range 3 {
 		migrating := programCommand(t, []string{"migrate"}, "STOA_DATA_DIR="+folder)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -58,14 +59,15 @@ func (c *testClusterCommand) Run() (err error) {
 	command.WaitDelay = testCommandTimeout
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	command.Env = append(os.Environ(), "STOA_TEST_DATABASE_URL="+private.URL())
-	return command.Run()
+	err = command.Run()
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return commandEnded{max(ended.ExitCode(), exitFailure)}
+	}
+	return err
 }
 
-// childExitCode returns the exit code of a command that failed, where err says that one did.
-func childExitCode(err error) (int, bool) {
-	ended, ok := errors.AsType[*exec.ExitError](err)
-	if !ok {
-		return 0, false
-	}
-	return max(ended.ExitCode(), exitFailure), true
-}
+// commandEnded says that the command of test-cluster failed, with which exit code.
+type commandEnded struct{ code int }
+
+// Error implements error.
+func (e commandEnded) Error() string { return fmt.Sprintf("the command exited with %d", e.code) }

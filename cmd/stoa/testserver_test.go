@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -43,14 +44,36 @@ func TestMain(m *testing.M) {
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set(parallelTests) // it is a number
 	}
-	// Without debug information, which halves the time of the link.
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", testProgram, ".").CombinedOutput(); err != nil {
+	// Without debug information, which halves the time of the link. Like an installed package it has a file of settings, in the
+	// folder in which it runs.
+	flags := "-ldflags=-s -w -X main.environmentFile=" + packagedFile
+	if out, err := exec.Command("go", "build", flags, "-o", testProgram, ".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	if err := makeSharedKey(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := resttest.Main(m, resttest.Mixed)
 	_ = os.RemoveAll(templateFolder)
+	_ = os.RemoveAll(filepath.Dir(sharedKey))
 	os.Exit(code)
+}
+
+// packagedFile is the environmentFile of the binary under test.
+const packagedFile = "packaged.env"
+
+// sharedKey is the file of the installation's key of all servers on a database that a test has made, whose data folders differ.
+var sharedKey string
+
+func makeSharedKey() error {
+	folder, err := os.MkdirTemp("", "stoa-key-")
+	if err != nil {
+		return err
+	}
+	sharedKey = filepath.Join(folder, secretKeyFile)
+	return makeSecret(sharedKey, base64.StdEncoding)
 }
 
 // noLimits switches every limit off.
@@ -72,10 +95,17 @@ func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
 	return cmd
 }
 
-// runProgram runs the program to its end.
+// runProgram runs the program to its end, in an empty folder.
 func runProgram(t testing.TB, args []string, settings ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return runIn(t, t.TempDir(), args, settings...)
+}
+
+// runIn runs the program to its end in a folder.
+func runIn(t testing.TB, folder string, args []string, settings ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	cmd := programCommand(t, args, settings...)
+	cmd.Dir = folder
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	require.NoError(t, cmd.Start())
@@ -118,6 +148,7 @@ func launchServer(t testing.TB, settings ...string) *testServer {
 		}
 		if strings.HasPrefix(setting, "STOA_DATABASE_URL=") {
 			end = syscall.SIGKILL
+			all = append([]string{"STOA_SECRET_KEY_FILE=" + sharedKey}, all...) // what the test sets counts
 		}
 	}
 	s.cmd = programCommand(t, []string{"serve"}, all...)
@@ -137,6 +168,16 @@ func launchServer(t testing.TB, settings ...string) *testServer {
 	s.url = "http://" + s.waitForLog("listening", "what", "public")["address"].(string)
 	s.operator = "http://" + s.waitForLog("listening", "what", "operator")["address"].(string)
 	return s
+}
+
+// setting returns a variable that the server was started with.
+func (s *testServer) setting(name string) string {
+	for _, one := range slices.Backward(s.cmd.Env) {
+		if value, found := strings.CutPrefix(one, name+"="); found {
+			return value
+		}
+	}
+	return ""
 }
 
 // startServer is launchServer, and waits until the server is ready.

@@ -38,6 +38,9 @@ const (
 	partial = ".partial"
 )
 
+// ErrNoTables says that the database is not one of Stoa.
+var ErrNoTables = errors.New("the database is empty: it has no tables of Stoa, so there is nothing to back up")
+
 // ErrBusy says that another backup is being made or restored.
 var ErrBusy = errors.New("another backup is being made or restored")
 
@@ -51,6 +54,8 @@ type Store struct {
 	Files *blob.Bucket
 	// Version of the program goes into the manifest.
 	Version string
+	// Key is the installation's key, which Make puts into the backup; nil leaves it out.
+	Key []byte
 	// Progress is told of each file that was copied or read, with its bytes; nil tells nobody.
 	Progress func(bytes int64)
 }

@@ -101,7 +101,7 @@ func TestRestore(t *testing.T) {
 	require.NoError(t, a.Files.Delete(a.ctx, "attachments/ab/one.original"))
 	a.put("attachments/cd/two.original", "two")
 
-	restored, err := a.Restore(a.ctx, "", true, false)
+	restored, err := a.Restore(a.ctx, backup.RestoreOptions{Replace: true})
 	require.NoError(t, err)
 	require.Equal(t, m.Name, restored.Name)
 	require.Equal(t, 777, a.fee(0))
@@ -124,17 +124,17 @@ func TestRestoreRefusals(t *testing.T) {
 	a.fee(777)
 	m := a.made()
 	a.fee(1)
-	_, err := a.Restore(a.ctx, "", false, false)
+	_, err := a.Restore(a.ctx, backup.RestoreOptions{})
 	require.ErrorIs(t, err, backup.ErrNotEmpty)
-	_, err = a.Restore(a.ctx, "2001-01-01T00-00-00.000Z", true, false)
+	_, err = a.Restore(a.ctx, backup.RestoreOptions{Name: "2001-01-01T00-00-00.000Z", Replace: true})
 	require.ErrorIs(t, err, backup.ErrNotFound)
 	a.database(func(d *sql.DB) {
 		require.NoError(t, d.PingContext(a.ctx))
-		_, err := a.Restore(a.ctx, "", true, false)
+		_, err := a.Restore(a.ctx, backup.RestoreOptions{Replace: true})
 		require.ErrorIs(t, err, backup.ErrInUse)
 	})
 	require.NoError(t, os.WriteFile(a.path(m, "database.dump"), []byte("half of it"), 0o600))
-	_, err = a.Restore(a.ctx, m.Name, true, false)
+	_, err = a.Restore(a.ctx, backup.RestoreOptions{Name: m.Name, Replace: true})
 	require.ErrorContains(t, err, "is damaged")
 	require.Equal(t, 1, a.fee(0))
 }
@@ -198,7 +198,7 @@ func TestOneAtATime(t *testing.T) {
 	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	_, err = a.Make(a.ctx)
 	require.ErrorIs(t, err, backup.ErrBusy)
-	_, err = a.Restore(a.ctx, "", true, false)
+	_, err = a.Restore(a.ctx, backup.RestoreOptions{Replace: true})
 	require.ErrorIs(t, err, backup.ErrBusy)
 }
 

@@ -2,8 +2,8 @@ package backup
 
 import (
 	"context"
+	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -22,6 +22,19 @@ func (s Store) firstMigration(ctx context.Context) (time.Time, error) {
 	return at, s.query(ctx, "SELECT min(tstamp) AT TIME ZONE current_setting('TimeZone') FROM goose_db_version", &at)
 }
 
+// isEmpty reports whether the database holds no agent. It returns ErrNoTables if it is not one of Stoa.
+func (s Store) isEmpty(ctx context.Context) (bool, error) {
+	var empty bool
+	err := s.query(ctx, "SELECT NOT EXISTS (SELECT FROM bots)", &empty)
+	if refused, ok := errors.AsType[*pq.Error](err); ok && refused.Code == undefinedTable {
+		return false, ErrNoTables
+	}
+	return empty, err
+}
+
+// undefinedTable is PostgreSQL's error code for a table that does not exist.
+const undefinedTable = "42P01"
+
 // serverVersion returns the major version of the server.
 func (s Store) serverVersion(ctx context.Context) (int, error) {
 	var number int
@@ -31,21 +44,23 @@ func (s Store) serverVersion(ctx context.Context) (int, error) {
 
 // query reads one value.
 func (s Store) query(ctx context.Context, query string, into any) error {
-	pool, err := db.OpenPlain(s.Database)
-	if err != nil {
-		return err
-	}
-	return errors.Join(pool.QueryRowContext(ctx, query).Scan(into), pool.Close())
+	return s.withPool(func(pool *sql.DB) error { return pool.QueryRowContext(ctx, query).Scan(into) })
 }
 
 // execute runs statements that take no parameters.
 func (s Store) execute(ctx context.Context, statements string) error {
+	return s.withPool(func(pool *sql.DB) error {
+		_, err := pool.ExecContext(ctx, statements)
+		return err
+	})
+}
+
+func (s Store) withPool(act func(*sql.DB) error) error {
 	pool, err := db.OpenPlain(s.Database)
 	if err != nil {
 		return err
 	}
-	_, err = pool.ExecContext(ctx, statements)
-	return errors.Join(err, pool.Close())
+	return errors.Join(act(pool), pool.Close())
 }
 
 // dump writes the database into a file, without the rows of unlogged tables.
@@ -83,11 +98,13 @@ func (s Store) run(ctx context.Context, program string, args ...string) error {
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(environment(config), "LANG=C", "TZ=UTC", "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"))
-	if out, err := cmd.CombinedOutput(); err != nil {
+	var out cluster.Output
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(string(out)))
+		return out.Explain(program, err)
 	}
 	return nil
 }

@@ -15,8 +15,9 @@ import (
 	"stoa/graph/operator"
 )
 
-// Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored. A
-// backup that fails leaves nothing.
+// Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored,
+// ErrNoTables for a database without tables, and *OtherKeyError if s.Key is not the one that the database belongs to. A backup that
+// fails leaves nothing.
 func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
@@ -30,8 +31,12 @@ func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	empty, err := s.isEmpty(ctx)
+	if err != nil {
+		return nil, err
+	}
 	now := time.Now().UTC()
-	m := Manifest{Name: now.Format(nameFormat), MadeAt: now, Version: s.Version}
+	m := Manifest{Empty: empty, Name: now.Format(nameFormat), MadeAt: now, Version: s.Version}
 	m.Generation = m.Name
 	folder := filepath.Join(s.Folder, m.Name)
 	if err := s.fill(ctx, folder+partial, &m, before); err != nil {
@@ -65,6 +70,9 @@ func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Ma
 		m.Generation = earlier.generation
 	}
 	if m.Files, m.FilesBytes, err = s.copyFiles(ctx, filepath.Join(folder, filesFolder), earlier, sums); err != nil {
+		return err
+	}
+	if err := s.writeKey(ctx, folder, m, sums); err != nil {
 		return err
 	}
 	if m.ChecksumsSHA256, err = sums.write(folder); err != nil {

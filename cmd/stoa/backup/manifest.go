@@ -16,6 +16,7 @@ const (
 	manifestFile = "manifest.json"
 	databaseFile = "database.dump"
 	filesFolder  = "files"
+	keyFile      = "secret.key"
 )
 
 // Manifest says what a backup holds.
@@ -36,6 +37,12 @@ type Manifest struct {
 	// in backups of earlier versions, as is ChecksumsSHA256, the checksum of the list of checksums.
 	Generation      string `json:"generation,omitempty"`
 	ChecksumsSHA256 string `json:"checksums_sha256,omitempty"`
+	// Empty says that the database holds no agent.
+	Empty bool `json:"empty,omitempty"`
+	// KeyFingerprint is of the installation's key that the database belongs to; empty in backups of earlier versions. HasKey says
+	// that the backup holds that key.
+	KeyFingerprint string `json:"key_fingerprint,omitempty"`
+	HasKey         bool   `json:"has_key,omitempty"`
 }
 
 // SizeBytes is what the backup holds altogether.

@@ -43,19 +43,37 @@ const (
 	emptySchema = `DROP SCHEMA public CASCADE; CREATE SCHEMA public`
 )
 
-// Restore restores the backup of that name, or the last one where name is empty. The database must be empty (ErrNotEmpty),
-// unless replace is set: then everything in it is deleted first, and no other session may use it (ErrInUse). All checksums are
-// verified before anything is changed; *DamagedError names the files that do not match. With skipDamaged those files are left
-// out, unless the database or the list of checksums is damaged. Files in the file store stay. Missing files are written before
-// the database, so that no row refers to a missing file. Where filling a replaced database fails, it stays empty, and the same
-// restore may be repeated.
-func (s Store) Restore(ctx context.Context, name string, replace, skipDamaged bool) (*Manifest, error) {
+// RestoreOptions say what to restore, and what to give up for it.
+type RestoreOptions struct {
+	// Name of the backup; empty: the last one.
+	Name string
+	// Replace deletes everything in the database first; else the database must be empty.
+	Replace bool
+	// SkipDamaged leaves out files that are damaged.
+	SkipDamaged bool
+	// KeyFingerprint is of the installation's key; empty if it has none.
+	KeyFingerprint string
+	// TakeKey puts the key to which the backup belongs in place of the installation's, by PutKey, from this or another backup of the
+	// folder; so does a restore into an installation without one.
+	TakeKey bool
+	PutKey  func(key []byte) error
+	// NewKey goes on with another key than the backup's: the restored database belongs to the key of the next server that starts.
+	NewKey bool
+}
+
+// Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use it
+// (ErrInUse). All checksums are verified before anything is changed; *DamagedError names the files that do not match. With
+// o.SkipDamaged those files are left out, unless the database or the list of checksums is damaged. A backup that belongs to another
+// key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o says what to do about it. Files in the file store
+// stay. Missing files are written before the database, so that no row refers to a missing file. Where filling a replaced database
+// fails, it stays empty, and the same restore may be repeated.
+func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	m, err := s.find(name)
+	m, err := s.find(o.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -68,22 +86,29 @@ func (s Store) Restore(ctx context.Context, name string, replace, skipDamaged bo
 	for _, d := range damaged {
 		leaveOut[d.Path] = true
 	}
-	if vital := leaveOut[databaseFile] || leaveOut[checksumsFile]; len(damaged) > 0 && (vital || !skipDamaged) {
+	if vital := leaveOut[databaseFile] || leaveOut[checksumsFile]; len(damaged) > 0 && (vital || !o.SkipDamaged) {
 		return nil, &DamagedError{m.Name, damaged}
 	}
-	if err := s.checkReplaceable(ctx, replace); err != nil {
+	if err := s.checkReplaceable(ctx, o.Replace); err != nil {
+		return nil, err
+	}
+	forget, err := s.settleKey(m, o)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.putFiles(ctx, filepath.Join(folder, filesFolder), leaveOut); err != nil {
 		return nil, fmt.Errorf("the files of %s: %w", m.Name, err)
 	}
-	if replace {
+	if o.Replace {
 		if err := s.execute(ctx, emptySchema); err != nil {
 			return nil, err
 		}
 	}
 	if err := s.load(ctx, filepath.Join(folder, databaseFile)); err != nil {
 		return nil, fmt.Errorf("the database of %s: %w", m.Name, err)
+	}
+	if forget {
+		return &m, s.forgetKey(ctx)
 	}
 	return &m, nil
 }
@@ -95,6 +120,9 @@ func (s Store) find(name string) (Manifest, error) {
 	}
 	if name == "" && len(all) > 0 {
 		return all[len(all)-1], nil
+	}
+	if len(all) == 0 {
+		return Manifest{}, fmt.Errorf("%w: %s holds none", ErrNotFound, s.Folder)
 	}
 	for _, m := range all {
 		if m.Name == name {

@@ -1,6 +1,7 @@
 package backup_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -105,14 +106,14 @@ func TestRestoreOfDamagedBackup(t *testing.T) {
 	}
 	a.fee(1)
 	a.flip(m, "files", one)
-	_, err := a.Restore(t.Context(), "", true, false)
+	_, err := a.Restore(t.Context(), backup.RestoreOptions{Replace: true})
 	var damaged *backup.DamagedError
 	require.ErrorAs(t, err, &damaged)
 	require.ErrorContains(t, err, "files/"+one)
 	require.NotContains(t, err.Error(), two)
 	require.Equal(t, 1, a.fee(0), "nothing was touched")
 
-	_, err = a.Restore(t.Context(), "", true, true)
+	_, err = a.Restore(t.Context(), backup.RestoreOptions{Replace: true, SkipDamaged: true})
 	require.NoError(t, err)
 	require.Equal(t, 777, a.fee(0))
 	for key, comes := range map[string]bool{one: false, two: true} {
@@ -124,14 +125,14 @@ func TestRestoreOfDamagedBackup(t *testing.T) {
 	for _, vital := range []string{"SHA256SUMS", "database.dump"} {
 		broken := a.made()
 		a.flip(broken, vital)
-		_, err = a.Restore(t.Context(), broken.Name, true, true)
+		_, err = a.Restore(t.Context(), backup.RestoreOptions{Name: broken.Name, Replace: true, SkipDamaged: true})
 		require.ErrorContains(t, err, vital)
 		require.Equal(t, 777, a.fee(0))
 		require.NoError(t, os.RemoveAll(a.path(broken)))
 	}
 	lacking := a.made()
 	require.NoError(t, os.Remove(a.path(lacking, "files", two)))
-	_, err = a.Restore(t.Context(), lacking.Name, true, false)
+	_, err = a.Restore(t.Context(), backup.RestoreOptions{Name: lacking.Name, Replace: true})
 	require.ErrorContains(t, err, "it is missing")
 }
 
@@ -201,15 +202,19 @@ func TestBackupsOfAnEarlierVersion(t *testing.T) {
 	require.NoError(t, os.Remove(a.path(m, "SHA256SUMS")))
 	text, err := os.ReadFile(a.path(m, "manifest.json"))
 	require.NoError(t, err)
-	lines := strings.Split(string(text), "\n")
-	lines = append(lines[:len(lines)-4], strings.TrimSuffix(lines[len(lines)-5], ","), "}") // without the last two fields
-	lines = append(lines[:len(lines)-3], lines[len(lines)-2:]...)
-	require.NoError(t, os.WriteFile(a.path(m, "manifest.json"), []byte(strings.Join(lines, "\n")), 0o600))
+	var fields map[string]any
+	require.NoError(t, json.Unmarshal(text, &fields))
+	for _, later := range []string{"generation", "checksums_sha256", "empty", "key_fingerprint"} {
+		delete(fields, later)
+	}
+	text, err = json.Marshal(fields)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(a.path(m, "manifest.json"), text, 0o600))
 	require.Empty(t, a.all()[0].Generation)
 	damaged, err := a.Verify(t.Context(), "")
 	require.NoError(t, err)
 	require.Empty(t, damaged)
-	_, err = a.Restore(t.Context(), "", true, false)
+	_, err = a.Restore(t.Context(), backup.RestoreOptions{Replace: true})
 	require.NoError(t, err)
 	require.False(t, a.same(m, a.made(), one), "nothing is shared that has no checksum")
 }

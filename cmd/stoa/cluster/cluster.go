@@ -40,7 +40,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -88,12 +90,29 @@ type Cluster struct {
 	stopErr error
 }
 
-// Start initialises the cluster where there is none, starts or adopts its
-// database, waits until it answers, and keeps it alive until Stop. The caller
-// must call Stop. ctx bounds the start alone; once it is done, Start ends what
-// it began and returns its error. Other errors: ErrNoPrograms, a data folder
-// that cannot be written or belongs to another account, and whatever the
-// PostgreSQL programs reported (§11).
+// ErrNoCluster says that a data folder has no cluster.
+var ErrNoCluster = errors.New("there is no database")
+
+// Exists returns nil if the data folder has a cluster, ErrNoCluster if it has none, and another error if this account may not
+// look. It creates nothing.
+func Exists(dataDir string) error {
+	folder, err := filepath.Abs(filepath.Join(dataDir, "postgres"))
+	if err != nil {
+		return err
+	}
+	_, err = os.Stat(filepath.Join(folder, "PG_VERSION"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w in %s", ErrNoCluster, folder)
+	}
+	return err
+}
+
+// Start initialises the cluster where there is none (Exists tells), starts or
+// adopts its database, waits until it answers, and keeps it alive until Stop.
+// The caller must call Stop. ctx bounds the start alone; once it is done, Start
+// ends what it began and returns its error. Other errors: ErrNoPrograms, a data
+// folder that cannot be written or belongs to another account, and the last
+// lines of a PostgreSQL program that failed (§11).
 func Start(ctx context.Context, config Config) (*Cluster, error) {
 	data, err := filepath.Abs(config.DataDir)
 	if err != nil {

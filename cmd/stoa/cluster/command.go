@@ -1,14 +1,11 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -61,9 +58,9 @@ func closeAllOnExec() {
 }
 
 // runToEnd runs a program to its end, together with whatever it started. An error
-// holds what the program printed.
+// holds the last lines that the program printed.
 func runToEnd(ctx context.Context, cmd *exec.Cmd) error {
-	var out bytes.Buffer
+	var out Output
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -74,6 +71,6 @@ func runToEnd(ctx context.Context, cmd *exec.Cmd) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	default:
-		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, strings.TrimSpace(out.String()))
+		return out.Explain(filepath.Base(cmd.Path), err)
 	}
 }

@@ -20,6 +20,9 @@ import (
 // tokenFile holds the token that the server made, in its data folder.
 const tokenFile = "operator.token"
 
+// ErrNoToken says that no token is set and the data folder has none.
+var ErrNoToken error = &UsageError{"no token"}
+
 // answerTimeout bounds one request; maintenance takes the longest.
 const answerTimeout = 2 * time.Minute
 
@@ -59,8 +62,8 @@ func (c Connection) credential() (token, source string, err error) {
 	kept, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", "", &UsageError{fmt.Sprintf("no token: set --token or STOA_OPERATOR_TOKEN, or name the server's data folder with --data-dir"+
-			" (there is no %s)", path)}
+		return "", "", fmt.Errorf("%w: set --token or STOA_OPERATOR_TOKEN, or name the server's data folder with --data-dir"+
+			" (there is no %s)", ErrNoToken, path)
 	case err != nil:
 		return "", "", fmt.Errorf("the token: %w", err)
 	}

@@ -1,0 +1,60 @@
+// Package installation knows to which installation's key a database belongs: the table installation_key holds the fingerprint of
+// the key that its first server had. Codes, links, the secrets of webhooks and the server's signing key are derived from the key,
+// so a server with another one would change all of them without a word.
+package installation
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+
+	"github.com/lib/pq"
+)
+
+// Consequences says what becomes void with another key.
+const Consequences = "with another key, codes and links that were mailed are void, and so are the secret of every webhook and the key" +
+	" by which the server signs: receivers refuse what the server sends until they have fetched the new ones"
+
+// undefinedTable is PostgreSQL's error code for a table that does not exist.
+const undefinedTable = "42P01"
+
+// Fingerprint identifies a key and says nothing about it. It has the form of an agent's fingerprint.
+func Fingerprint(key []byte) string {
+	sum := sha256.Sum256(append([]byte("stoa installation key\n"), key...))
+	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// Recorded returns the fingerprint in the database, or "" if no server of a version with fingerprints has started on it yet.
+func Recorded(ctx context.Context, pool *sql.DB) (string, error) {
+	var found string
+	err := pool.QueryRowContext(ctx, "SELECT fingerprint FROM installation_key").Scan(&found)
+	if refused, ok := errors.AsType[*pq.Error](err); errors.Is(err, sql.ErrNoRows) || (ok && refused.Code == undefinedTable) {
+		return "", nil
+	}
+	return found, err
+}
+
+// Record writes a fingerprint unless the database has one, and returns the one that it has then. Of several servers that start on
+// a new database at once, the first one decides.
+func Record(ctx context.Context, pool *sql.DB, fingerprint string) (string, error) {
+	_, err := pool.ExecContext(ctx, "INSERT INTO installation_key (fingerprint) VALUES ($1) ON CONFLICT DO NOTHING", fingerprint)
+	if err != nil {
+		return "", err
+	}
+	return Recorded(ctx, pool)
+}
+
+// Replace writes a fingerprint, whatever the database has.
+func Replace(ctx context.Context, pool *sql.DB, fingerprint string) error {
+	_, err := pool.ExecContext(ctx, `INSERT INTO installation_key (fingerprint) VALUES ($1)
+		ON CONFLICT (id) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, recorded_at = now()`, fingerprint)
+	return err
+}
+
+// Forget removes the fingerprint: the next server that starts records that of its key.
+func Forget(ctx context.Context, pool *sql.DB) error {
+	_, err := pool.ExecContext(ctx, "DELETE FROM installation_key")
+	return err
+}
