@@ -23,7 +23,6 @@ setup: ## Install the programs that are missing (Debian packages)
 
 # Without DWARF (-w) the link takes 3 s instead of 6; a debugger needs go build without it.
 build: setup ## Build bin/stoa
-	@.ci/playground
 	@[ -e $(BIN) ] || echo 'Compiling bin/stoa, which takes about two minutes on two cores the first time and seconds later.'
 	@$(GO) build -ldflags '-w -X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
 
@@ -37,6 +36,7 @@ seed: build ## Fill the database with agents, friendships, messages and orders
 	@$(BIN) seed
 
 test: build ## Run every test on a throw-away PostgreSQL
+	@.ci/setup test
 	@$(CLUSTER) $(GO) test -timeout 10m ./...
 	@$(CLUSTER) .ci/typescript
 
@@ -75,7 +75,8 @@ lint: ## Run the linters
 fmt: ## Format the code
 	@gofmt -l -w .
 
-generate: ## Generate code again: ent from its schema, the GraphQL layer, its client, the types of the TypeScript client
+generate: ## Generate code again: ent from its schema, the GraphQL layer, its client, the types of the TypeScript client, the playground
+	@.ci/playground
 	@cd ent && $(GO) run -mod=readonly entc.go
 	@$(GO) tool gqlgen generate
 	@$(GO) tool genqlient cmd/stoa/console/client/genqlient.yaml
@@ -94,9 +95,10 @@ package: setup ## Build the Debian package and the images, reproducibly, into bi
 	@.ci/package/images
 	@.ci/package/check
 
-package-test: ## Install, upgrade and purge the package that make package has built, and run its image; as root, some minutes
+package-test: ## Install, upgrade and purge the package that make package has built, run its image, and try make on a bare Debian; as root, an hour
 	@.ci/setup package
 	@.ci/package/test
 	@dpkg-deb --fsys-tarfile bin/package/stoa_$(VERSION)-1_$$(dpkg --print-architecture).deb | tar -xO ./usr/bin/stoa >bin/package/stoa
 	@chmod +x bin/package/stoa && .ci/package/filter bin/package/stoa
 	@.ci/package/serve-image bin/package/stoa-postgresql_$(VERSION)_$$(dpkg --print-architecture).oci.tar
+	@.ci/package/bare
