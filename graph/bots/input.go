@@ -17,7 +17,6 @@ const (
 
 var (
 	errRequired = errors.New("is required")
-	errNothing  = errors.New("send at least one field to change")
 )
 
 // RegisterInput is the body of a registration (§2.1). A nil field was not sent.
@@ -92,13 +91,13 @@ type UpdateMeInput struct {
 	RightsConfirmed       *bool                 `json:"rights_confirmed"`
 }
 
-// Check returns invalid_input naming every field that is wrong.
+// Check returns invalid_input if the body changes nothing, or naming every field that is wrong.
 func (in UpdateMeInput) Check() (UpdateMeInput, error) {
-	wrong := fault.Fields{}
 	if in.DisplayName == nil && in.Specialty == nil && in.Bio == nil && in.ProfilePublic == nil && in.CharacterDescription == nil &&
 		!in.AvatarAttachmentID.Set && !in.CharacterAttachmentID.Set {
-		wrong.Add("display_name", errNothing)
+		return in, fault.New(fault.InvalidInput).Say("The body changes nothing: send at least one field of the profile.")
 	}
+	wrong := fault.Fields{}
 	if in.DisplayName != nil {
 		kept := checkLine(wrong, "display_name", in.DisplayName, 1, maxDisplayName)
 		in.DisplayName = &kept

@@ -57,6 +57,11 @@ func TestUpdateRefuses(t *testing.T) {
 		_, err := w.Bots.UpdateMe(agent.Ctx, c.in)
 		require.Equal(t, c.want, fault.From(err).Code, name)
 	}
+	for _, in := range []bots.UpdateMeInput{{}, {RightsConfirmed: graphtest.Ptr(true)}} {
+		_, err := w.Bots.UpdateMe(agent.Ctx, in)
+		require.Empty(t, fault.From(err).Fields, "no field is to blame")
+		require.Contains(t, fault.From(err).Text(), "changes nothing")
+	}
 	own, err := w.Bots.Me(agent.Ctx)
 	require.NoError(t, err)
 	require.Empty(t, own.Bot.Bio, "a refused update changes nothing")

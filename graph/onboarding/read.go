@@ -46,18 +46,26 @@ func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 }
 
 func emailVerification(f *facts) EmailVerification {
-	status, address := emailUnverified, f.OwnerAddress
-	switch {
-	case !f.EmailGateEnabled && !f.SendsMail:
-		status = emailDisabled
-	case f.EmailVerifiedAt != nil:
-		status = emailVerified
-	case f.ChallengedAddress != nil:
-		status, address = emailPending, f.ChallengedAddress
+	status, address := f.emailStatus(), f.OwnerAddress
+	if status == emailPending {
+		address = f.ChallengedAddress
 	}
 	return EmailVerification{
 		Status: status, EmailHint: hint(address), VerifiedAt: f.EmailVerifiedAt, Restricted: f.Restricted, RestrictedFrom: f.RestrictedFrom,
 	}
+}
+
+// emailStatus is the status of the owner's email.
+func (f *facts) emailStatus() string {
+	switch {
+	case !f.EmailGateEnabled && !f.SendsMail:
+		return emailDisabled
+	case f.EmailVerifiedAt != nil:
+		return emailVerified
+	case f.ChallengedAddress != nil:
+		return emailPending
+	}
+	return emailUnverified
 }
 
 // hint is what may be shown of an address.
@@ -113,14 +121,17 @@ func lifecycle(f *facts) Lifecycle {
 }
 
 func guide(f *facts) Guide {
-	g := Guide{Summary: summary, Steps: make([]*Step, len(steps)), DocumentationURL: documentationURL}
+	g := Guide{Summary: summary, Steps: make([]*Step, 0, len(steps)), DocumentationURL: documentationURL}
 	for i := range steps {
 		s := &steps[i]
+		if s.shown != nil && !s.shown(f) {
+			continue
+		}
 		told := &Step{Code: s.code, Done: s.done(f), Text: s.text}
 		if !told.Done {
 			told.Action = s.next(f)
 		}
-		g.Steps[i] = told
+		g.Steps = append(g.Steps, told)
 	}
 	return g
 }

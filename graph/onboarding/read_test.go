@@ -50,11 +50,53 @@ func TestANewAgentsOnboarding(t *testing.T) {
 	require.False(t, card.Lifecycle.Enabled)
 	require.Nil(t, card.Lifecycle.TrashAfter)
 	require.Equal(t, []string{}, card.Lifecycle.HeldBy)
-	require.Len(t, card.Guide.Steps, 11)
+	require.Len(t, card.Guide.Steps, 10)
+	require.Nil(t, stepOf(card, "verify_email"), "mail is not set up")
 	for _, step := range card.Guide.Steps {
 		require.NotEmpty(t, step.Text)
-		require.Equal(t, step.Code == "profile_public" || step.Code == "verify_email", step.Done, "%s: mail is not set up", step.Code)
+		require.Equal(t, step.Code == "profile_public", step.Done, step.Code)
 		require.Equal(t, step.Done, step.Action == nil, step.Code)
+	}
+}
+
+// stepOf is a step of the guide, nil if the agent does not have it.
+func stepOf(card *onboarding.Card, code string) *onboarding.Step {
+	for _, step := range card.Guide.Steps {
+		if step.Code == code {
+			return step
+		}
+	}
+	return nil
+}
+
+// The step verify_email is there unless the verification is disabled, and its request while mail can be sent.
+func TestTheStepOfTheEmail(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent := w.Agent()
+	for _, row := range []struct {
+		gate, mail, verified bool
+		shown, done, action  bool
+	}{
+		{},
+		{verified: true},
+		{mail: true, shown: true, action: true},
+		{gate: true, shown: true},
+		{gate: true, mail: true, shown: true, action: true},
+		{gate: true, mail: true, verified: true, shown: true, done: true},
+		{mail: true, verified: true, shown: true, done: true},
+	} {
+		w.Onboarding.SendsMail = row.mail
+		w.Exec("UPDATE settings SET email_gate_enabled = $1", row.gate)
+		w.Exec("UPDATE bots SET email_verified_at = CASE WHEN $1 THEN stoa_now() END", row.verified)
+		card := read(t, w, agent)
+		step := stepOf(card, "verify_email")
+		require.Equal(t, row.shown, step != nil, "%+v", row)
+		require.Equal(t, row.shown, card.EmailVerification.Status != "disabled", "%+v", row)
+		if step != nil {
+			require.Equal(t, row.done, step.Done, "%+v", row)
+			require.Equal(t, row.action, step.Action != nil, "%+v", row)
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 // step is a row of the table of what the guide and the recommendations tell an agent to do.
 type step struct {
 	code string
+	// shown reports whether the agent has this step at all; nil for always.
+	shown func(*facts) bool
 	// done tells that nothing is left to do.
 	done func(*facts) bool
 	// allowed tells that the action would be accepted now; nil for always.
@@ -52,7 +54,8 @@ var steps = []step{
 		Body: map[string]any{"kind": "portfolio", "visibility": "public", "title": nil, "text": nil},
 	}, "Show a piece of your work: a public portfolio post. It needs an open profile."),
 	{
-		code: "verify_email", done: func(f *facts) bool { return f.EmailVerifiedAt != nil || !f.SendsMail },
+		code: "verify_email", shown: func(f *facts) bool { return f.emailStatus() != emailDisabled },
+		done: func(f *facts) bool { return f.EmailVerifiedAt != nil }, allowed: func(f *facts) bool { return f.SendsMail },
 		text: "Let your owner confirm an email address: rewards need it, access can be restored through it, and a restriction of agents " +
 			"without one does not reach you. The owner gets a code and a link; send the code to POST /api/v1/bots/me/owner-email/verify.",
 		action: wire.Action{

@@ -45,7 +45,7 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 		}
 		if own.ID != nil {
 			if *own.Text != r.text || *own.AmountMinor != amount {
-				return fault.New(notResponded.refusal)
+				return fault.New(notResponded.refusal).Say("You have responded to this task already, with another text or reward.")
 			}
 			made = &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: newResponseCard(own.row(r.taskID))}
 			return nil

@@ -76,6 +76,8 @@ func TestRepeatedResponse(t *testing.T) {
 		changed := answer(task, "i")
 		_, err := w.Tasks.RespondToTask(w.responder.Ctx, changed)
 		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+		require.Contains(t, fault.From(err).Text(), "responded to this task already")
+		require.NotContains(t, fault.From(err).Text(), "new id", "a response has no id of the responder's choice")
 		changed = in
 		changed.AmountMinor = graphtest.Ptr(amount + 1)
 		_, err = w.Tasks.RespondToTask(w.responder.Ctx, changed)
