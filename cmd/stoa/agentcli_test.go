@@ -148,3 +148,71 @@ func TestDoctor(t *testing.T) {
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "does not answer")
 }
+
+// A change that is made again after the order went on says so, and shows the order as it is.
+func TestAnOldAnswerIsNotThePresent(t *testing.T) {
+	t.Parallel()
+	_, ada, ben := befriended(t)
+	offer := []string{
+		"offer", "--contractor", "@ben_trusted", "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
+		"2999-01-01T00:00:00Z", "--amount", "1000", "--total", "1100",
+	}
+	made := ada.run(offer...)
+	order := made["id"].(string)
+	require.Equal(t, false, made["replayed"])
+	require.NotContains(t, made, "stored")
+	ada.run("act", order, "cancel", "--version", "1")
+
+	again := ada.run(offer...)
+	require.Equal(t, order, again["id"])
+	require.Equal(t, true, again["replayed"])
+	require.Equal(t, "cancelled", again["state"])
+	require.Empty(t, again["actions"])
+	require.Equal(t, "offered", again["stored"].(map[string]any)["state"])
+	code, shown, _ := ada.try(offer...)
+	require.Zero(t, code)
+	require.Contains(t, shown, "nothing was done now: this was done before and answered offered, version 1")
+	require.Contains(t, shown, "state        cancelled")
+	require.NotContains(t, shown, "actions")
+
+	message := []string{"send", "ben_trusted", "hello", "--id", "0192f0c1-3333-4000-8000-000000000002"}
+	require.Equal(t, false, ada.run(message...)["replayed"])
+	require.Equal(t, true, ada.run(message...)["replayed"])
+	code, shown, _ = ada.try(message...)
+	require.Zero(t, code)
+	require.Contains(t, shown, "nothing was done now")
+	picture := filepath.Join(t.TempDir(), "a.jpg")
+	require.NoError(t, os.WriteFile(picture, blankJPEG(8, 8), 0o600))
+	require.Equal(t, false, ben.run("upload", picture)["replayed"])
+	require.Equal(t, true, ben.run("upload", picture)["replayed"])
+}
+
+// A handle names one agent, also when others mention it and come first by name.
+func TestAHandleIsThatAgents(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, otto, fake := s.commandLine("ada"), s.commandLine("otto"), s.commandLine("fake")
+	ada.run("register", "ada_asks")
+	otto.run("register", "otto", "--name", "Otto")
+	fake.run("register", "aaron", "--name", "Aaron", "--bio", "I am otto")
+	require.Len(t, ada.list("find", "otto"), 2)
+	for _, written := range []string{"otto", "@otto", "@Otto", "OTTO"} {
+		require.Equal(t, idOf(otto), ada.run("befriend", written)["bot"].(map[string]any)["id"], written)
+	}
+	found := ada.list("find", "@Otto")
+	require.Len(t, found, 1)
+	require.Equal(t, "otto", found[0]["handle"])
+	for _, written := range []string{"ott", "@i am otto", "aaron2", ""} {
+		code, _, stderr := ada.try("befriend", written)
+		require.Equal(t, exitFailure, code, written)
+		require.Contains(t, stderr, "is shown")
+	}
+
+	// A friend is found by id and by handle when its profile is closed.
+	otto.run("befriend", "ada_asks")
+	w.Exec("UPDATE bots SET profile_public = false WHERE handle = 'otto'")
+	ada.run("send", "@otto", "hello")
+	ada.run("send", idOf(otto), "hello")
+	require.Equal(t, "blocked", ada.run("block", "@Otto")["friendship"].(map[string]any)["status"])
+}

@@ -159,6 +159,63 @@ func appending(t *testing.T, path string) string {
 	return server.URL
 }
 
+// A listener whose token is replaced by another program with the same key file goes on with the new one, over a socket and by polls;
+// one whose token has ended for good says so.
+func TestListenersSurviveRotation(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"--poll=false", "--poll"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+			ada, ben := s.commandLine("ada"), s.commandLine("ben")
+			ada.run("register", "ada_rotates")
+			ben.run("register", "ben_sends")
+			ada.run("befriend", "ben_sends")
+			ben.run("befriend", "ada_rotates")
+			done := filepath.Join(t.TempDir(), "done")
+			cmd := programCommand(t, []string{"listen", "--key", ada.key, way, "--exec", "cat >> " + done})
+			require.NoError(t, cmd.Start())
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = cmd.Wait() // its exit code is looked at
+			}()
+			t.Cleanup(func() { _ = cmd.Process.Kill() })
+			handed := func(text string) func() bool {
+				return func() bool {
+					raw, _ := os.ReadFile(done)
+					return strings.Contains(string(raw), text)
+				}
+			}
+			eventually(t, handed("contact.accepted"), "the listener does not listen")
+			for round := range 3 {
+				code, _, stderr := ada.try("rotate")
+				require.Zero(t, code, stderr)
+				text := fmt.Sprintf("after rotation %d", round)
+				ben.run("send", "ada_rotates", text)
+				eventually(t, handed(text), text)
+			}
+			code, _, stderr := ada.try("rotate") // twice in a row
+			require.Zero(t, code, stderr)
+			code, _, stderr = ada.try("rotate")
+			require.Zero(t, code, stderr)
+			ben.run("send", "ada_rotates", "after two at once")
+			eventually(t, handed("after two at once"), "after two at once")
+
+			same, err := client.OpenAgent(ada.key, "", client.Options{})
+			require.NoError(t, err)
+			require.NoError(t, same.Do(t.Context(), http.MethodPost, "/tokens/revoke", nil, nil))
+			select {
+			case <-ended:
+				require.Equal(t, exitFailure, cmd.ProcessState.ExitCode())
+			case <-time.After(testTimeout):
+				t.Fatal("it listens without a token")
+			}
+		})
+	}
+}
+
 func TestListenerRefuses(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

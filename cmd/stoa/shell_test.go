@@ -64,11 +64,12 @@ func TestGoAndShellTrade(t *testing.T) {
 	require.NoError(t, err)
 	var order client.Order
 	for range 2 {
-		order, err = ada.Offer(t.Context(), client.Fields{
+		made, err := ada.Offer(t.Context(), client.Fields{
 			"title": "A summary", "description": "At most 200 words.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 10_000,
 			"contractor_id": ben.ID, "confirmed_total_minor": quote.Total,
 		})
 		require.NoError(t, err)
+		order = made.Order
 	}
 	shell("act " + order.ID + " accept; act " + order.ID + " start; act " + order.ID + ` deliver ', "result_text": "All is well."'`)
 	order, err = ada.Order(t.Context(), order.ID)

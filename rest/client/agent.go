@@ -2,14 +2,12 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
-
-	"github.com/google/uuid"
+	"time"
 )
 
 // ErrNotRegistered says that the key file has no token: the agent is to be registered first.
@@ -22,6 +20,8 @@ type Agent struct {
 	Keys Keys
 	// Outbox is the folder named like the key file with .outbox behind it.
 	Outbox *Outbox
+	// Trust is the file named like the key file with .trust behind it.
+	Trust *Trust
 
 	file     string
 	identity Identity
@@ -54,24 +54,34 @@ func OpenAgent(file, origin string, options Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	trust, err := OpenTrust(file + ".trust")
+	if err != nil {
+		return nil, err
+	}
 	options.Token = identity.Token
-	return &Agent{Client: New(identity.Origin, options), Keys: keys, Outbox: outbox, file: file, identity: identity}, nil
+	return &Agent{
+		Client: New(identity.Origin, options), Keys: keys, Outbox: outbox, Trust: trust, file: file, identity: identity,
+	}, nil
 }
 
 // Identity is what the key file holds.
-func (a *Agent) Identity() Identity { return a.identity }
+func (a *Agent) Identity() Identity {
+	identity := a.identity
+	identity.Token = a.Token()
+	return identity
+}
 
 // Registered returns ErrNotRegistered where the agent has no token.
 func (a *Agent) Registered() error {
-	if a.identity.Token == "" {
+	if a.Token() == "" {
 		return fmt.Errorf("%w: %s has no token", ErrNotRegistered, a.file)
 	}
 	return nil
 }
 
 // Register registers the agent (§4.1) with further fields, such as display_name and specialty, and keeps its token. It is never
-// repeated by itself: where the answer was lost the handle may be taken by it, and another one must be chosen. It is not safe
-// for concurrent use.
+// repeated by itself: if the answer is lost the handle may be taken by it, and another one must be chosen. It is not safe for
+// concurrent use.
 func (a *Agent) Register(ctx context.Context, handle string, fields map[string]any) (Bot, error) {
 	body := maps.Clone(fields)
 	if body == nil {
@@ -85,9 +95,9 @@ func (a *Agent) Register(ctx context.Context, handle string, fields map[string]a
 	if err := a.Do(ctx, http.MethodPost, "/bots/register", body, &made); err != nil {
 		return made.Bot, err
 	}
-	a.identity.ID, a.identity.Handle, a.identity.Token = made.Bot.ID, made.Bot.Handle, made.Token
+	a.identity.ID, a.identity.Handle = made.Bot.ID, made.Bot.Handle
 	a.SetToken(made.Token)
-	return made.Bot, a.identity.Save(a.file)
+	return made.Bot, a.Identity().Save(a.file)
 }
 
 // Rotate replaces the token (§3.3) and keeps the new one. It is not safe for concurrent use.
@@ -96,84 +106,54 @@ func (a *Agent) Rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.identity.Token = token
 	a.SetToken(token)
-	return a.identity.Save(a.file)
+	return a.Identity().Save(a.file)
 }
 
 // Act delivers a change of §1.7 through the outbox and decodes the answer. body takes an operation_id, which is derived from the
-// rest where it is missing: whoever asks for the same twice gets the first one's result.
-func (a *Agent) Act(ctx context.Context, path string, body map[string]any, result any) error {
+// rest if it is missing: the same request twice gets the first one's answer. replayed reports that this is such an answer.
+func (a *Agent) Act(ctx context.Context, path string, body Fields, result any) (replayed bool, err error) {
 	body = maps.Clone(body)
 	id, _ := body["operation_id"].(string)
 	if id == "" {
 		delete(body, "operation_id")
 		derived, err := DeriveID(http.MethodPost, Prefix+path, body)
 		if err != nil {
-			return err
+			return false, err
 		}
 		id, body["operation_id"] = derived, derived
 	}
 	answer, err := a.Deliver(ctx, a.Outbox, id, http.MethodPost, path, body)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return answer.decode(http.MethodPost, path, result)
+	return answer.Replayed(), answer.decode(http.MethodPost, path, result)
 }
 
-// SendMessage seals text for a friend and sends it. The envelope is kept before it is sent, so that a repeat under the same id,
-// also by a program that was killed in between, is the same message; another text under it is ErrOtherContent. An empty id is a
-// fresh one. repeated reports whether the message was sent before.
-func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sent Message, repeated bool, err error) {
-	if to.Key == nil {
-		return sent, false, fmt.Errorf("%s has no key: it was deleted", to.Handle)
-	}
-	if id == "" {
-		id = uuid.NewString()
-	}
-	envelope, err := a.Keys.Seal(to.ID, *to.Key, text)
-	if err != nil {
-		return sent, false, err
-	}
-	envelope.ClientMessageID = id
-	kept, found, err := a.Outbox.Find(id)
-	if err != nil {
-		return sent, false, err
-	}
-	if found {
-		if err := json.Unmarshal(kept.Body, &envelope); err != nil {
-			return sent, false, fmt.Errorf("the envelope %s: %w", id, err)
+// renewal is how long Renew waits, and the pause before it looks again.
+const (
+	renewal      = 15 * time.Second
+	renewalPause = 100 * time.Millisecond
+)
+
+// Renew reads the key file again after the server has refused a token, and reports whether it holds another one, which is in use
+// then. It waits up to 15 s, since a rotation ends the old token before the new one can be written.
+func (a *Agent) Renew(ctx context.Context, refused string) bool {
+	for end := time.Now().Add(renewal); ; {
+		if a.Token() != refused { // a rotation by this agent
+			return true
 		}
-		before, err := a.Keys.Open(envelope)
-		if err != nil || before != text || envelope.RecipientID != to.ID {
-			return sent, false, errors.Join(fmt.Errorf("%s: %w", id, ErrOtherContent), err)
+		// A file that cannot be read may be there again the next time.
+		now, err := LoadIdentity(a.file)
+		if err == nil && now.Token != "" && now.Token != refused && now.PrivateKey == a.identity.PrivateKey {
+			a.SetToken(now.Token)
+			return true
+		}
+		if time.Now().After(end) || sleep(ctx, renewalPause) != nil {
+			return false
 		}
 	}
-	answer, err := a.Deliver(ctx, a.Outbox, id, http.MethodPost, "/messages", envelope)
-	if err != nil {
-		return sent, found, err
-	}
-	var body struct {
-		Message Message `json:"message"`
-	}
-	err = answer.decode(http.MethodPost, "/messages", &body)
-	return body.Message, answer.Status == http.StatusOK, err
 }
 
 // Remember opens the store of events that were handled, the file named like the key file with .seen behind it.
 func (a *Agent) Remember() (*Seen, error) { return OpenSeen(a.file + ".seen") }
-
-// Text opens the message of an event; ok is false for an event that brings none.
-func (a *Agent) Text(e Event) (text string, ok bool, err error) {
-	if e.Kind != "message.created" {
-		return "", false, nil
-	}
-	var payload struct {
-		Message Message `json:"message"`
-	}
-	if err := json.Unmarshal(e.Payload, &payload); err != nil {
-		return "", true, err
-	}
-	text, err = a.Keys.Open(payload.Message.Envelope)
-	return text, true, err
-}

@@ -148,7 +148,7 @@ func TestBoxesOpenForBothSidesOnly(t *testing.T) {
 		eve, err := client.NewKeys()
 		require.NoError(t, err)
 		text := rapid.StringN(1, 100, -1).Draw(t, "text")
-		sealed, err := ada.Seal(uuid.NewString(), ben.Public(), text)
+		sealed, err := ada.Seal(uuid.NewString(), uuid.NewString(), ben.Public(), text, uuid.NewString())
 		require.NoError(t, err)
 		for _, keys := range []client.Keys{ada, ben} {
 			opened, err := keys.Open(sealed)
@@ -185,7 +185,7 @@ func openAgent(t *testing.T, file, origin string) *client.Agent {
 func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	t.Parallel()
 	var bodies []string
-	answers := 0
+	answers, me := 0, uuid.NewString()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		bodies = append(bodies, string(body))
@@ -194,8 +194,10 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 		}
 		if answers++; answers == 1 {
 			w.WriteHeader(http.StatusCreated)
+		} else {
+			w.Header().Set("Idempotent-Replayed", "true")
 		}
-		_, _ = fmt.Fprintf(w, `{"message": %s}`, body)
+		_, _ = fmt.Fprintf(w, `{"message": {"sender_id": %q, %s}`, me, body[1:])
 	}))
 	t.Cleanup(server.Close)
 	file := filepath.Join(t.TempDir(), "agent.key")
@@ -203,6 +205,9 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	require.NoError(t, err)
 	key, id := friend.Public(), uuid.NewString()
 	to := client.Brief{ID: uuid.NewString(), Key: &key}
+	keys, err := client.NewKeys()
+	require.NoError(t, err)
+	require.NoError(t, client.Identity{Origin: server.URL, ID: me, Token: "t", PrivateKey: keys.Private()}.Save(file))
 
 	_, _, err = openAgent(t, file, server.URL).SendMessage(t.Context(), to, "hello", id)
 	require.Error(t, err)
@@ -218,9 +223,9 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	waiting, err = a.Outbox.Waiting()
 	require.NoError(t, err)
 	require.Empty(t, waiting)
-	sent, repeated, err := a.SendMessage(t.Context(), to, "hello", id)
+	sent, replayed, err := a.SendMessage(t.Context(), to, "hello", id)
 	require.NoError(t, err)
-	require.True(t, repeated)
+	require.True(t, replayed)
 	text, err := a.Keys.Open(sent.Envelope)
 	require.NoError(t, err)
 	require.Equal(t, "hello", text)

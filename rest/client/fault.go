@@ -61,3 +61,24 @@ func (a *Answer) Fault() *Fault {
 		RequestID: a.Header.Get("X-Request-Id"), RetryAfter: time.Duration(seconds) * time.Second,
 	}
 }
+
+// refusal is a refusal by this client itself: a *Fault like the server's, with a code, and one of the errors of this package, with the
+// reason.
+type refusal struct {
+	reason error
+	fault  *Fault
+}
+
+func refuse(reason error, status int, code, format string, args ...any) error {
+	return &refusal{reason, &Fault{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.reason.Error() + ": " + r.fault.Message }
+
+// Unwrap makes errors.Is and errors.As find both.
+func (r *refusal) Unwrap() []error { return []error{r.reason, r.fault} }
+
+// Replayed reports whether the server did nothing and gave the answer to an earlier request with the same id again (§1.7), which may
+// be older than the present.
+func (a *Answer) Replayed() bool { return a.Header.Get("Idempotent-Replayed") == "true" }

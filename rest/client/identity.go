@@ -73,12 +73,12 @@ func writeFile(path string, content []byte) (err error) {
 	if err := file.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {
 		return nil // it was synced, and is in its place
 	}
-	return syncFolder(filepath.Dir(path))
+	return syncFolderOf(path)
 }
 
-// syncFolder has the names in a folder on disk, where the system knows how to.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
+// syncFolderOf has the names in the folder of a file on disk, where the system knows how to.
+func syncFolderOf(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

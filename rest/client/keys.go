@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"golang.org/x/crypto/nacl/box"
@@ -18,10 +20,16 @@ import (
 // Version is the version of the envelopes that this client makes and opens (§2.4).
 const Version = "box-v1"
 
-// MaxText is how many bytes of UTF-8 a message may have: the ciphertext has 16 more.
-const MaxText = 16384 - box.Overhead
+// The most that a message may have, in characters and in bytes of UTF-8 (§2.4). The server sees only ciphertexts, so clients see to it.
+const (
+	MaxText      = 8000
+	MaxTextBytes = 15000
+)
 
 const nonceSize = 24
+
+// ErrText says that a text cannot be a message: it is empty, too long, or no UTF-8.
+var ErrText = errors.New("the text cannot be a message")
 
 // ErrSealed says that an envelope does not open: it was made for other keys, or changed.
 var ErrSealed = errors.New("the envelope does not open with this key")
@@ -89,22 +97,27 @@ type Envelope struct {
 	RecipientKey    string `json:"recipient_public_key"`
 }
 
-// Seal encrypts text for the agent with that id and public key, under a fresh nonce and a fresh id.
-func (k Keys) Seal(recipientID, recipientKey, text string) (Envelope, error) {
-	var nonce [nonceSize]byte
-	_, _ = rand.Read(nonce[:]) // it never fails
-	return k.SealWith(recipientID, recipientKey, text, uuid.NewString(), nonce)
+// Seal encrypts text for the agent with that id and public key, under an id of the caller's and a fresh nonce that is bound to the
+// message (see Message.Bound).
+func (k Keys) Seal(senderID, recipientID, recipientKey, text, id string) (Envelope, error) {
+	nonce, err := Envelope{
+		RecipientID: recipientID, ClientMessageID: id, SenderKey: k.Public(), RecipientKey: recipientKey,
+	}.NewNonce(senderID)
+	if err != nil {
+		return Envelope{}, err
+	}
+	return k.SealWith(recipientID, recipientKey, text, id, nonce)
 }
 
-// SealWith is Seal with an id and a nonce of the caller's. Two messages under one nonce betray their texts, and the server
-// refuses the second (nonce_reuse).
+// SealWith is Seal with a nonce of the caller's. Two messages under one nonce betray their texts, and the server refuses the second
+// (nonce_reuse).
 func (k Keys) SealWith(recipientID, recipientKey, text, id string, nonce [nonceSize]byte) (Envelope, error) {
 	to, err := decodeKey(recipientKey)
 	if err != nil {
 		return Envelope{}, fmt.Errorf("the recipient's key: %w", err)
 	}
-	if text == "" || len(text) > MaxText {
-		return Envelope{}, fmt.Errorf("a message has 1 to %d bytes, this one has %d", MaxText, len(text))
+	if err := checkText(text); err != nil {
+		return Envelope{}, err
 	}
 	sealed := box.Seal(nil, []byte(text), &nonce, to, k.private)
 	return Envelope{
@@ -112,6 +125,20 @@ func (k Keys) SealWith(recipientID, recipientKey, text, id string, nonce [nonceS
 		Nonce: base64.StdEncoding.EncodeToString(nonce[:]), Ciphertext: base64.StdEncoding.EncodeToString(sealed),
 		SenderKey: k.Public(), RecipientKey: recipientKey,
 	}, nil
+}
+
+// checkText returns ErrText for what cannot be a message.
+func checkText(text string) error {
+	const code = "invalid_input"
+	characters := utf8.RuneCountInString(text)
+	switch {
+	case !utf8.ValidString(text):
+		return refuse(ErrText, http.StatusBadRequest, code, "it is no UTF-8")
+	case text == "" || characters > MaxText || len(text) > MaxTextBytes:
+		return refuse(ErrText, http.StatusBadRequest, code, "a message has 1 to %d characters and at most %d bytes; this one has %d and %d",
+			MaxText, MaxTextBytes, characters, len(text))
+	}
+	return nil
 }
 
 // MessageID is an id that is the same whenever these keys say the same text to the same agent, and tells nobody else anything

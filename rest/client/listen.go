@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Listener struct {
 	Version int
 	// PollOnly has the listener never open a socket.
 	PollOnly bool
+	// Renew, unless nil, is called when the server refuses the token, and reports whether another one is in use now: see Agent.Renew.
+	Renew func(ctx context.Context, refused string) bool
 	// Report, unless nil, is told of every failure that the listener gets over.
 	Report func(error)
 
@@ -41,7 +44,9 @@ const pollWait = 50
 
 // final are the close codes after which the agent must change something first: a request that the server does not understand, a
 // token that is not valid, a suspended agent.
-var final = []int{4400, 4401, 4403}
+var final = []int{4400, closedForToken, 4403}
+
+const closedForToken = 4401
 
 // Run listens until ctx ends, and returns its error then; before that only what trying again cannot mend: a token that is not
 // valid any more, or a store that cannot be written.
@@ -50,12 +55,17 @@ func (l *Listener) Run(ctx context.Context) error {
 		l.Version = 2
 	}
 	for ctx.Err() == nil {
+		token := l.Client.Token()
 		err := l.connection(ctx)
 		if ctx.Err() != nil {
 			break
 		}
 		if isHopeless(err) {
-			return err
+			if isTokens(err) && l.Renew != nil && l.Renew(ctx, token) {
+				l.report(fmt.Errorf("%w; going on with the new token", err))
+				continue
+			}
+			return cmp.Or(ctx.Err(), err)
 		}
 		l.report(err)
 		l.failures++
@@ -76,6 +86,12 @@ func asksFor(err error) time.Duration {
 
 // errStore is a Seen that cannot be written: going on would hand events over again and again.
 var errStore = errors.New("what was handled cannot be remembered")
+
+// isTokens reports whether the server refuses the token, as after its rotation.
+func isTokens(err error) bool {
+	fault, ok := errors.AsType[*Fault](err)
+	return CloseCode(err) == closedForToken || ok && fault.Status == http.StatusUnauthorized
+}
 
 func isHopeless(err error) bool {
 	fault, ok := errors.AsType[*Fault](err)

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -38,6 +38,11 @@ func (c *Client) Bots(ctx context.Context, words string) iter.Seq2[Bot, error] {
 	return Pages[Bot](ctx, c, "/bots", "bots", asked("q", words))
 }
 
+// BotsNamed is the agent with exactly that handle, if its profile is shown.
+func (c *Client) BotsNamed(ctx context.Context, handle string) iter.Seq2[Bot, error] {
+	return Pages[Bot](ctx, c, "/bots", "bots", url.Values{"handle": {handleOf(handle)}})
+}
+
 // asked is a query with the value, or none where it is empty.
 func asked(name, value string) url.Values {
 	if value == "" {
@@ -46,31 +51,45 @@ func asked(name, value string) url.Values {
 	return url.Values{name: {value}}
 }
 
-// Find returns the agent with that id or handle; a *Fault with not_found for none.
+// Find returns the agent with that id or handle, which may have an @ before it and capitals; a *Fault with not_found if there is
+// none that is shown. A friend is found with a closed profile, too.
 func (c *Client) Find(ctx context.Context, idOrHandle string) (Brief, error) {
-	if _, err := uuid.Parse(idOrHandle); err == nil {
-		found, err := c.Bot(ctx, idOrHandle)
-		return found.Brief(), err
+	shown, err := c.lookUp(ctx, idOrHandle)
+	if err != nil && !HasCode(err, "not_found") {
+		return Brief{}, err
 	}
-	// A friend is found with a closed profile, too.
+	for _, card := range shown {
+		if brief := card.Brief(); brief.IsNamed(idOrHandle) { // an answer about another agent is no answer
+			return brief, nil
+		}
+	}
 	for contact, err := range c.Contacts(ctx) {
 		if err != nil {
 			return Brief{}, err
 		}
-		if contact.Bot.Handle == idOrHandle {
+		if contact.Bot.IsNamed(idOrHandle) {
 			return contact.Bot, nil
-		}
-	}
-	for found, err := range c.Bots(ctx, idOrHandle) {
-		if err != nil {
-			return Brief{}, err
-		}
-		if found.Handle == idOrHandle {
-			return found.Brief(), nil
 		}
 	}
 	return Brief{}, &Fault{Status: http.StatusNotFound, Code: "not_found", Message: "no agent " + idOrHandle + " is shown"}
 }
+
+// lookUp asks for exactly one agent (§4.2).
+func (c *Client) lookUp(ctx context.Context, idOrHandle string) ([]Bot, error) {
+	if _, err := uuid.Parse(idOrHandle); err == nil {
+		card, err := c.Bot(ctx, idOrHandle)
+		return []Bot{card}, err
+	}
+	return First(c.BotsNamed(ctx, idOrHandle), 1)
+}
+
+// IsNamed reports whether the agent has that id or handle.
+func (b Brief) IsNamed(idOrHandle string) bool {
+	return strings.EqualFold(b.ID, idOrHandle) || b.Handle == handleOf(idOrHandle)
+}
+
+// handleOf is a handle as people write it: with an @ before it, and with capitals.
+func handleOf(written string) string { return strings.ToLower(strings.TrimPrefix(written, "@")) }
 
 // Brief is the card as other records hold it.
 func (b Bot) Brief() Brief {
@@ -127,33 +146,9 @@ func (c *Client) Order(ctx context.Context, id string) (Order, error) {
 	return one[Order](ctx, c, http.MethodGet, at("/orders/", id, ""), "order", nil)
 }
 
-// Offer offers an order (§4.7) through the outbox.
-func (a *Agent) Offer(ctx context.Context, terms Fields) (Order, error) {
-	return a.order(ctx, "/orders", terms)
-}
-
-// ActOn takes an action on an order (§3.1) through the outbox; version is the order's as the agent last saw it.
-func (a *Agent) ActOn(ctx context.Context, orderID, action string, version int64, more Fields) (Order, error) {
-	body := Fields{"expected_version": version}
-	maps.Copy(body, more)
-	return a.order(ctx, at("/orders/", orderID, "/"+url.PathEscape(action)), body)
-}
-
-// Select chooses a response to a task and pays for it into the reserve (§4.9), through the outbox.
-func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmedTotal int64) (Order, error) {
-	return a.order(ctx, at("/tasks/", taskID, "/select"), Fields{"response_id": responseID, "confirmed_total_minor": confirmedTotal})
-}
-
-func (a *Agent) order(ctx context.Context, path string, body Fields) (Order, error) {
-	var answer struct {
-		Order Order `json:"order"`
-	}
-	err := a.Act(ctx, path, body, &answer)
-	return answer.Order, err
-}
-
-// Rate rates the other side of a closed order (§2.10), once, through the outbox; stars are 1 to 5, text may be empty.
-func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string) (Rating, error) {
+// Rate rates the other side of a closed order (§2.10), once, through the outbox; stars are 1 to 5, text may be empty. replayed
+// reports that the rating was made before.
+func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string) (made Rating, replayed bool, err error) {
 	body := Fields{"stars": stars}
 	if text != "" {
 		body["text"] = text
@@ -161,8 +156,8 @@ func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string
 	var answer struct {
 		Rating Rating `json:"rating"`
 	}
-	err := a.Act(ctx, at("/orders/", orderID, "/rating"), body, &answer)
-	return answer.Rating, err
+	replayed, err = a.Act(ctx, at("/orders/", orderID, "/rating"), body, &answer)
+	return answer.Rating, replayed, err
 }
 
 // Ratings are what others say of an agent, newest first (§4.2).
@@ -221,11 +216,9 @@ func (c *Client) CreateService(ctx context.Context, fields Fields) (Service, err
 	return one[Service](ctx, c, http.MethodPost, "/services", "service", fields)
 }
 
-// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose is the same file.
-func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (Attachment, error) {
-	var made struct {
-		Attachment Attachment `json:"attachment"`
-	}
+// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose is the same file, as it is now;
+// replayed reports that it was uploaded before.
+func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (made Attachment, replayed bool, err error) {
 	var form bytes.Buffer // writes to it cannot fail
 	writer := multipart.NewWriter(&form)
 	_ = writer.WriteField("purpose", purpose)
@@ -235,8 +228,11 @@ func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []by
 	_ = writer.Close()
 	answer, err := c.send(ctx, http.MethodPost, "/attachments", writer.FormDataContentType(), form.Bytes())
 	if err != nil {
-		return made.Attachment, err
+		return made, false, err
 	}
-	err = answer.decode(http.MethodPost, "/attachments", &made)
-	return made.Attachment, err
+	var body struct {
+		Attachment Attachment `json:"attachment"`
+	}
+	err = answer.decode(http.MethodPost, "/attachments", &body)
+	return body.Attachment, answer.Replayed(), err
 }

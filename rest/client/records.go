@@ -127,9 +127,21 @@ type Order struct {
 	CustomerID   string    `json:"customer_id"`
 	ContractorID string    `json:"contractor_id"`
 	AuthorID     string    `json:"author_id"`
+	Customer     Brief     `json:"customer"`
+	Contractor   Brief     `json:"contractor"`
 	Role         string    `json:"role"`
 	ResultText   string    `json:"result_text"`
 	Actions      []Action  `json:"actions"`
+}
+
+// Acted is an order after a change. Its own fields are the order as it is now.
+type Acted struct {
+	Order
+
+	// Replayed reports that the change was made before, by an earlier request with the same operation_id; Stored is the answer that it
+	// got then.
+	Replayed bool   `json:"replayed"`
+	Stored   *Order `json:"stored,omitempty"`
 }
 
 // Task is §2.8.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"stoa/rest/client"
 )
 
@@ -18,10 +20,10 @@ type Message struct {
 	SenderID string `json:"sender_id"`
 }
 
-// Seal encrypts text for the recipient under a fresh nonce and message id. An empty text, or one that is too long, makes an
-// empty envelope, which the server refuses.
+// Seal encrypts text for the recipient under a fresh nonce and message id. An empty text, one that is too long, or an agent without
+// an id makes an empty envelope, which the server refuses.
 func (a *Agent) Seal(to *Agent, text string) Envelope {
-	sealed, _ := a.keys.Seal(to.ID, to.Key(), text)
+	sealed, _ := a.keys.Seal(a.ID, to.ID, to.Key(), text, uuid.NewString())
 	return Envelope{sealed}
 }
 

@@ -76,6 +76,8 @@ type Command struct {
 	Upload   uploadCommand   `cmd:"" help:"Upload a file."`
 	Resume   resumeCommand   `cmd:"" help:"Send what was not answered when the program was killed."`
 	Rotate   rotateCommand   `cmd:"" help:"Replace the token."`
+	Pins     pinsCommand     `cmd:"" help:"List the agents whose keys are known, with their fingerprints."`
+	Unpin    unpinCommand    `cmd:"" help:"Forget the key of an agent, so that its next use pins the key that the server names then."`
 }
 
 // deps is what every command needs.

@@ -119,11 +119,11 @@ func (c boardSelectCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	order, err := a.Select(d.ctx, c.Task, c.Response, c.Total)
+	made, err := a.Select(d.ctx, c.Task, c.Response, c.Total)
 	if err != nil {
 		return err
 	}
-	return d.showOrder(order)
+	return d.showActed(made)
 }
 
 type boardCloseCommand struct {

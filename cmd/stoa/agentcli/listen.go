@@ -48,8 +48,9 @@ func (c ListenCommand) Validate() error {
 type Handed struct {
 	client.Event
 
-	// Text of a message, of which TextError says why it does not open.
+	// Text of a message; TextError says why it does not open, Bound whether its sender's client binds it to sender and id.
 	Text      *string `json:"text,omitempty"`
+	Bound     *bool   `json:"bound,omitempty"`
 	TextError string  `json:"text_error,omitempty"`
 }
 
@@ -77,7 +78,7 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 		hook = c.run
 	}
 	listener := client.Listener{
-		Client: a.Client, Seen: seen, PollOnly: c.Poll,
+		Client: a.Client, Seen: seen, PollOnly: c.Poll, Renew: a.Renew,
 		Handle: func(ctx context.Context, event client.Event) error {
 			raw, err := json.Marshal(handed(a, event))
 			if err != nil {
@@ -96,12 +97,12 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 
 func handed(a *client.Agent, event client.Event) Handed {
 	made := Handed{Event: event}
-	text, ok, err := a.Text(event)
+	opened, ok, err := a.Text(event)
 	switch {
 	case err != nil:
 		made.TextError = err.Error()
 	case ok:
-		made.Text = &text
+		made.Text, made.Bound = &opened.Text, &opened.Bound
 	}
 	return made
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"stoa/rest/client"
@@ -77,7 +78,7 @@ type paging struct {
 type findCommand struct {
 	paging
 
-	Words string `arg:"" optional:"" help:"Looked for in names, specialties, bios and works."`
+	Words string `arg:"" optional:"" help:"Looked for in names, specialties, bios and works; @handle finds exactly that agent."`
 }
 
 // Run implements kong's command.
@@ -86,7 +87,11 @@ func (c findCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	found, err := client.First(a.Bots(d.ctx, c.Words), c.Limit)
+	search := a.Bots(d.ctx, c.Words)
+	if handle, ok := strings.CutPrefix(c.Words, "@"); ok {
+		search = a.BotsNamed(d.ctx, handle)
+	}
+	found, err := client.First(search, c.Limit)
 	if err != nil {
 		return err
 	}
@@ -155,7 +160,7 @@ func (c blockCommand) Run(d *deps) error {
 		if err != nil {
 			return err
 		}
-		if contact.Bot.ID == c.Agent || contact.Bot.Handle == c.Agent {
+		if contact.Bot.IsNamed(c.Agent) {
 			blocked, err := a.Block(d.ctx, contact.ID)
 			if err != nil {
 				return err
@@ -180,7 +185,7 @@ func (c sendCommand) Run(d *deps) error {
 		return err
 	}
 	if c.Text == "-" {
-		raw, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxText+1))
+		raw, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxTextBytes+1))
 		if err != nil {
 			return err
 		}
@@ -190,11 +195,14 @@ func (c sendCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	sent, _, err := a.SendMessage(d.ctx, to, c.Text, c.ID)
+	sent, replayed, err := a.SendMessage(d.ctx, to, c.Text, c.ID)
 	if err != nil {
 		return err
 	}
-	return d.show(sent, field{"message", sent.ID}, field{"to", to.Handle}, field{"id", sent.ClientMessageID})
+	return d.show(struct {
+		client.Message
+		repeat
+	}{sent, repeat{replayed}}, repeat{replayed}.field(), field{"message", sent.ID}, field{"to", to.Handle}, field{"id", sent.ClientMessageID})
 }
 
 type readCommand struct {
@@ -202,12 +210,13 @@ type readCommand struct {
 	paging
 }
 
-// opened is a message with its text; Error says why there is none.
+// opened is a message with its text; Error says why it has none, Bound whether its sender's client binds it to sender and id.
 type opened struct {
 	ID        string    `json:"id"`
 	SenderID  string    `json:"sender_id"`
 	Mine      bool      `json:"sent_by_me"`
 	Text      string    `json:"text"`
+	Bound     bool      `json:"bound"`
 	Error     string    `json:"error,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -225,9 +234,12 @@ func readMessages(d *deps, a *client.Agent, peer string, limit int) ([]opened, e
 	all := make([]opened, len(messages))
 	for i, m := range messages {
 		all[i] = opened{ID: m.ID, SenderID: m.SenderID, Mine: m.SenderID == a.Identity().ID, CreatedAt: m.CreatedAt}
-		if all[i].Text, err = a.Keys.Open(m.Envelope); err != nil {
+		text, err := a.Open(m, other.ID)
+		if err != nil {
 			all[i].Error = err.Error()
+			continue
 		}
+		all[i].Text, all[i].Bound = text.Text, text.Bound
 	}
 	return all, nil
 }
@@ -246,6 +258,9 @@ func (c readCommand) Run(d *deps) error {
 		from := "them"
 		if m.Mine {
 			from = "me"
+		}
+		if m.Error == "" && !m.Bound {
+			from += " (unbound)"
 		}
 		return []string{m.CreatedAt.UTC().Format(time.DateTime), from, cmp.Or(m.Text, m.Error)}
 	})

@@ -25,6 +25,18 @@ func (d *deps) show(record any, fields ...field) error {
 	return w.Flush()
 }
 
+// repeat is shown beside a record that does not change any more, such as a message.
+type repeat struct {
+	Replayed bool `json:"replayed"`
+}
+
+func (r repeat) field() field {
+	if !r.Replayed {
+		return field{}
+	}
+	return field{"replayed", "nothing was done now: this was done before"}
+}
+
 // table prints records: as a JSON array, or a line of cells each under a line of titles.
 func table[Record any](d *deps, records []Record, titles string, cells func(Record) []string) error {
 	if d.json {

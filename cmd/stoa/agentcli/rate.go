@@ -19,11 +19,14 @@ func (c rateCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.Rate(d.ctx, c.ID, c.Stars, c.Text)
+	made, replayed, err := a.Rate(d.ctx, c.ID, c.Stars, c.Text)
 	if err != nil {
 		return err
 	}
-	return d.show(made, field{"id", made.ID}, field{"order", made.OrderID}, field{"agent", made.SubjectID},
+	return d.show(struct {
+		client.Rating
+		repeat
+	}{made, repeat{replayed}}, repeat{replayed}.field(), field{"id", made.ID}, field{"order", made.OrderID}, field{"agent", made.SubjectID},
 		field{"stars", strconv.Itoa(made.Stars)}, field{"text", made.Text})
 }
 

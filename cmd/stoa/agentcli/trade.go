@@ -72,7 +72,7 @@ func (c offerCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.showOrder(made)
+	return d.showActed(made)
 }
 
 // setTo sets a field unless the value is the zero value.
@@ -82,7 +82,20 @@ func setTo[T comparable](fields client.Fields, name string, value T) {
 	}
 }
 
-func (d *deps) showOrder(o client.Order) error {
+func (d *deps) showOrder(o client.Order) error { return d.show(o, orderFields(o)...) }
+
+// showActed shows an order after a change: as it is now, and what the change was answered if it was made before.
+func (d *deps) showActed(made client.Acted) error {
+	fields := orderFields(made.Order)
+	if made.Replayed {
+		answered := fmt.Sprintf("nothing was done now: this was done before and answered %s, version %d; the order is now as follows",
+			made.Stored.State, made.Stored.Version)
+		fields = append([]field{{"replayed", answered}}, fields...)
+	}
+	return d.show(made, fields...)
+}
+
+func orderFields(o client.Order) []field {
 	names := make([]string, len(o.Actions))
 	for i, action := range o.Actions {
 		names[i] = action.Name
@@ -91,10 +104,12 @@ func (d *deps) showOrder(o client.Order) error {
 	if o.Outcome != nil {
 		outcome = *o.Outcome
 	}
-	return d.show(o, field{"id", o.ID}, field{"state", o.State}, field{"version", strconv.FormatInt(o.Version, 10)}, field{"role", o.Role},
-		field{"title", o.Title}, field{"description", o.Description}, field{"reward", credits(o.Amount)}, field{"total", credits(o.Total)},
-		field{"deadline", o.Deadline.UTC().Format(time.DateTime) + " UTC"}, field{"result", o.ResultText}, field{"outcome", outcome},
-		field{"actions", strings.Join(names, ", ")})
+	return []field{
+		{"id", o.ID}, {"state", o.State}, {"version", strconv.FormatInt(o.Version, 10)}, {"role", o.Role}, {"title", o.Title},
+		{"description", o.Description}, {"reward", credits(o.Amount)}, {"total", credits(o.Total)},
+		{"deadline", o.Deadline.UTC().Format(time.DateTime) + " UTC"}, {"result", o.ResultText}, {"outcome", outcome},
+		{"actions", strings.Join(names, ", ")},
+	}
 }
 
 type ordersCommand struct {
@@ -165,11 +180,11 @@ func (c actCommand) Run(d *deps) error {
 			return err
 		}
 	}
-	order, err := a.ActOn(d.ctx, c.ID, c.Action, c.Version, more)
+	made, err := a.ActOn(d.ctx, c.ID, c.Action, c.Version, more)
 	if err != nil {
 		return err
 	}
-	return d.showOrder(order)
+	return d.showActed(made)
 }
 
 // versionFor is the version that an unanswered request of this action expected, or else the order's.
@@ -263,11 +278,14 @@ func (c uploadCommand) Run(d *deps) error {
 	}
 	name := filepath.Base(c.File)
 	id := uuid.NewSHA1(uuid.NameSpaceURL, append([]byte(c.Purpose+"\n"+name+"\n"), content...))
-	made, err := a.Upload(d.ctx, c.Purpose, name, id.String(), content)
+	made, replayed, err := a.Upload(d.ctx, c.Purpose, name, id.String(), content)
 	if err != nil {
 		return err
 	}
-	return d.show(made, field{"id", made.ID}, field{"purpose", made.Purpose}, field{"kind", made.MediaType})
+	return d.show(struct {
+		client.Attachment
+		repeat
+	}{made, repeat{replayed}}, repeat{replayed}.field(), field{"id", made.ID}, field{"purpose", made.Purpose}, field{"kind", made.MediaType})
 }
 
 type resumeCommand struct{}

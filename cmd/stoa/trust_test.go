@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/rest/client"
+)
+
+// befriended are two agents by commands that know each other through a server that lies from then on.
+func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
+	t.Helper()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	l = s.liar()
+	s.url = l.url
+	ada, ben = s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_trusts")
+	ben.run("register", "ben_trusted")
+	ada.run("befriend", "@Ben_Trusted")
+	ben.run("befriend", "ada_trusts")
+	return l, ada, ben
+}
+
+// fresh is a public key of an unknown agent.
+func fresh(t testing.TB) string {
+	t.Helper()
+	keys, err := client.NewKeys()
+	require.NoError(t, err)
+	return keys.Public()
+}
+
+// Once an agent is known, another key under its name stops what would be sealed, opened, offered or asked, before anything is posted.
+func TestAChangedKeyStopsEverything(t *testing.T) {
+	t.Parallel()
+	l, ada, ben := befriended(t)
+	ada.run("send", "ben_trusted", "hello")
+	ben.run("send", "ada_trusts", "hello yourself")
+	key, id := ben.run("me")["encryption_public_key"].(string), idOf(ben)
+	info, err := os.Stat(ada.key + ".trust")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	pins := ada.list("pins")
+	require.Len(t, pins, 1)
+	require.Equal(t, "ben_trusted", pins[0]["handle"])
+	require.Equal(t, ben.run("me")["encryption_key_fingerprint"], pins[0]["fingerprint"])
+
+	l.lie(replacing(key, fresh(t)))
+	offer := []string{
+		"offer", "--contractor", "ben_trusted", "--title", "x", "--description", "x", "--deadline", "2999-01-01T00:00:00Z", "--amount",
+		"1000", "--total", "1100",
+	}
+	for _, args := range [][]string{
+		{"send", "ben_trusted", "hello again"}, {"send", id, "hello again"}, {"befriend", "@ben_trusted"}, offer, {"read", "ben_trusted"},
+	} {
+		code, stdout, stderr := ada.try(args...)
+		require.Equal(t, exitFailure, code, "%v: %s", args, stdout)
+		require.Contains(t, stderr, "stoa agent unpin @ben_trusted")
+		require.Contains(t, stderr, pins[0]["fingerprint"])
+	}
+	require.Empty(t, l.posted())
+	model := (&testServer{t: t, url: l.url}).stdioModel("other")
+	model.kill()
+	model.key = ada.key
+	model.start()
+	for tool, arguments := range map[string]map[string]any{
+		"send_message":  {"agent": "ben_trusted", "text": "hello again"},
+		"read_messages": {"agent": "ben_trusted"},
+		"ask_friend":    {"recipient_id": id},
+		"offer_order": {
+			"title": "x", "description": "x", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000, "confirmed_total_minor": 1100,
+			"contractor_id": id,
+		},
+	} {
+		result, err := model.session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+		require.NoError(t, err)
+		require.True(t, result.IsError, tool)
+		require.Contains(t, result.Content[0].(*sdk.TextContent).Text, "key_changed", tool)
+	}
+	require.Empty(t, l.posted())
+
+	// Another agent under a known handle is no better.
+	l.lie(replacing(id, uuid.NewString()))
+	code, _, stderr := ada.try("send", "ben_trusted", "hello again")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "stoa agent unpin @ben_trusted")
+
+	// What the owner of the key file forgets by hand is pinned anew.
+	l.lie(nil)
+	require.Equal(t, pins[0]["fingerprint"], ada.run("unpin", "@ben_trusted")["fingerprint"])
+	require.Empty(t, ada.list("pins"))
+	code, _, stderr = ada.try("unpin", "ben_trusted")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "no key of ben_trusted is pinned")
+	ada.run("send", "ben_trusted", "hello again")
+	require.Len(t, ada.list("pins"), 1)
+}
+
+// A message that is not what the server says of it is not opened: one's own as the other's, one under another id, one of another
+// conversation, one to another agent.
+func TestMessagesAreWhatTheServerSaysOfThem(t *testing.T) {
+	t.Parallel()
+	l, ada, ben := befriended(t)
+	s := &testServer{t: t, url: l.url}
+	carol := s.commandLine("carol")
+	carol.run("register", "carol_stranger")
+	ada.run("befriend", "carol_stranger")
+	carol.run("befriend", "ada_trusts")
+	ada.run("send", "ben_trusted", "pay carol")
+	ben.run("send", "ada_trusts", "no")
+	carol.run("send", "ada_trusts", "pay me")
+	carolID, adaID, adaKey := idOf(carol), idOf(ada), ada.run("me")["encryption_public_key"].(string)
+	carolKey := carol.run("me")["encryption_public_key"].(string)
+
+	texts := func() (opened map[string]bool, failed []string) {
+		opened = make(map[string]bool)
+		for _, message := range ada.list("read", "ben_trusted") {
+			if message["error"] != nil {
+				require.Empty(t, message["text"])
+				failed = append(failed, message["error"].(string))
+				continue
+			}
+			require.Equal(t, true, message["bound"])
+			opened[message["text"].(string)] = message["sent_by_me"].(bool)
+		}
+		return opened, failed
+	}
+	truth, failed := texts()
+	require.Equal(t, map[string]bool{"pay carol": true, "no": false}, truth)
+	require.Empty(t, failed)
+	for name, row := range map[string]struct {
+		lie  func(map[string]any)
+		says error
+	}{
+		"reflected":  {reflected, client.ErrReflected},
+		"another id": {func(m map[string]any) { m["client_message_id"] = uuid.NewString() }, client.ErrAltered},
+		"another conversation": {func(m map[string]any) {
+			m["sender_id"], m["sender_public_key"], m["recipient_id"], m["recipient_public_key"] = carolID, carolKey, adaID, adaKey
+		}, client.ErrAltered},
+		"to another":   {func(m map[string]any) { m["recipient_id"] = carolID }, client.ErrAltered},
+		"from another": {func(m map[string]any) { m["sender_id"] = carolID }, client.ErrAltered},
+		"another key of mine": {func(m map[string]any) {
+			for _, side := range []string{"sender_public_key", "recipient_public_key"} {
+				if m[side] == adaKey {
+					m[side] = carolKey
+				}
+			}
+		}, client.ErrAltered},
+	} {
+		l.lie(onMessages(t, row.lie))
+		opened, failed := texts()
+		require.Empty(t, opened, name)
+		require.Len(t, failed, 2, name)
+		for _, complaint := range failed {
+			require.Contains(t, complaint, row.says.Error(), name)
+		}
+	}
+	l.lie(nil)
+	// Even the true messages of another conversation do not belong into this one.
+	var theirs []byte
+	l.lie(func(r *http.Request, answer []byte) []byte {
+		if r.URL.Query().Get("peer") == carolID {
+			theirs = answer
+		} else if r.URL.Path == "/api/v1/messages" {
+			return theirs
+		}
+		return answer
+	})
+	require.Equal(t, "pay me", ada.list("read", carolID)[0]["text"])
+	_, failed = texts()
+	require.Len(t, failed, 1)
+	require.Contains(t, failed[0], "no message of this conversation")
+
+	// The answer to a message has to be that message.
+	l.lie(onMessages(t, func(m map[string]any) { m["client_message_id"] = uuid.NewString() }))
+	code, _, stderr := ada.try("send", "ben_trusted", "hello")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "another message than the one sent")
+}
+
+// A hook gets the text of a message only if its sender sealed it for this agent; a lie comes as text_error.
+func TestHooksGetNoForgedTexts(t *testing.T) {
+	t.Parallel()
+	l, ada, ben := befriended(t)
+	ada.run("send", "ben_trusted", "own words")
+	var own []byte
+	l.lie(func(r *http.Request, answer []byte) []byte {
+		if r.URL.Path == "/api/v1/messages" {
+			own = answer
+		}
+		return answer
+	})
+	ada.list("read", "ben_trusted")
+	var listed struct {
+		Messages []map[string]any `json:"messages"`
+	}
+	require.NoError(t, json.Unmarshal(own, &listed))
+	mirror := listed.Messages[0]
+	reflected(mirror)
+	ben.run("send", "ada_trusts", "true words")
+
+	// Of ben's message ada's listener is shown her own words in its place.
+	l.lie(func(r *http.Request, answer []byte) []byte {
+		if r.URL.Path != "/api/v1/events" || !bytes.Contains(answer, []byte("ciphertext")) {
+			return answer
+		}
+		return onMessages(t, func(m map[string]any) {
+			id := m["id"]
+			maps.Copy(m, mirror)
+			m["id"] = id
+		})(r, answer)
+	})
+	done := filepath.Join(t.TempDir(), "done")
+	cmd := programCommand(t, []string{"listen", "--key", ada.key, "--poll", "--exec", "cat >> " + done})
+	require.NoError(t, cmd.Start())
+	eventually(t, func() bool {
+		raw, _ := os.ReadFile(done)
+		return strings.Contains(string(raw), "message.created")
+	}, "no message was handed over")
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed
+	raw, err := os.ReadFile(done)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), `"text":`)
+	require.Contains(t, string(raw), `"text_error":"`+client.ErrReflected.Error())
+}

@@ -1,0 +1,185 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// The methods of Agent in this file are those of Client, and hold what the server says of other agents against the pinned keys.
+// Each agent is pinned when this agent first has to do with it: looked up by its id or handle, befriended, ordered from.
+
+// Find returns the agent with that id or handle and pins its key; a *Fault with not_found if there is none that is shown.
+func (a *Agent) Find(ctx context.Context, idOrHandle string) (Brief, error) {
+	found, err := a.Client.Find(ctx, idOrHandle)
+	if err != nil {
+		return found, err
+	}
+	return found, a.check(found)
+}
+
+// Befriend asks for friendship (§3.2). A repeat returns what is there.
+func (a *Agent) Befriend(ctx context.Context, botID string) (Contact, error) {
+	if err := a.compare(ctx, botID); err != nil {
+		return Contact{}, err
+	}
+	contact, err := a.Client.Befriend(ctx, botID)
+	if err != nil {
+		return contact, err
+	}
+	return contact, a.check(contact.Bot)
+}
+
+// Accept accepts a request for friendship.
+func (a *Agent) Accept(ctx context.Context, contactID string) (Contact, error) {
+	contact, err := a.Client.Accept(ctx, contactID)
+	if err != nil {
+		return contact, err
+	}
+	return contact, a.check(contact.Bot)
+}
+
+// Order reads an order.
+func (a *Agent) Order(ctx context.Context, id string) (Order, error) {
+	order, err := a.Client.Order(ctx, id)
+	if err != nil {
+		return order, err
+	}
+	return order, a.check(order.Customer, order.Contractor)
+}
+
+// check pins agents, or refuses one whose key has changed.
+func (a *Agent) check(agents ...Brief) error {
+	for _, agent := range agents {
+		if strings.EqualFold(agent.ID, a.identity.ID) {
+			continue
+		}
+		if err := a.Trust.Check(agent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare asks the server for an agent before something is done with it. That it is not shown is no error: the server decides
+// what may be done with it.
+func (a *Agent) compare(ctx context.Context, id string) error {
+	found, err := a.Client.Find(ctx, id)
+	if HasCode(err, "not_found") || HasCode(err, "invalid_id") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return a.check(found)
+}
+
+// meets says which members of a body name the agents that a request is about, by its path.
+var meets = map[string][]string{
+	"/orders":            {"contractor_id", "customer_id"},
+	"/contacts/requests": {"recipient_id"},
+}
+
+// Send is Client.Send after a look at whom the request is about.
+func (a *Agent) Send(ctx context.Context, method, target string, body []byte) (*Answer, error) {
+	if answer, err := a.meet(ctx, method, target, body); err != nil {
+		return answer, err
+	}
+	return a.Client.Send(ctx, method, target, body)
+}
+
+// Deliver is Client.Deliver after a look at whom the request is about.
+func (a *Agent) Deliver(ctx context.Context, o *Outbox, id, method, target string, body any) (*Answer, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	if answer, err := a.meet(ctx, method, target, raw); err != nil {
+		return answer, err
+	}
+	return a.Client.Deliver(ctx, o, id, method, target, json.RawMessage(raw))
+}
+
+// meet checks the agents that a request is about before it is sent. A refusal comes as an answer, too, in the server's form.
+func (a *Agent) meet(ctx context.Context, method, target string, body []byte) (*Answer, error) {
+	if method != http.MethodPost {
+		return nil, nil
+	}
+	var members map[string]any
+	_ = json.Unmarshal(body, &members) // the server says what is wrong with it
+	err := a.meetResponder(ctx, target, members)
+	for _, name := range meets[target] {
+		if id, ok := members[name].(string); ok && err == nil {
+			err = a.compare(ctx, id)
+		}
+	}
+	fault, refused := errors.AsType[*Fault](err)
+	if !refused {
+		return nil, err
+	}
+	text, failed := json.Marshal(map[string]any{"error": map[string]string{"code": fault.Code, "message": fault.Message}})
+	return &Answer{Status: fault.Status, Header: make(http.Header), Body: text}, errors.Join(err, failed)
+}
+
+// meetResponder checks whose response to a task is chosen.
+func (a *Agent) meetResponder(ctx context.Context, target string, members map[string]any) error {
+	if chooses, _ := path.Match("/tasks/*/select", target); !chooses { // the pattern is well-formed
+		return nil
+	}
+	chosen, _ := members["response_id"].(string)
+	for response, err := range Rows[Response](ctx, a.Client, path.Dir(target)+"/responses", "responses", nil) {
+		if HasCode(err, "not_found") || HasCode(err, "invalid_id") {
+			return nil // the server decides what may be chosen, and knows what was
+		}
+		if err != nil {
+			return err
+		}
+		if strings.EqualFold(response.ID, chosen) {
+			return a.check(response.Bot)
+		}
+	}
+	return nil
+}
+
+// Offer offers an order (§4.7) through the outbox.
+func (a *Agent) Offer(ctx context.Context, terms Fields) (Acted, error) {
+	return a.act(ctx, "/orders", terms)
+}
+
+// ActOn takes an action on an order (§3.1) through the outbox; version is the order's as the agent last saw it.
+func (a *Agent) ActOn(ctx context.Context, orderID, action string, version int64, more Fields) (Acted, error) {
+	body := Fields{"expected_version": version}
+	maps.Copy(body, more)
+	return a.act(ctx, at("/orders/", orderID, "/"+url.PathEscape(action)), body)
+}
+
+// Select chooses a response to a task and pays for it into the reserve (§4.9), through the outbox.
+func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmedTotal int64) (Acted, error) {
+	return a.act(ctx, at("/tasks/", taskID, "/select"), Fields{"response_id": responseID, "confirmed_total_minor": confirmedTotal})
+}
+
+// act makes a change of an order. The answer to a change that was made before may be older than the order, which is then read.
+func (a *Agent) act(ctx context.Context, target string, body Fields) (Acted, error) {
+	var answer struct {
+		Order Order `json:"order"`
+	}
+	replayed, err := a.Act(ctx, target, body, &answer)
+	made := Acted{Order: answer.Order, Replayed: replayed}
+	if err != nil {
+		return made, err
+	}
+	if replayed {
+		stored := answer.Order
+		made.Stored = &stored
+		if made.Order, err = a.Client.Order(ctx, stored.ID); err != nil {
+			made.Order = stored
+			return made, errors.Join(errors.New("this was done before, and how the order stands now is not known"), err)
+		}
+	}
+	return made, a.check(made.Customer, made.Contractor)
+}

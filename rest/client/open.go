@@ -1,0 +1,136 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Opened is a message with its text.
+type Opened struct {
+	Text string
+	// Bound reports that the sender's client has bound the message to its sender and its id (see Message.Bound). Of an unbound one
+	// only the pair of keys is sure: a server could show it as the other side's, or under another id.
+	Bound bool
+}
+
+// Open opens a message between this agent and a peer, whose id is given where one conversation was asked for, else empty. It
+// returns ErrKeyChanged, ErrReflected, ErrAltered or ErrSealed for a message that is not what the server says of it.
+func (a *Agent) Open(m Message, peerID string) (Opened, error) {
+	me, keys := a.identity.ID, a.Keys.Public()
+	peer, own, key := m.SenderID, m.RecipientKey, m.SenderKey
+	if strings.EqualFold(m.SenderID, me) {
+		peer, own, key = m.RecipientID, m.SenderKey, m.RecipientKey
+	} else if !strings.EqualFold(m.RecipientID, me) {
+		return Opened{}, fmt.Errorf("%w: neither side is this agent", ErrAltered)
+	}
+	if strings.EqualFold(peer, me) || peerID != "" && !strings.EqualFold(peer, peerID) {
+		return Opened{}, fmt.Errorf("%w: it is no message of this conversation", ErrAltered)
+	}
+	if own != keys {
+		return Opened{}, fmt.Errorf("%w: it names another key for this agent", ErrAltered)
+	}
+	other := Brief{ID: peer, Key: &key}
+	if err := a.Trust.Compare(other); err != nil {
+		return Opened{}, err
+	}
+	text, err := a.Keys.Open(m.Envelope)
+	if err != nil {
+		return Opened{}, err
+	}
+	bound, err := m.Bound()
+	if err != nil {
+		return Opened{}, err
+	}
+	return Opened{text, bound}, a.Trust.Check(other)
+}
+
+// Text opens the message of an event; ok is false for an event that brings none.
+func (a *Agent) Text(e Event) (opened Opened, ok bool, err error) {
+	if e.Kind != "message.created" {
+		return Opened{}, false, nil
+	}
+	var payload struct {
+		MessageID string  `json:"message_id"`
+		SenderID  string  `json:"sender_id"`
+		Message   Message `json:"message"`
+	}
+	if err := json.Unmarshal(e.Payload, &payload); err != nil {
+		return Opened{}, true, err
+	}
+	m := payload.Message
+	if payload.SenderID != m.SenderID || payload.MessageID != m.ID || strings.EqualFold(m.SenderID, a.identity.ID) {
+		return Opened{}, true, fmt.Errorf("%w: the event is of another message", ErrAltered)
+	}
+	opened, err = a.Open(m, "")
+	return opened, true, err
+}
+
+// SendMessage seals text for a friend, whose key must be the pinned one, and sends it. The envelope is kept before it is sent, so
+// that a repeat under the same id, also by a program that was killed in between, is the same message; another text under it is
+// ErrOtherContent. An empty id is a fresh one. replayed reports whether the message was sent before.
+func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sent Message, replayed bool, err error) {
+	if to.Key == nil {
+		return sent, false, fmt.Errorf("%s has no key: it was deleted", to.Handle)
+	}
+	if err := errors.Join(a.Registered(), checkText(text)); err != nil {
+		return sent, false, err
+	}
+	if err := a.Trust.Check(to); err != nil {
+		return sent, false, err
+	}
+	id = cmp.Or(id, uuid.NewString())
+	envelope, err := a.envelope(to, text, id)
+	if err != nil {
+		return sent, false, err
+	}
+	answer, err := a.Deliver(ctx, a.Outbox, id, http.MethodPost, "/messages", envelope)
+	if err != nil {
+		return sent, false, err
+	}
+	var body struct {
+		Message Message `json:"message"`
+	}
+	if err := answer.decode(http.MethodPost, "/messages", &body); err != nil {
+		return sent, false, err
+	}
+	sent = body.Message
+	if !envelope.same(sent.Envelope) || !strings.EqualFold(sent.SenderID, a.identity.ID) {
+		return sent, false, refuse(ErrAltered, http.StatusBadGateway, "no_answer", "the server answered with another message than the one sent")
+	}
+	return sent, answer.Replayed(), nil
+}
+
+// envelope returns the envelope that was kept under an id, or a new one.
+func (a *Agent) envelope(to Brief, text, id string) (Envelope, error) {
+	kept, found, err := a.Outbox.Find(id)
+	if err != nil {
+		return Envelope{}, err
+	}
+	if !found {
+		return a.Keys.Seal(a.identity.ID, to.ID, *to.Key, text, id)
+	}
+	var envelope Envelope
+	if err := json.Unmarshal(kept.Body, &envelope); err != nil {
+		return Envelope{}, fmt.Errorf("the envelope %s: %w", id, err)
+	}
+	before, err := a.Keys.Open(envelope)
+	if err != nil || before != text || !strings.EqualFold(envelope.RecipientID, to.ID) || envelope.RecipientKey != *to.Key {
+		return Envelope{}, fmt.Errorf("%s: %w", id, ErrOtherContent)
+	}
+	return envelope, nil
+}
+
+// same reports whether two envelopes are the same; the server writes ids in lower case.
+func (e Envelope) same(other Envelope) bool {
+	for _, one := range []*Envelope{&e, &other} {
+		one.RecipientID, one.ClientMessageID = strings.ToLower(one.RecipientID), strings.ToLower(one.ClientMessageID)
+	}
+	return e == other
+}
