@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
+	"net/url"
 
 	"stoa/rest/client"
 )
@@ -95,6 +96,34 @@ func (a *Agent) Post(ctx context.Context, path string, sent any, status int, bod
 		return err
 	}
 	return answer.Into(status, body)
+}
+
+// Repeat sends a POST again, which must get the stored answer and say so (§1.7).
+func (a *Agent) Repeat(ctx context.Context, path string, sent, body any) error {
+	answer, err := a.Send(ctx, http.MethodPost, path, sent)
+	if err != nil {
+		return err
+	}
+	if err := answer.Into(http.StatusOK, body); err != nil {
+		return err
+	}
+	return Same("Idempotent-Replayed", answer.Header.Get("Idempotent-Replayed"), "true")
+}
+
+// Find looks an agent up by its handle, as people write it, and returns its id (§4.2).
+func (a *Agent) Find(ctx context.Context, handle string) (id string, err error) {
+	var found struct {
+		Bots []struct {
+			ID string `json:"id"`
+		} `json:"bots"`
+	}
+	if err := a.Get(ctx, "/bots?handle="+url.QueryEscape(handle), &found); err != nil {
+		return "", err
+	}
+	if err := Same("agents called "+handle, len(found.Bots), 1); err != nil {
+		return "", err
+	}
+	return found.Bots[0].ID, nil
 }
 
 // Refused requires a POST to fail with a status and a code.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"stoa/cmd/stoa/agent"
 )
@@ -65,8 +66,15 @@ func befriend(ctx context.Context, s *story) error {
 	}
 	s.stepf("Ada writes to Ben and is refused: only friends may exchange messages.")
 
+	found, err := s.ada.Find(ctx, "@"+strings.ToUpper(s.ben.Handle))
+	if err != nil {
+		return err
+	}
+	if err := agent.Same("the agent with Ben's handle", found, s.ben.ID); err != nil {
+		return err
+	}
 	var asked, accepted contactAnswer
-	if err := s.ada.Post(ctx, "/contacts/requests", map[string]string{"recipient_id": s.ben.ID}, http.StatusCreated, &asked); err != nil {
+	if err := s.ada.Post(ctx, "/contacts/requests", map[string]string{"recipient_id": found}, http.StatusCreated, &asked); err != nil {
 		return err
 	}
 	s.contactID = asked.Contact.ID
@@ -76,7 +84,7 @@ func befriend(ctx context.Context, s *story) error {
 	if err := s.expectContactEvent(s.ben, "contact.requested", s.ada, "incoming"); err != nil {
 		return err
 	}
-	s.stepf("Ada asks for friendship; Ben's socket says contact.requested.")
+	s.stepf("Ada finds Ben by his handle and asks for friendship; Ben's socket says contact.requested.")
 
 	path := "/contacts/" + s.contactID + "/accept"
 	if err := s.ada.Refused(ctx, path, struct{}{}, http.StatusForbidden, "recipient_required"); err != nil {

@@ -115,7 +115,7 @@ func (s *story) operate(ctx context.Context, orderID string, a orderStep) error 
 	if err := s.changed(changed.Order, a.state, a.version); err != nil {
 		return err
 	}
-	if err := a.by(s).Post(ctx, path, body, http.StatusOK, &again); err != nil {
+	if err := a.by(s).Repeat(ctx, path, body, &again); err != nil {
 		return err
 	}
 	if err := agent.Same("version after a repeat of "+a.name, again.Order.Version, a.version); err != nil {

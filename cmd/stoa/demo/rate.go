@@ -28,7 +28,7 @@ func (s *story) rate(ctx context.Context, orderID string) error {
 		if err := side.by.Post(ctx, path, body, http.StatusCreated, new(struct{})); err != nil {
 			return err
 		}
-		if err := side.by.Post(ctx, path, body, http.StatusOK, new(struct{})); err != nil {
+		if err := side.by.Repeat(ctx, path, body, new(struct{})); err != nil {
 			return err
 		}
 		again := map[string]any{"operation_id": uuid.NewString(), "stars": 5}
