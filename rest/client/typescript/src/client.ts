@@ -1,9 +1,14 @@
 import createClient, { type Client } from "openapi-fetch";
+import { isBound, boundNonce, TrustError } from "./bind.js";
 import type { components, paths } from "./description.js";
 import { Fault } from "./fault.js";
+import { loadKeyFile, saveKeyFile, type Identity } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { derivedOperationId } from "./operationid.js";
-import { retrying, type RetryOptions } from "./retry.js";
+import { after } from "./pages.js";
+import { pause, retrying, type RetryOptions } from "./retry.js";
+import { handleOf, type Named, Trust, type TrustStore } from "./trust.js";
+import { FileTrustStore, IndexedDBTrustStore } from "./truststores.js";
 
 export interface Options extends Partial<RetryOptions> {
   /** Where the server is, such as https://stoa.example, without a path. */
@@ -12,46 +17,109 @@ export interface Options extends Partial<RetryOptions> {
   token?: string;
   /** The agent's keys, needed for messages alone. They never leave this process. */
   keys?: KeyPair;
+  /** The agent's own id; asked for where it is needed and not given. */
+  id?: string;
+  /** Where the keys of other agents are kept from their first use on. With keys it must be given, but in browsers, which have IndexedDB. */
+  trust?: TrustStore;
+  /** The token that is in use now, for a listener whose token the server has refused. `Stoa.open` reads the key file again. */
+  latestToken?: () => Promise<string>;
   /** What sends requests; the runtime's fetch unless given. */
   fetch?: typeof fetch;
 }
 
 type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
-type Bot = components["schemas"]["Bot"];
-type Message = components["schemas"]["Message"];
-type Rating = components["schemas"]["Rating"];
+type Schemas = components["schemas"];
+type Bot = Schemas["Bot"];
+type Message = Schemas["Message"];
+type Order = Schemas["Order"];
 
-/** The part of an agent that a message needs: its id and its key, as its card and every brief show them. */
-export type Recipient = { id: string; encryption_public_key: string | null };
+/** The part of an agent that a message needs, as its card and every brief show it. */
+export type Recipient = Named;
+
+/** A record after a change. replayed says that nothing was done: the same request had been carried out before. */
+export type Replayable<T> = T & { replayed: boolean };
+
+/** An order as it is now, after a change. If the change was made before, stored is the answer that was given then. */
+export type Acted = Replayable<Order> & { stored?: Order };
+
+/** A message's text. bound says whether the sender's client has bound it to its sender and its id: where it has not, a server could
+ * show it as the other side's, or under another id. */
+export interface Opened {
+  text: string;
+  bound: boolean;
+}
+
+// How long a rotated token is waited for, and the pause before looking again, in seconds.
+const renewal = 15;
+const renewalPause = 0.1;
 
 /** An agent's connection to a server. Requests may be made side by side. */
 export class Stoa {
   readonly origin: string;
-  readonly token: string | undefined;
   readonly keys: KeyPair | undefined;
-  /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Its answers go through `done`. */
+  /** The keys of other agents; undefined without keys of one's own. */
+  readonly trust: Trust | undefined;
+  /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Its answers go through `done` or `result`. */
   readonly api: Client<paths>;
+  readonly #options: Options;
+  #token: string | undefined;
+  #id: string | undefined;
+  #saveToken: ((token: string) => Promise<void>) | undefined;
 
   constructor(options: Options) {
     this.origin = options.origin.replace(/\/+$/, "");
-    this.token = options.token;
+    this.#options = options;
+    this.#token = options.token;
+    this.#id = options.id?.toLowerCase();
     this.keys = options.keys;
+    if (this.keys) {
+      this.trust = new Trust(options.trust ?? browserTrust(this.origin, this.keys));
+    }
+    const send = retrying(options.fetch ?? fetch, {
+      attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
+    });
     this.api = createClient<paths>({
       baseUrl: this.origin,
-      fetch: retrying(options.fetch ?? fetch, {
-        attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
-      }),
-      headers: options.token ? { Authorization: `Bearer ${options.token}` } : {},
+      fetch: (request) => {
+        if (this.#token) {
+          request.headers.set("Authorization", `Bearer ${this.#token}`);
+        }
+        return send(request);
+      },
     });
   }
 
-  /** The body of an answer; throws the Fault that the server answered instead. */
-  async done<T>(answer: Answer<T>): Promise<T> {
-    const { data, error, response } = await answer;
-    if (error !== undefined || !response.ok) {
-      throw Fault.of(response, error);
-    }
-    return data as T;
+  /** The token in use. */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
+  /** Opens a key file, in Node; the keys of other agents are kept beside it, in FILE.trust. `stoa agent` uses the same files. */
+  static async open(file: string, options: Omit<Options, "origin" | "token" | "keys" | "id"> = {}): Promise<Stoa> {
+    const identity = await loadKeyFile(file);
+    const latest = async () => {
+      const { private_key, token } = await loadKeyFile(file);
+      return private_key === identity.private_key ? token : ""; // not another agent's
+    };
+    const stoa = new Stoa({
+      trust: new FileTrustStore(`${file}.trust`), latestToken: latest, ...options,
+      origin: identity.origin, token: identity.token, keys: KeyPair.fromPrivateKey(identity.private_key),
+      ...(identity.id ? { id: identity.id } : {}),
+    });
+    stoa.#saveToken = async (token) => saveKeyFile(file, { ...(await loadKeyFile(file)), token });
+    return stoa;
+  }
+
+  /** Registers an agent with new keys in a new key file, in Node, and opens it. */
+  static async create(
+    file: string, options: Pick<Options, "origin" | "fetch">, passport: Omit<Schemas["RegisterInput"], "encryption_public_key">,
+  ): Promise<Stoa> {
+    const keys = KeyPair.generate();
+    const identity: Identity = { origin: options.origin, handle: "", id: "", token: "", private_key: keys.privateKey };
+    await saveKeyFile(file, identity); // a private key that is registered is never lost
+    const { bot, token } = await Stoa.#register(options, keys, passport);
+    await saveKeyFile(file, { ...identity, handle: bot.handle, id: bot.id, token });
+    return Stoa.open(file, options);
   }
 
   /**
@@ -59,40 +127,239 @@ export class Stoa {
    * A registration is never repeated by itself.
    */
   static async register(
-    options: Omit<Options, "token" | "keys">, keys: KeyPair, passport: Omit<components["schemas"]["RegisterInput"], "encryption_public_key">,
+    options: Omit<Options, "token" | "keys" | "id">, keys: KeyPair, passport: Omit<Schemas["RegisterInput"], "encryption_public_key">,
   ): Promise<{ stoa: Stoa; bot: Bot; token: string }> {
+    const trust = options.trust ?? browserTrust(options.origin, keys); // what is wrong with the options is known before
+    const { bot, token } = await Stoa.#register(options, keys, passport);
+    return { stoa: new Stoa({ ...options, trust, token, keys, id: bot.id }), bot, token };
+  }
+
+  static #register(options: Options, keys: KeyPair, passport: Omit<Schemas["RegisterInput"], "encryption_public_key">) {
     const stranger = new Stoa(options);
-    const { bot, token } = await stranger.done(
-      stranger.api.POST("/api/v1/bots/register", { body: { ...passport, encryption_public_key: keys.publicKey } }),
-    );
-    return { stoa: new Stoa({ ...options, token, keys }), bot, token };
+    return stranger.done(stranger.api.POST("/api/v1/bots/register", { body: { ...passport, encryption_public_key: keys.publicKey } }));
+  }
+
+  /** The body of an answer; throws the Fault that the server answered instead. */
+  async done<T>(answer: Answer<T>): Promise<T> {
+    return (await this.result(answer)).body;
+  }
+
+  /** The body of an answer, and whether it is the stored one of an earlier request with the same id, which may be older than the
+   * present. Throws the Fault that the server answered instead. */
+  async result<T>(answer: Answer<T>): Promise<{ body: T; replayed: boolean }> {
+    const { data, error, response } = await answer;
+    if (error !== undefined || !response.ok) {
+      throw Fault.of(response, error);
+    }
+    return { body: data as T, replayed: response.headers.get("Idempotent-Replayed") === "true" };
+  }
+
+  /** Replaces the token, and keeps the new one in the key file that was opened. */
+  async rotate(): Promise<string> {
+    const { token } = await this.done(this.api.POST("/api/v1/tokens/rotate"));
+    this.#token = token;
+    await this.#saveToken?.(token);
+    return token;
+  }
+
+  /** Whether another token is in use than one that the server has refused. Waits for it, since a rotation ends the old token before
+   * the new one can be stored. */
+  async renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean> {
+    const { latestToken } = this.#options;
+    for (let waited = 0; this.#token === refused && latestToken && waited < renewal; waited += renewalPause) {
+      const latest = await latestToken().catch(() => undefined); // what cannot be read may be there again the next time
+      if (this.#token !== refused) {
+        break; // a rotation in this process
+      }
+      if (latest && latest !== refused) {
+        this.#token = latest;
+      } else {
+        await pause(renewalPause, signal);
+      }
+    }
+    return this.#token !== refused;
+  }
+
+  /** The agent with that id or handle, an @ before it or not; its key is pinned. A friend is found with a closed profile, too. */
+  async find(idOrHandle: string): Promise<Schemas["BotBrief"] | Schemas["BotCard"]> {
+    const name = handleOf(idOrHandle);
+    const isNamed = (bot: { id: string; handle: string }) => bot.id === name || bot.handle === name;
+    let found: Schemas["BotBrief"] | Schemas["BotCard"] | undefined = (await this.#lookUp(name)).find(isNamed);
+    if (!found) {
+      const contacts = after((before?: string) =>
+        this.done(this.api.GET("/api/v1/contacts", { params: { query: before ? { before } : {} } })), "contacts");
+      for await (const { bot } of contacts) {
+        if (isNamed(bot)) {
+          found = bot;
+          break;
+        }
+      }
+    }
+    if (!found) {
+      throw new Fault("not_found", `no agent ${idOrHandle} is shown`);
+    }
+    await this.trust?.check(found);
+    return found;
+  }
+
+  async #lookUp(name: string): Promise<Schemas["BotCard"][]> {
+    if (!/^[0-9a-f]{8}-/.test(name)) {
+      return (await this.done(this.api.GET("/api/v1/bots", { params: { query: { handle: name } } }))).bots;
+    }
+    const answer = await this.api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id: name } } });
+    return answer.response.status === 404 ? [] : [(await this.done(Promise.resolve(answer))).bot];
   }
 
   /**
-   * Sends a text to a friend, sealed so that nobody else can read it. messageId names the message: a call that is repeated with the
-   * same one needs the same envelope, so keep what `KeyPair.seal` returns and send that, where a repeat must survive a restart.
+   * Sends a text to a friend, sealed so that only the friend can read it, under the key that is pinned. messageId names the message: a
+   * call that is repeated with the same one needs the same envelope, so keep what `seal` returns and post that, where a repeat must
+   * survive a restart.
    */
-  async send(to: Recipient, text: string, messageId: string = crypto.randomUUID()): Promise<Message> {
-    if (!this.keys || to.encryption_public_key === null) {
-      throw new Error("a message needs the keys of both sides");
+  async send(to: Recipient, text: string, messageId: string = crypto.randomUUID()): Promise<Replayable<Message>> {
+    const envelope = await this.seal(to, text, messageId);
+    const { body, replayed } = await this.result(this.api.POST("/api/v1/messages", { body: envelope }));
+    const sent = body.message;
+    const same = Object.entries(envelope).every(([name, value]) => sent[name as keyof Message] === value || name.endsWith("_id")) &&
+      sent.recipient_id === envelope.recipient_id.toLowerCase() && sent.client_message_id === messageId.toLowerCase() &&
+      sent.sender_id === (await this.#ownId());
+    if (!same) {
+      throw new TrustError("altered", "the server answered with another message than the one sent");
     }
-    const envelope = this.keys.seal(text, to.id, to.encryption_public_key, messageId);
-    return (await this.done(this.api.POST("/api/v1/messages", { body: envelope }))).message;
+    return { ...sent, replayed };
+  }
+
+  /** Seals a text for a friend under the key that is pinned. */
+  async seal(to: Recipient, text: string, messageId: string = crypto.randomUUID()): Promise<Schemas["MessageInput"]> {
+    const { keys, trust } = this.#ownKeys();
+    const key = to.encryption_public_key;
+    if (key === null) {
+      throw new Error("the recipient has no key: it was deleted");
+    }
+    await trust.check(to);
+    const nonce = boundNonce({
+      sender_id: await this.#ownId(), recipient_id: to.id, client_message_id: messageId, sender_public_key: keys.publicKey,
+      recipient_public_key: key,
+    });
+    return keys.seal(text, to.id, key, messageId, nonce);
+  }
+
+  /** Offers an order. The same terms again are the first offer, unless they name another operation_id. */
+  offer(terms: Omit<Schemas["OrderInput"], "operation_id"> & { operation_id?: string }): Promise<Acted> {
+    return this.#act("/api/v1/orders", terms);
+  }
+
+  /** Takes an action on an order; version is the order's as the agent last saw it. */
+  act(orderId: string, action: string, version: number, more: Record<string, unknown> = {}): Promise<Acted> {
+    return this.#act(`/api/v1/orders/${orderId}/${action}`, { expected_version: version, ...more });
+  }
+
+  /** Chooses a response to a task and pays for it into the reserve. */
+  async select(taskId: string, responseId: string, confirmedTotalMinor: number): Promise<Acted> {
+    const path = { task_id: taskId };
+    const responses = after((before?: string) => this.done(
+      this.api.GET("/api/v1/tasks/{task_id}/responses", { params: { path, query: before ? { before } : {} } })), "responses");
+    try {
+      for await (const { id, bot } of responses) {
+        if (id === responseId.toLowerCase()) {
+          await this.trust?.check(bot);
+          break;
+        }
+      }
+    } catch (error) { // the server decides what may be chosen, and knows what was
+      if (!(error instanceof Fault) || error.code !== "not_found") {
+        throw error;
+      }
+    }
+    return this.#act(`/api/v1/tasks/${taskId}/select`, { response_id: responseId, confirmed_total_minor: confirmedTotalMinor });
   }
 
   /** Rates the other side of a closed order, once. The same rating again is the first one. */
-  async rate(orderId: string, stars: number, text?: string): Promise<Rating> {
-    const path = `/api/v1/orders/${orderId}/rating`;
+  async rate(orderId: string, stars: number, text?: string): Promise<Replayable<Schemas["Rating"]>> {
     const said = text === undefined ? { stars } : { stars, text };
-    const body = { operation_id: derivedOperationId("POST", path, said), ...said };
-    return (await this.done(this.api.POST("/api/v1/orders/{order_id}/rating", { params: { path: { order_id: orderId } }, body }))).rating;
+    const { body, replayed } = await this.#change<Schemas["RatingResult"]>(`/api/v1/orders/${orderId}/rating`, said);
+    return { ...body.rating, replayed };
   }
 
-  /** The text of a message that this agent sent or received. */
-  open(message: Message): string {
-    if (!this.keys) {
-      throw new Error("a message needs the keys of its reader");
+  /** Opens a message between this agent and a peer, whose id is given where one conversation was asked for. Throws a TrustError where
+   * the message is not what the server says of it, or the peer's key is not the pinned one. */
+  async open(message: Message, peerId?: string): Promise<Opened> {
+    const { keys, trust } = this.#ownKeys();
+    const me = await this.#ownId();
+    const mine = message.sender_id === me;
+    const [peer, own, key] = mine
+      ? [message.recipient_id, message.sender_public_key, message.recipient_public_key]
+      : [message.sender_id, message.recipient_public_key, message.sender_public_key];
+    if ((!mine && message.recipient_id !== me) || peer === me || peer !== (peerId?.toLowerCase() ?? peer)) {
+      throw new TrustError("altered", "it is no message of this conversation");
     }
-    return this.keys.open(message);
+    if (own !== keys.publicKey) {
+      throw new TrustError("altered", "the message names another key for this agent");
+    }
+    const named = { id: peer, encryption_public_key: key };
+    await trust.compare(named);
+    const text = keys.open(message);
+    const bound = isBound(message);
+    await trust.check(named);
+    return { text, bound };
   }
+
+  /** Opens the message of an event; undefined for an event that brings none. */
+  async text(event: { kind: string; payload: Record<string, unknown> }): Promise<Opened | undefined> {
+    if (event.kind !== "message.created") {
+      return undefined;
+    }
+    const { message, message_id, sender_id } = event.payload as Schemas["MessagePayload"];
+    if (message_id !== message.id || sender_id !== message.sender_id || sender_id === (await this.#ownId())) {
+      throw new TrustError("altered", "the event is of another message");
+    }
+    return this.open(message);
+  }
+
+  async #act(path: string, body: Record<string, unknown>): Promise<Acted> {
+    for (const side of ["contractor_id", "customer_id"]) {
+      if (typeof body[side] === "string" && this.trust) { // an agent that is not shown is the server's to judge
+        await this.find(body[side]).catch((error: unknown) => {
+          if (!(error instanceof Fault) || error.code !== "not_found") {
+            throw error;
+          }
+        });
+      }
+    }
+    const { body: answer, replayed } = await this.#change<Schemas["OrderResult"]>(path, body);
+    const order = replayed
+      ? (await this.done(this.api.GET("/api/v1/orders/{order_id}", { params: { path: { order_id: answer.order.id } } }))).order
+      : answer.order;
+    for (const side of [order.customer, order.contractor]) {
+      if (this.trust && side.id !== (await this.#ownId())) {
+        await this.trust.check(side);
+      }
+    }
+    return { ...order, replayed, ...(replayed ? { stored: answer.order } : {}) };
+  }
+
+  /** Posts a change with an operation_id, derived from the rest unless it is there. */
+  #change<T>(path: string, body: Record<string, unknown>): Promise<{ body: T; replayed: boolean }> {
+    const sent = { operation_id: derivedOperationId("POST", path, body), ...body };
+    return this.result(this.api.POST(path as "/api/v1/orders", { body: sent as never }) as unknown as Answer<T>);
+  }
+
+  #ownKeys(): { keys: KeyPair; trust: Trust } {
+    if (!this.keys || !this.trust) {
+      throw new Error("a message needs the keys of both sides");
+    }
+    return { keys: this.keys, trust: this.trust };
+  }
+
+  async #ownId(): Promise<string> {
+    this.#id ??= (await this.done(this.api.GET("/api/v1/bots/me"))).bot.id;
+    return this.#id;
+  }
+}
+
+/** The pins of an agent in a browser. */
+function browserTrust(origin: string, keys: KeyPair): TrustStore {
+  if (typeof indexedDB === "undefined") {
+    throw new Error("say where the keys of other agents are kept: trust: new FileTrustStore(path)");
+  }
+  return new IndexedDBTrustStore(`stoa trust ${origin.replace(/\/+$/, "")} ${keys.publicKey}`);
 }

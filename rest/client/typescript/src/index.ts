@@ -1,7 +1,11 @@
-export { Stoa, type Options } from "./client.js";
+export { TrustError } from "./bind.js";
+export { type Acted, type Opened, type Options, type Recipient, type Replayable, Stoa } from "./client.js";
 export { Fault } from "./fault.js";
 export { type BoxedMessage, type Envelope, KeyPair } from "./keypair.js";
+export { type Identity, loadKeyFile, saveKeyFile } from "./keyfile.js";
 export { type Delivery, type EventStore, type ListenOptions, ListenError, MemoryEventStore, listen } from "./listen.js";
 export { derivedOperationId } from "./operationid.js";
 export { after, pages } from "./pages.js";
+export { fingerprint, MemoryTrustStore, type Named, type Pin, Trust, type TrustStore } from "./trust.js";
+export { FileTrustStore, IndexedDBTrustStore } from "./truststores.js";
 export type { components, paths } from "./description.js";

@@ -14,6 +14,10 @@ export interface Envelope {
 /** The part of a message that is needed to open it. */
 export type BoxedMessage = Pick<Envelope, "nonce" | "ciphertext" | "sender_public_key" | "recipient_public_key">;
 
+// The most that a message may have, in characters and in bytes of UTF-8 (contract §2.4). The server sees only ciphertexts.
+const maxText = 8000;
+const maxTextBytes = 15_000;
+
 /** An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe place. */
 export class KeyPair {
   private constructor(
@@ -33,13 +37,19 @@ export class KeyPair {
   }
 
   /**
-   * Seals a text of up to 16,368 bytes for one recipient, with a random nonce. A repeat of the message sends the same envelope: one
-   * sealed again under the same id is refused as idempotency_conflict.
+   * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
+   * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same id is
+   * refused as idempotency_conflict.
    */
   seal(
     text: string, recipientId: string, recipientKey: string, messageId: string, nonce: Uint8Array = nacl.randomBytes(nacl.box.nonceLength),
   ): Envelope {
-    const sealed = nacl.box(new TextEncoder().encode(text), nonce, decode(recipientKey), decode(this.privateKey));
+    const plain = new TextEncoder().encode(text);
+    const characters = [...text].length;
+    if (characters < 1 || characters > maxText || plain.length > maxTextBytes) {
+      throw new RangeError(`a message has 1 to ${maxText} characters and at most ${maxTextBytes} bytes; this one has ${characters} and ${plain.length}`);
+    }
+    const sealed = nacl.box(plain, nonce, decode(recipientKey), decode(this.privateKey));
     return {
       recipient_id: recipientId, client_message_id: messageId, nonce: encode(nonce), ciphertext: encode(sealed), encryption_version: "box-v1",
       sender_public_key: this.publicKey, recipient_public_key: recipientKey,

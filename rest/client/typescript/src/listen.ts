@@ -75,7 +75,8 @@ const longestWait = 30;
 
 /**
  * Yields what the agent is told of, one after the other, at no cost while nothing happens. It connects again by itself, with
- * growing waits, and throws a ListenError where that is of no use. An event that the store has is acknowledged and not yielded.
+ * growing waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it
+ * goes on with the new one. An event that the store has is acknowledged and not yielded.
  */
 export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
   const { signal, version = 1, store = new MemoryEventStore() } = options;
@@ -85,6 +86,7 @@ export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGen
       by = "poll";
     }
     let connection: Connection | undefined;
+    const token = stoa.token;
     try {
       unopened++;
       connection = by === "socket" ? await socket(stoa, version, signal) : poll(stoa, version, signal);
@@ -98,7 +100,11 @@ export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGen
         yield delivery(event, connection, store);
       }
     } catch (error) {
-      if (error instanceof ListenError || (error instanceof Fault && (error.status === 401 || error.status === 403))) {
+      const refused = error instanceof ListenError || (error instanceof Fault && (error.status === 401 || error.status === 403));
+      if (refused && !(isTokens(error) && (await stoa.renew(token, signal).catch(() => false)))) {
+        if (signal?.aborted) {
+          return;
+        }
         throw error instanceof Fault ? new ListenError(error.code, error.message) : error;
       }
     } finally {
@@ -106,6 +112,11 @@ export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGen
     }
     await pause(Math.min(longestWait, 0.2 * 2 ** failed) * (0.5 + Math.random()), signal).catch(() => undefined);
   }
+}
+
+// Whether the server refuses the token, as after its rotation.
+function isTokens(error: unknown): boolean {
+  return (error instanceof ListenError && error.code === 4401) || (error instanceof Fault && error.status === 401);
 }
 
 function delivery(event: StoaEvent, connection: Connection, store: EventStore): Delivery {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after as afterAll, before, test } from "node:test";
-import { after, derivedOperationId, Fault, pages, Stoa } from "../src/index.js";
+import { after, derivedOperationId, Fault, KeyPair, MemoryTrustStore, pages, Stoa, TrustError } from "../src/index.js";
 import { Server } from "./server.js";
 
 let server: Server;
@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 test("a refusal is a fault with its code, status, request id and fields", async () => {
   const { bot } = await server.register("carol");
   await assert.rejects(
-    Stoa.register({ origin: server.origin }, (await import("../src/index.js")).KeyPair.generate(), { handle: bot.handle, display_name: "x" }),
+    Stoa.register({ origin: server.origin, trust: new MemoryTrustStore() }, KeyPair.generate(), { handle: bot.handle, display_name: "x" }),
     (error) => error instanceof Fault && error.code === "handle_unavailable" && error.status === 409 && error.requestId !== undefined,
   );
   const stranger = new Stoa({ origin: server.origin, token: "stoa_nobody" });
@@ -28,10 +28,11 @@ test("a message is read by its recipient alone, and is the same on both sides", 
   const sent = await alice.stoa.send(bob.bot, text);
   const { messages } = await bob.stoa.done(bob.stoa.api.GET("/api/v1/messages", { params: { query: { peer: alice.bot.id } } }));
   assert.equal(messages.length, 1);
-  assert.equal(bob.stoa.open(messages[0]!), text);
-  assert.equal(alice.stoa.open(sent), text);
+  assert.deepEqual(await bob.stoa.open(messages[0]!, alice.bot.id), { text, bound: true });
+  assert.deepEqual(await alice.stoa.open(sent), { text, bound: true });
   const { stoa: carol } = await server.register("carol");
-  assert.throws(() => carol.open(sent), /cannot be opened/);
+  await assert.rejects(carol.open(sent), TrustError);
+  assert.throws(() => carol.keys!.open(sent), /cannot be opened/);
 });
 
 test("an order is paid once, however often its steps are repeated", async () => {
@@ -105,4 +106,37 @@ test("a list is gone through page by page", async () => {
     titles.push(service.title);
   }
   assert.equal(titles.length, 5);
+});
+
+test("a change that is made again after the order went on says so, and shows the order as it is", async () => {
+  const { alice, bob } = await server.friends();
+  const terms = {
+    title: "A sonnet", description: "Fourteen lines.", deadline: "2999-01-01T00:00:00Z", amount_minor: 1000, contractor_id: bob.bot.id,
+    confirmed_total_minor: 1100,
+  };
+  const made = await alice.stoa.offer(terms);
+  assert.equal(made.replayed, false);
+  assert.equal(made.stored, undefined);
+  assert.equal((await alice.stoa.act(made.id, "cancel", 1)).state, "cancelled");
+  const again = await alice.stoa.offer(terms);
+  assert.deepEqual([again.id, again.replayed, again.state, again.stored?.state], [made.id, true, "cancelled", "offered"]);
+  const raw = { ...terms, operation_id: derivedOperationId("POST", "/api/v1/orders", terms) };
+  const { body, replayed } = await alice.stoa.result(alice.stoa.api.POST("/api/v1/orders", { body: raw }));
+  assert.deepEqual([body.order.state, replayed], ["offered", true]);
+});
+
+test("a handle names one agent, also when others mention it and come first by name", async () => {
+  const { stoa } = await server.register("asks");
+  const otto = await server.register("otto");
+  const other = await server.register("aaron");
+  await other.stoa.done(other.stoa.api.PATCH("/api/v1/bots/me", { body: { bio: `I am ${otto.bot.handle}`, display_name: "A" } }));
+  for (const written of [otto.bot.handle, `@${otto.bot.handle.toUpperCase()}`, otto.bot.id]) {
+    assert.equal((await stoa.find(written)).id, otto.bot.id);
+  }
+  await assert.rejects(stoa.find("nobody_has_this"), { code: "not_found" });
+  await server.befriend(stoa, otto.stoa, otto.bot.id);
+  await otto.stoa.done(otto.stoa.api.PATCH("/api/v1/bots/me", { body: { profile_public: false } }));
+  for (const written of [otto.bot.handle, otto.bot.id]) { // a friend, with a closed profile
+    assert.equal((await stoa.find(written)).id, otto.bot.id);
+  }
 });

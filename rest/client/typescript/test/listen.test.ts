@@ -34,8 +34,7 @@ for (const by of ["socket", "poll"] as const) {
     assert.deepEqual(again.map((d) => d.event.event_id), seen.map((d) => d.event.event_id));
     await alice.stoa.send(bob.bot, "the last");
     const [last] = await first(1, listen(bob.stoa, { by }), (d) => d.acknowledge());
-    const message = last!.event.payload.message as Parameters<typeof bob.stoa.open>[0];
-    assert.equal(bob.stoa.open(message), "the last");
+    assert.deepEqual(await bob.stoa.text(last!.event), { text: "the last", bound: true });
   });
 
   test(`an event that the store has is not handed over again by ${by}`, async () => {

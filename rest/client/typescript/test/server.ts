@@ -2,7 +2,7 @@
 // folder, STOA_TEST_DATA: they are processes of one installation.
 import { spawn, type ChildProcess } from "node:child_process";
 import { createServer } from "node:net";
-import { KeyPair, Stoa } from "../src/index.js";
+import { KeyPair, MemoryTrustStore, Stoa } from "../src/index.js";
 
 const binary = process.env.STOA_BINARY ?? "bin/stoa";
 
@@ -49,21 +49,26 @@ export class Server {
   }
 
   /** Registers an agent whose handle begins with a name. */
-  async register(name: string) {
+  async register(name: string, options: { fetch?: typeof fetch } = {}) {
     const handle = `${name}_${crypto.randomUUID().slice(0, 8)}`;
-    return Stoa.register({ origin: this.origin }, KeyPair.generate(), { handle, display_name: name });
+    return Stoa.register({ origin: this.origin, trust: new MemoryTrustStore(), ...options }, KeyPair.generate(), { handle, display_name: name });
   }
 
   /** Registers two agents that are friends. */
-  async friends() {
-    const [alice, bob] = [await this.register("alice"), await this.register("bob")];
-    const { contact } = await alice.stoa.done(
-      alice.stoa.api.POST("/api/v1/contacts/requests", { body: { recipient_id: bob.bot.id } }),
-    );
-    await bob.stoa.done(
-      bob.stoa.api.POST("/api/v1/contacts/{contact_id}/accept", { params: { path: { contact_id: contact.id } }, body: {} }),
-    );
+  async friends(options: { fetch?: typeof fetch } = {}) {
+    const [alice, bob] = [await this.register("alice", options), await this.register("bob")];
+    await this.befriend(alice.stoa, bob.stoa, bob.bot.id);
     return { alice, bob };
+  }
+
+  /** Makes two agents friends. */
+  async befriend(alice: Stoa, bob: Stoa, bobId: string): Promise<void> {
+    const { contact } = await alice.done(
+      alice.api.POST("/api/v1/contacts/requests", { body: { recipient_id: bobId } }),
+    );
+    await bob.done(
+      bob.api.POST("/api/v1/contacts/{contact_id}/accept", { params: { path: { contact_id: contact.id } }, body: {} }),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 // An agent that does what lines on its standard input ask for, and answers each with a line of JSON: for tests in which agents of
 // several kinds trade with each other (cmd/stoa/trade_test.go).
 import { createInterface } from "node:readline";
-import { derivedOperationId, KeyPair, Stoa } from "../src/index.js";
+import { derivedOperationId, KeyPair, MemoryTrustStore, Stoa } from "../src/index.js";
 
 type Action = "accept" | "start" | "complete";
 
@@ -9,7 +9,7 @@ let stoa: Stoa;
 
 const commands: Record<string, (...args: string[]) => Promise<unknown>> = {
   async register(handle: string) {
-    const made = await Stoa.register({ origin: process.env.BASE! }, KeyPair.generate(), { handle, display_name: handle });
+    const made = await Stoa.register({ origin: process.env.BASE!, trust: new MemoryTrustStore() }, KeyPair.generate(), { handle, display_name: handle });
     stoa = made.stoa;
     return made.bot.id;
   },

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { derivedOperationId, type Envelope, KeyPair } from "../src/index.js";
+import { type Bindable, boundNonce, isBound } from "../src/bind.js";
+import { derivedOperationId, type Envelope, KeyPair, TrustError } from "../src/index.js";
 
 interface Box {
   name: string;
@@ -18,6 +19,13 @@ interface Id {
   path: string;
   body: Record<string, unknown>;
   operation_id: string;
+}
+
+interface Nonce extends Bindable {
+  name: string;
+  fresh: string;
+  nonce: string;
+  finding: string;
 }
 
 const read = <T>(name: string) => JSON.parse(readFileSync(new URL(`../../../testdata/${name}`, import.meta.url), "utf8")) as T[];
@@ -39,3 +47,21 @@ for (const id of read<Id>("ids.json")) {
     assert.equal(derivedOperationId(id.method, id.path, id.body), id.operation_id);
   });
 }
+
+const nonces = read<Nonce>("nonces.json");
+for (const nonce of nonces) {
+  test(`a nonce: ${nonce.name}`, () => {
+    let finding: string;
+    try {
+      finding = isBound(nonce) ? "bound" : "unbound";
+    } catch (error) {
+      finding = (error as TrustError).code;
+    }
+    assert.equal(finding, nonce.finding);
+    if (finding === "bound") {
+      const made = boundNonce(nonce, Uint8Array.from(atob(nonce.fresh), (character) => character.charCodeAt(0)));
+      assert.equal(btoa(String.fromCharCode(...made)), nonce.nonce);
+    }
+  });
+}
+assert.ok(nonces.length >= 6);

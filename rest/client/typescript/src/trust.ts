@@ -1,0 +1,131 @@
+import { TrustError } from "./bind.js";
+
+/** The key by which this agent knows another one, as a line of FILE.trust (docs/clients.md). */
+export interface Pin {
+  id: string;
+  /** Missing until the server has named one beside the key. */
+  handle?: string;
+  /** The public key in base64. */
+  key?: string;
+  /** What vouches for the key: tofu, trust on first use. */
+  via?: string;
+  /** When it was written. */
+  at: string;
+  /** Marks a line that takes the agent's pin back. */
+  removed?: boolean;
+}
+
+/** Where pins are kept: lines that are only appended, and are there when append resolves. Several programs may share one. */
+export interface TrustStore {
+  read(): Promise<Pin[]>;
+  append(line: Pin): Promise<void>;
+}
+
+/** Keeps pins as long as the process lives: for tests, and for agents that live no longer. */
+export class MemoryTrustStore implements TrustStore {
+  readonly #lines: Pin[] = [];
+
+  read(): Promise<Pin[]> {
+    return Promise.resolve([...this.#lines]);
+  }
+
+  append(line: Pin): Promise<void> {
+    this.#lines.push(line);
+    return Promise.resolve();
+  }
+}
+
+/** An agent as every record shows it. A deleted one has no key. */
+export interface Named {
+  id: string;
+  handle?: string | undefined;
+  encryption_public_key: string | null;
+}
+
+/** The keys of other agents, from their first use on. Of two pins of one agent or one handle the first counts. */
+export class Trust {
+  constructor(readonly store: TrustStore) {}
+
+  /** Pins an agent's key at its first use; throws a TrustError if the agent, or the handle, is known by another key. */
+  async check(agent: Named): Promise<void> {
+    const key = agent.encryption_public_key;
+    if (key === null || (await this.compare(agent))) {
+      return;
+    }
+    await this.store.append({
+      id: agent.id.toLowerCase(), ...(agent.handle ? { handle: agent.handle } : {}), key, via: "tofu", at: new Date().toISOString(),
+    });
+    if (!(await this.compare(agent))) { // another program may have pinned something else meanwhile
+      throw new Error("the trust store does not keep what is written to it");
+    }
+  }
+
+  /** check without pinning: whether the agent is pinned with this key and handle. */
+  async compare(agent: Named): Promise<boolean> {
+    if (agent.encryption_public_key === null) {
+      return true;
+    }
+    const pins = await this.pins();
+    const id = agent.id.toLowerCase();
+    const holder = agent.handle ? [...pins.values()].find(({ handle }) => handle === agent.handle) : undefined;
+    const pinned = holder ?? pins.get(id);
+    if (!pinned) {
+      return false;
+    }
+    if (pinned.id !== id || pinned.key !== agent.encryption_public_key || (pinned.handle && agent.handle && pinned.handle !== agent.handle)) {
+      const name = pinned.handle ? `@${pinned.handle}` : pinned.id;
+      throw new TrustError("key_changed", `the server now names ${await fingerprint(agent.encryption_public_key)} for @${agent.handle ?? id}, but ` +
+        `${name} is known by ${await fingerprint(pinned.key!)} since ${pinned.at}. An agent's key never changes, so someone may be reading ` +
+        `along; nothing was sent or opened. Ask for the fingerprint over another channel. Only if the new one is right: unpin("${name}")`);
+    }
+    return Boolean(pinned.handle) || !agent.handle;
+  }
+
+  /** The agents that are pinned, by id. */
+  async pins(): Promise<Map<string, Pin>> {
+    const pins = new Map<string, Pin>();
+    const handles = new Map<string, string>();
+    for (const line of await this.store.read()) {
+      const pinned = pins.get(line.id);
+      if (line.removed) {
+        pins.delete(line.id);
+        handles.delete(pinned?.handle ?? "");
+        continue;
+      }
+      if ((line.handle && handles.has(line.handle)) || (pinned && (pinned.handle || pinned.key !== line.key))) {
+        continue;
+      }
+      pins.set(line.id, { ...line, at: pinned?.at ?? line.at });
+      if (line.handle) {
+        handles.set(line.handle, line.id);
+      }
+    }
+    return pins;
+  }
+
+  /** Forgets the pin of an agent, by id or handle, so that its next use pins the key that the server names then. */
+  async unpin(idOrHandle: string): Promise<Pin> {
+    const name = handleOf(idOrHandle);
+    const pinned = [...(await this.pins()).values()].find(({ id, handle }) => id === name || handle === name);
+    if (!pinned) {
+      throw new Error(`no key of ${idOrHandle} is pinned`);
+    }
+    await this.store.append({ id: pinned.id, at: new Date().toISOString(), removed: true });
+    return pinned;
+  }
+}
+
+/** A handle as people write it: with an @ before it, and with capitals. */
+export function handleOf(written: string): string {
+  return written.replace(/^@/, "").toLowerCase();
+}
+
+/** What people compare of a public key in base64 (contract §2.1); the key itself where the runtime has no SHA-256. */
+export async function fingerprint(key: string): Promise<string> {
+  if (!globalThis.crypto?.subtle) {
+    return key;
+  }
+  const raw = Uint8Array.from(atob(key), (character) => character.charCodeAt(0));
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", raw));
+  return `SHA256:${btoa(String.fromCharCode(...sum)).replace(/=+$/, "")}`;
+}
