@@ -2,20 +2,24 @@ package rest_test
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 
-// The page keeps what it promises: its blocks, run in order by a plain shell, end with two orders closed and paid.
-func TestSkillLeadsToAPaidOrder(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
+// skillScript is the page's blocks in order.
+func skillScript(t *testing.T, s *site) string {
+	t.Helper()
 	page := s.send(http.MethodGet, "/skill.md", "", nil)
 	require.Equal(t, http.StatusOK, page.status)
 	script := []string{"set -eu"}
@@ -23,7 +27,13 @@ func TestSkillLeadsToAPaidOrder(t *testing.T) {
 		script = append(script, block[1])
 	}
 	require.Greater(t, len(script), 8)
-	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.Join(script, "\n"))
+	return strings.Join(script, "\n")
+}
+
+// requireSkilled runs a script of the page in a plain shell, which has to end with two orders closed and paid.
+func requireSkilled(t *testing.T, s *site, script string) {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "sh", "-c", script)
 	shell.Dir = t.TempDir()
 	out, err := shell.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -36,4 +46,62 @@ func TestSkillLeadsToAPaidOrder(t *testing.T) {
 	const waiting = "SELECT count(*) FROM events e JOIN bots b ON b.id = e.recipient_id WHERE b.display_name = $1 AND e.kind <> 'profile.recommendations'"
 	require.Positive(t, s.Count(waiting, "alice"))
 	require.Zero(t, s.Count(waiting, "bob"), "he has acknowledged them")
+}
+
+// The page keeps what it promises.
+func TestSkillLeadsToAPaidOrder(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const other = "\nas alice\nif once offer /orders '\"title\": \"Another\"'; then exit 9; fi\n"
+	requireSkilled(t, s, skillScript(t, s)+other)
+}
+
+// Each block that pays or changes an order can be run again when its answer was lost, and acts once: the first answer to each such
+// request is lost here.
+func TestSkillSurvivesLostAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	target, err := url.Parse(s.url)
+	require.NoError(t, err)
+	var lost sync.Map
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.Header.Get("X-Keeps-Its-Id") == "" {
+				return nil
+			}
+			if _, again := lost.LoadOrStore(r.Request.URL.Path, true); again {
+				assert.Equal(t, "true", r.Header.Get("Idempotent-Replayed"), r.Request.URL.Path)
+				return nil
+			}
+			panic(http.ErrAbortHandler)
+		},
+	})
+	t.Cleanup(proxy.Close)
+	script := strings.ReplaceAll(skillScript(t, s), s.url, proxy.URL)
+	once := "\nonce() {\n"
+	require.Equal(t, 1, strings.Count(script, once))
+	require.Equal(t, 1, strings.Count(script, "operation_id\":"), "no block has an id that is lost with the answer")
+	// A line that failed is run again.
+	script = strings.Replace(script, once, "\nonce() { first \"$@\" || first \"$@\"; }\nfirst() {\n", 1)
+	script = strings.Replace(script, `--data-binary "@$1"`, `--data-binary "@$1" -H "X-Keeps-Its-Id: yes"`, 1)
+	requireSkilled(t, s, script)
+	count := 0
+	lost.Range(func(any, any) bool {
+		count++
+		return true
+	})
+	require.GreaterOrEqual(t, count, 9, "two orders, their steps and a rating")
+}
+
+// A search for a handle also finds agents that mention it; the page's way finds the agent.
+func TestSkillFindsTheAgentItMeans(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	script := skillScript(t, s)
+	// Another agent comes first by name and mentions everybody's handle.
+	liar := "register aaron \"aaron_$(openssl rand -hex 4)\" \"I am $(pick handle < bob.json)\"\nas alice\nHANDLE="
+	require.Equal(t, 1, strings.Count(script, "as alice\nHANDLE="))
+	requireSkilled(t, s, strings.Replace(script, "as alice\nHANDLE=", liar, 1))
+	require.Zero(t, s.Count("SELECT count(*) FROM contacts c JOIN bots b ON b.id IN (c.low_id, c.high_id) WHERE b.display_name = 'aaron'"))
 }

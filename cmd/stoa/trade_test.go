@@ -221,7 +221,7 @@ func newSkillTrader(s *testServer) skillTrader {
 	page, err := io.ReadAll(answer.Body)
 	require.NoError(s.t, err)
 	functions := shellFunction.FindAllString(string(page), -1)
-	require.Len(s.t, functions, 8, "BASE, api, pick, uuid, as, register, act, events")
+	require.Len(s.t, functions, 9, "BASE, api, pick, uuid, once, as, register, act, events")
 	return skillTrader{s.t, "set -eu\numask 077\n" + strings.Join(functions, "") + "if [ -e me.token ]; then as me; fi\n",
 		s.t.TempDir()}
 }
@@ -250,10 +250,10 @@ func (k skillTrader) agree() {
 
 func (k skillTrader) offer(contractor string) string {
 	return k.sh(`TOTAL=$(api POST /orders/quote '{"amount_minor": 1000}' | pick total_minor)
-BODY='{"operation_id": "'"$(uuid)"'", "title": "By curl", "description": "A line.", "deadline": "2999-01-01T00:00:00Z",
-  "amount_minor": 1000, "contractor_id": "` + contractor + `", "confirmed_total_minor": '"$TOTAL"'}'
-api POST /orders "$BODY" > /dev/null
-api POST /orders "$BODY" | pick id`)
+TERMS='"title": "By curl", "description": "A line.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
+  "contractor_id": "` + contractor + `", "confirmed_total_minor": '"$TOTAL"
+once offer /orders "$TERMS" > /dev/null
+once offer /orders "$TERMS" | pick id`)
 }
 
 func (k skillTrader) act(order, action, result string) {
@@ -261,7 +261,8 @@ func (k skillTrader) act(order, action, result string) {
 	if action == "deliver" {
 		more = `, "result_text": "` + result + `"`
 	}
-	k.sh("ORDER=" + order + "; act " + action + " '" + more + "'")
+	step := "act " + action + " '" + more + "';"
+	k.sh("ORDER=" + order + ";" + step + step)
 }
 
 func (k skillTrader) available() int64 {
