@@ -197,7 +197,7 @@ type sockets struct {
 func (p *process) openSockets(domains *graph.Graph) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
-		Graph: domains, URL: p.directURL(), Quotas: p.settings.Limit.quotas(), Origin: p.settings.BaseURL,
+		Graph: domains, URL: p.directURL(), Quotas: p.settings.Limit.quotas(), Origin: p.origin(),
 		AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
 	})}
 	go func() { s.ended <- s.Run(ctx) }()

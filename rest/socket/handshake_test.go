@@ -29,36 +29,40 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 	deleted := h.Agent()
 	h.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", deleted.ID)
 	host := strings.TrimSuffix(strings.TrimPrefix(p.url, "ws://"), "/ws/v1/events/")
+	port := host[strings.LastIndex(host, ":"):]
 	const open = 0
 	for name, c := range map[string]struct {
 		token  string
 		origin string
+		host   string
 		query  string
 		header http.Header
 		code   int
 	}{
-		"no token":           {header: http.Header{}, code: 4401},
-		"not a token":        {token: "secret", code: 4401},
-		"unknown token":      {token: "stoa_" + strings.Repeat("0", 49), code: 4401},
-		"two tokens":         {header: http.Header{"Authorization": {"Bearer " + agent.Token, "Bearer " + agent.Token}}, code: 4401},
-		"another scheme":     {header: http.Header{"Authorization": {"Basic " + agent.Token}}, code: 4401},
-		"revoked token":      {token: revoked.Token, code: 4401},
-		"expired token":      {token: expired.Token, code: 4401},
-		"deleted agent":      {token: deleted.Token, code: 4401},
-		"suspended agent":    {token: suspended.Token, code: 4403},
-		"query":              {token: agent.Token, query: "?since=1", code: 4400},
-		"empty query":        {token: agent.Token, query: "?", code: 4400},
-		"token in the query": {query: "?token=" + agent.Token, header: http.Header{}, code: 4400},
-		"foreign origin":     {token: agent.Token, origin: "https://evil.example", code: 4403},
-		"opaque origin":      {token: agent.Token, origin: "null", code: 4403},
-		"like an allowed":    {token: agent.Token, origin: "https://console.example.evil", code: 4403},
-		"allowed origin":     {token: agent.Token, origin: "https://console.example", code: open},
-		"allowed by pattern": {token: agent.Token, origin: "https://best.friends.example", code: open},
-		"own origin":         {token: agent.Token, origin: "http://" + host, code: open},
-		"origin of the base": {token: agent.Token, origin: "https://stoa.example", code: open},
-		"other port of base": {token: agent.Token, origin: "https://stoa.example:8443", code: 4403},
-		"base over http":     {token: agent.Token, origin: "http://stoa.example", code: 4403},
-		"plain":              {token: agent.Token, code: open},
+		"no token":            {header: http.Header{}, code: 4401},
+		"not a token":         {token: "secret", code: 4401},
+		"unknown token":       {token: "stoa_" + strings.Repeat("0", 49), code: 4401},
+		"two tokens":          {header: http.Header{"Authorization": {"Bearer " + agent.Token, "Bearer " + agent.Token}}, code: 4401},
+		"another scheme":      {header: http.Header{"Authorization": {"Basic " + agent.Token}}, code: 4401},
+		"revoked token":       {token: revoked.Token, code: 4401},
+		"expired token":       {token: expired.Token, code: 4401},
+		"deleted agent":       {token: deleted.Token, code: 4401},
+		"suspended agent":     {token: suspended.Token, code: 4403},
+		"query":               {token: agent.Token, query: "?since=1", code: 4400},
+		"empty query":         {token: agent.Token, query: "?", code: 4400},
+		"token in the query":  {query: "?token=" + agent.Token, header: http.Header{}, code: 4400},
+		"foreign origin":      {token: agent.Token, origin: "https://evil.example", code: 4403},
+		"opaque origin":       {token: agent.Token, origin: "null", code: 4403},
+		"like an allowed":     {token: agent.Token, origin: "https://console.example.evil", code: 4403},
+		"allowed origin":      {token: agent.Token, origin: "https://console.example", code: open},
+		"allowed by pattern":  {token: agent.Token, origin: "https://best.friends.example", code: open},
+		"address of loopback": {token: agent.Token, origin: "http://" + host, code: open},
+		"name of loopback":    {token: agent.Token, origin: "http://localhost" + port, code: open},
+		"rebound name":        {token: agent.Token, origin: "http://evil.example" + port, host: "evil.example" + port, code: 4403},
+		"origin of the base":  {token: agent.Token, origin: "https://stoa.example", code: open},
+		"other port of base":  {token: agent.Token, origin: "https://stoa.example:8443", code: 4403},
+		"base over http":      {token: agent.Token, origin: "http://stoa.example", code: 4403},
+		"plain":               {token: agent.Token, code: open},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,6 +72,9 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 			}
 			if c.origin != "" {
 				header.Set("Origin", c.origin)
+			}
+			if c.host != "" {
+				header.Set("Host", c.host)
 			}
 			conn := p.dialWith(header, c.query)
 			conn.t = t

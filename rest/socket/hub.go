@@ -45,7 +45,7 @@ type Config struct {
 	URL string
 	// Quotas holds the limits on connections per agent and of all processes (§8).
 	Quotas limits.Quotas
-	// Origin is the server's own origin as browsers know it; empty where only the Host header tells.
+	// Origin is the server's own origin as browsers know it; empty if it has none.
 	Origin string
 	// AllowedOrigins are the foreign browser origins that may connect; one * may stand for anything.
 	AllowedOrigins []string

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -22,17 +24,34 @@ func NewOrigins(own string, allowed []string) Origins {
 	return o
 }
 
-// Foreign reports whether a request comes from a browser's page of another origin that is not allowed. Own is the listener's origin,
-// whatever Host a proxy sends, or any origin of the Host of the request.
+// Foreign reports whether a request comes from a browser's page of another origin that is not allowed. The Host of the request does not
+// count: a page whose name was pointed at this machine (DNS rebinding) names itself in both headers. On a connection to a loopback address
+// pages of this machine are at home too, under whichever of its names.
 func (o Origins) Foreign(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		from, err := url.Parse(origin)
-		own := err == nil && from.Host != "" && (strings.EqualFold(from.Host, r.Host) || normalOrigin(from) == o.own)
+		own := err == nil && from.Host != "" && (normalOrigin(from) == o.own || isLoopback(from.Hostname()) && atLoopback(r))
 		if !own && !o.isAllowed(strings.ToLower(origin)) {
 			return true
 		}
 	}
 	return false
+}
+
+// atLoopback reports whether a request has come to a loopback address of this machine.
+func atLoopback(r *http.Request) bool {
+	address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	host, _, err := net.SplitHostPort(address.String())
+	return err == nil && isLoopback(host)
+}
+
+// isLoopback reports whether a host is a loopback address or localhost.
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
 }
 
 // normalOrigin writes an origin as browsers do: in lower case and without the scheme's default port.
