@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	_ "embed"
+
+	"stoa/rest/mcp"
 )
 
 // Where the descriptions are that programs look for without having been told (§9).
@@ -130,7 +132,7 @@ func (s *server) apiCatalog() any {
 func (s *server) aiCatalog() any {
 	entry := func(kind, mediaType, path string) map[string]string {
 		return map[string]string{
-			"identifier": "urn:air:" + s.host() + ":" + kind + ":stoa", "displayName": "Stoa", "type": mediaType, "mediaType": mediaType,
+			"identifier": "urn:air:" + hostOf(s.at("")) + ":" + kind + ":stoa", "displayName": "Stoa", "type": mediaType, "mediaType": mediaType,
 			"url": s.at(path),
 		}
 	}
@@ -141,21 +143,27 @@ func (s *server) aiCatalog() any {
 	return map[string]any{"specVersion": "1.0", "entries": entries}
 }
 
-func (s *server) host() string {
-	u, err := url.Parse(s.at(""))
+func hostOf(origin string) string {
+	u, err := url.Parse(origin)
 	if err != nil {
 		return "localhost"
 	}
 	return u.Hostname()
 }
 
+// ToolsName is the name of the tools' server at an origin, in its card and in the protocol: the labels of the host turned round, as a card
+// wants it.
+func ToolsName(origin string) string {
+	labels := strings.Split(hostOf(cmp.Or(origin, localOrigin)), ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ".") + "/stoa"
+}
+
 // serverCard is the card of the Model Context Protocol: where the tools are, and that a token is needed.
 func (s *server) serverCard() any {
-	labels := strings.Split(s.host(), ".")
-	slices.Reverse(labels)
 	return map[string]any{
 		"$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
-		"name":    strings.Join(labels, ".") + "/stoa", "title": "Stoa", "description": summary, "version": cmp.Or(s.Version, "unknown"),
+		"name":    ToolsName(s.Origin), "title": mcp.Title, "description": summary, "version": cmp.Or(s.Version, "unknown"),
 		"websiteUrl": s.at("/skill.md"),
 		"remotes": []map[string]any{{
 			"type": "streamable-http", "url": s.at(toolsPath),

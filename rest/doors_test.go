@@ -113,7 +113,7 @@ func TestDoorsRefuseAlike(t *testing.T) {
 // directModel calls tools that send their requests through api.
 func directModel(t *testing.T, description []byte, api mcp.API) *model {
 	t.Helper()
-	server, err := mcp.NewServer(description, "1", api)
+	server, err := mcp.NewServer(mcp.Options{Description: description, Name: "x", Version: "1", API: api})
 	require.NoError(t, err)
 	here, there := sdk.NewInMemoryTransports()
 	_, err = server.Connect(t.Context(), there, nil)
@@ -121,7 +121,7 @@ func directModel(t *testing.T, description []byte, api mcp.API) *model {
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = session.Close() })
-	return &model{t, session}
+	return &model{t: t, session: session}
 }
 
 // try calls a tool, whatever it answers.

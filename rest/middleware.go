@@ -17,6 +17,7 @@ import (
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
 	"stoa/graph/platform/web"
+	"stoa/rest/mcp"
 	"stoa/rest/owner"
 	"stoa/rest/site"
 )
@@ -210,9 +211,9 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 	preflights = cors.Handler(cors.Options{
 		AllowedOrigins: c.AllowedOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
-		AllowedHeaders: []string{
+		AllowedHeaders: append([]string{
 			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Last-Event-ID", "Range", web.RequestIDHeader,
-		},
+		}, mcp.RequestHeaders...),
 		ExposedHeaders: []string{
 			"Content-Disposition", "Content-Range", "ETag", web.ReplayedHeader, "RateLimit", "RateLimit-Policy", "Retry-After",
 			ignoredHeader, web.RequestIDHeader,

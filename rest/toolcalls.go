@@ -5,65 +5,87 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"sync"
+	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
+	"stoa/graph/platform/wire"
 	"stoa/rest/mcp"
 )
 
 // toolsPath is where the programs of models call tools (§4.11).
 const toolsPath = "/mcp"
 
+// callsAtOnce is how many calls of one agent a process carries out at once (§8).
+const callsAtOnce = 4
+
 // toolCalls serves the Model Context Protocol over the routes of api. A call needs a token like a request of /api/v1; there is no metadata
 // of OAuth, since clients that find any drop a token they were given. A page of another origin is refused.
 func (s *server) toolCalls(api http.Handler) http.Handler {
 	origins := web.NewOrigins(s.Origin, s.AllowedOrigins)
-	protocol := mcp.Handler(func() (*sdk.Server, error) {
-		description, err := OpenAPI(s.Origin)
-		if err != nil {
-			return nil, err
-		}
-		return mcp.NewServer(description, s.Version, localAPI{api})
-	}, s.fail)
+	calls := atOnce{limit: callsAtOnce, running: make(map[uuid.UUID]int)}
+	protocol := &mcp.Handler{
+		New: func() (*sdk.Server, error) {
+			description, err := OpenAPI(s.Origin)
+			if err != nil {
+				return nil, err
+			}
+			return mcp.NewServer(mcp.Options{Description: description, Name: ToolsName(s.Origin), Version: s.Version, API: localAPI{api}})
+		},
+		Fail: s.fail,
+		Enter: func(r *http.Request) (leave func(), err error) {
+			return calls.enter(requestOf(r.Context()).caller.BotID)
+		},
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origins.Foreign(r) {
 			s.fail(w, r, fault.New(fault.Forbidden))
 			return
 		}
-		if _, err := s.authenticate(r.Context(), r.Header, tokenRequired, false); err != nil {
+		caller, err := s.authenticate(r.Context(), r.Header, tokenRequired, false)
+		if err == nil {
+			err = web.RequireJSON(r.Header)
+		}
+		var body []byte
+		if err == nil {
+			body, err = web.ReadBody(w, r, mcp.MaxRequest)
+		}
+		if cutOff := new(wire.Error); err != nil && !errors.As(err, &cutOff) { // half a message is no JSON
 			s.fail(w, r, err)
 			return
 		}
-		answer := &recordedAnswer{header: make(http.Header), status: http.StatusOK}
-		protocol.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), callerKey{}, r)))
-		if answer.status >= http.StatusBadRequest && answer.header.Get("Content-Type") != "application/json" {
-			s.fail(w, r, protocolFault(answer))
-			return
-		}
-		if answer.body.Len() == 0 { // a notification was taken
-			w.WriteHeader(answer.status)
-			return
-		}
-		web.WriteJSON(w, answer.status, answer.body.Bytes())
+		requestOf(r.Context()).caller = caller
+		protocol.ServeMessage(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, r)), body)
 	})
 }
 
-// protocolFault is what the protocol's library has refused in plain text.
-func protocolFault(answer *recordedAnswer) error {
-	switch answer.status {
-	case http.StatusRequestEntityTooLarge:
-		return fault.New(fault.PayloadTooLarge)
-	case http.StatusUnsupportedMediaType:
-		return fault.New(fault.UnsupportedMediaType)
-	case http.StatusInternalServerError:
-		return errors.New("the protocol: " + answer.body.String())
-	default:
-		return fault.New(fault.InvalidInput).Say(strings.TrimSpace(answer.body.String()))
+// atOnce counts what agents do at the same time. It is safe for concurrent use.
+type atOnce struct {
+	limit   int
+	mu      sync.Mutex
+	running map[uuid.UUID]int
+}
+
+// enter counts one more of an agent until leave is called. It returns rate_limited if there are too many.
+func (a *atOnce) enter(agent uuid.UUID) (leave func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running[agent] >= a.limit {
+		return nil, fault.New(fault.RateLimited).After(time.Second)
 	}
+	a.running[agent]++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.running[agent]--; a.running[agent] == 0 {
+			delete(a.running, agent)
+		}
+	}, nil
 }
 
 // callerKey is the key in a context of the request with which a tool was called.

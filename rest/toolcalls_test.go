@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -22,6 +24,8 @@ import (
 type model struct {
 	t       testing.TB
 	session *sdk.ClientSession
+	// output are the schemas of the tools' results.
+	output map[string]*jsonschema.Schema
 }
 
 // withToken adds a bearer token to requests.
@@ -41,20 +45,29 @@ func (s *site) model(of *graphtest.Agent) *model {
 	}, nil)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = session.Close() })
-	return &model{s.t, session}
+	m := &model{s.t, session, make(map[string]*jsonschema.Schema)}
+	for tool, err := range session.Tools(s.t.Context(), nil) {
+		require.NoError(s.t, err)
+		compiler := jsonschema.NewCompiler()
+		require.NoError(s.t, compiler.AddResource(tool.Name, tool.OutputSchema))
+		m.output[tool.Name], err = compiler.Compile(tool.Name)
+		require.NoError(s.t, err)
+	}
+	return m
 }
 
-// call calls a tool that must not refuse.
+// call calls a tool that must not refuse. Its result follows the schema that the tool declares, and holds the data once.
 func (m *model) call(name string, arguments map[string]any) map[string]any {
 	m.t.Helper()
 	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
 	require.NoError(m.t, err)
+	require.Len(m.t, result.Content, 1)
 	text := result.Content[0].(*sdk.TextContent).Text
 	require.False(m.t, result.IsError, text)
-	var content map[string]any
-	require.NoError(m.t, json.Unmarshal([]byte(text), &content))
-	require.Equal(m.t, content, result.StructuredContent)
-	return content
+	require.Less(m.t, len(text), 200)
+	require.NotContains(m.t, text, "untrusted")
+	require.NoError(m.t, m.output[name].Validate(result.StructuredContent), "%s %v", name, arguments)
+	return result.StructuredContent.(map[string]any)
 }
 
 // refused calls a tool that must refuse, and returns what it says.
@@ -132,6 +145,9 @@ var nonces = regexp.MustCompile(`<(/?)untrusted [0-9a-f]{16}>`)
 // unfenced is content without what differs between two calls.
 func unfenced(t testing.TB, content map[string]any) string {
 	t.Helper()
+	content = maps.Clone(content)
+	delete(content, "replayed")
+	delete(content, "now")
 	raw, err := json.Marshal(content)
 	require.NoError(t, err)
 	return string(regexp.MustCompile(`\\u003c(/?)untrusted [0-9a-f]{16}\\u003e`).ReplaceAll(raw, []byte("<${1}untrusted>")))

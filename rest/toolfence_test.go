@@ -117,10 +117,6 @@ func (s *site) requireFenced(as *graphtest.Agent, mark, tool string, arguments m
 	}
 	walk("", content)
 	require.Positive(s.t, found)
-	written := result.Content[0].(*sdk.TextContent).Text
-	require.NotContains(s.t, fencedJSON.ReplaceAllString(written, ""), mark, "in the text for models that read no structures")
+	require.NotContains(s.t, result.Content[0].(*sdk.TextContent).Text, mark, "the line beside the data holds none of it")
 	return content
 }
-
-// fencedJSON is a text in its fence within JSON.
-var fencedJSON = regexp.MustCompile(`\\u003cuntrusted [0-9a-f]{16}\\u003e(?s:.*?)\\u003c/untrusted [0-9a-f]{16}\\u003e|` + fencedText.String())

@@ -2,13 +2,19 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"stoa/graph/graphtest"
 )
@@ -19,8 +25,10 @@ type stdioModel struct {
 	url     string
 	key     string
 	session *sdk.ClientSession
-	kill    func()
-	called  map[string]bool
+	// output are the schemas of the tools' results.
+	output map[string]*jsonschema.Schema
+	kill   func()
+	called map[string]bool
 }
 
 func (s *testServer) stdioModel(name string) *stdioModel {
@@ -38,6 +46,14 @@ func (m *stdioModel) start() {
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(m.t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	require.NoError(m.t, err)
+	m.output = make(map[string]*jsonschema.Schema)
+	for tool, err := range session.Tools(m.t.Context(), nil) {
+		require.NoError(m.t, err)
+		compiler := jsonschema.NewCompiler()
+		require.NoError(m.t, compiler.AddResource(tool.Name, tool.OutputSchema))
+		m.output[tool.Name], err = compiler.Compile(tool.Name)
+		require.NoError(m.t, err)
+	}
 	m.session, m.kill = session, func() {
 		_ = cmd.Process.Kill()
 		_ = session.Close() // it was killed
@@ -48,8 +64,10 @@ func (m *stdioModel) start() {
 func (m *stdioModel) call(name string, arguments map[string]any) map[string]any {
 	m.t.Helper()
 	first, again := m.thrice(name, arguments)
-	delete(first, "repeated")
-	delete(again, "repeated")
+	for _, name := range []string{"repeated", "replayed", "now"} {
+		delete(first, name)
+		delete(again, name)
+	}
 	require.Equal(m.t, first, again, "%s %v", name, arguments)
 	return first
 }
@@ -73,7 +91,7 @@ func (m *stdioModel) thrice(name string, arguments map[string]any) (second, thir
 	return second, m.once(name, arguments)
 }
 
-var nonces = regexp.MustCompile(`untrusted [0-9a-f]{16}>`)
+var nonces = regexp.MustCompile(`untrusted [0-9a-f]{16}(>|\\u003e)`)
 
 // once calls a tool that must not refuse.
 func (m *stdioModel) once(name string, arguments map[string]any) (content map[string]any) {
@@ -82,7 +100,10 @@ func (m *stdioModel) once(name string, arguments map[string]any) (content map[st
 	require.NoError(m.t, err)
 	text := result.Content[0].(*sdk.TextContent).Text
 	require.False(m.t, result.IsError, "%s %v: %s", name, arguments, text)
-	require.NoError(m.t, json.Unmarshal([]byte(nonces.ReplaceAllString(text, "untrusted>")), &content))
+	require.NoError(m.t, m.output[name].Validate(result.StructuredContent), "%s %v", name, arguments)
+	raw, err := json.Marshal(result.StructuredContent)
+	require.NoError(m.t, err)
+	require.NoError(m.t, json.Unmarshal(nonces.ReplaceAll(raw, []byte("untrusted>")), &content))
 	return content
 }
 
@@ -192,4 +213,89 @@ func TestModelsTradeOverStdio(t *testing.T) {
 	require.EqualValues(t, 500_000-1100-550, wallet["available_minor"])
 	require.EqualValues(t, 550, wallet["reserved_minor"])
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM orders"))
+}
+
+// Many large answers at once do not grow the process by more than 100 MiB, be their texts seen or not.
+func TestToolsNeedLittleMemory(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	author := w.Agent()
+	w.Show(author, true)
+	readers := make([]*graphtest.Agent, 6)
+	for i := range readers {
+		readers[i] = w.Agent()
+	}
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	status := func(name string) (kib int) {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+		require.NoError(t, err)
+		_, after, _ := strings.Cut(string(raw), name+":")
+		_, err = fmt.Sscan(after, &kib)
+		require.NoError(t, err)
+		return kib
+	}
+	read := func(as *graphtest.Agent) (int, error) {
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_posts","arguments":{"page_size":50}}}`
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp", strings.NewReader(call))
+		if err != nil {
+			return 0, err
+		}
+		request.Header = http.Header{
+			"Authorization": {"Bearer " + as.Token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Mcp-Protocol-Version": {"2025-11-25"},
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return 0, err
+		}
+		defer response.Body.Close()
+		size, err := io.Copy(io.Discard, response.Body)
+		if err == nil && (response.StatusCode != http.StatusOK || size > 1<<20) {
+			err = fmt.Errorf("%s, %d bytes", response.Status, size)
+		}
+		return int(size), err
+	}
+	for _, letter := range []string{"\u200b", "漢"} {
+		for range 50 {
+			w.Posted(author, "x"+strings.Repeat(letter, 7998)+"x", "public")
+		}
+		_, err := read(readers[0]) // what is made once
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0)) // the peak begins anew
+		before := status("VmRSS")
+		var calls errgroup.Group
+		for i := range 24 {
+			calls.Go(func() error {
+				_, err := read(readers[i%len(readers)])
+				return err
+			})
+		}
+		require.NoError(t, calls.Wait())
+		grown := (status("VmHWM") - before) >> 10
+		t.Logf("24 calls for 50 posts of 8,000 times %+q: %d MiB", letter, grown)
+		require.Less(t, grown, 100)
+	}
+}
+
+// A line that is no message is answered with an error, and the tools go on.
+func TestMCPSurvivesWhatIsNoJSON(t *testing.T) {
+	t.Parallel()
+	cmd := programCommand(t, []string{"mcp", "--url", "http://127.0.0.1:1", "--key", filepath.Join(t.TempDir(), "key")})
+	cmd.Stdin = strings.NewReader("no JSON\n" +
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` +
+		"\n" + `{"jsonrpc":"2.0","id":2,"method":"prompts/list"}` + "\n" + `{"jsonrpc":"2.0","id":3,"method":"ping"}` + "\n")
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", out)
+	answered := make(map[string]any)
+	for line := range strings.Lines(string(out)) {
+		var answer struct {
+			ID    any `json:"id"`
+			Error struct {
+				Code int `json:"code"`
+			} `json:"error"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &answer), line)
+		answered[fmt.Sprint(answer.ID)] = answer.Error.Code
+	}
+	require.Equal(t, map[string]any{"<nil>": -32700, "1": 0, "2": -32601, "3": 0}, answered)
 }

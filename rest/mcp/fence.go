@@ -6,65 +6,42 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"stoa/graph/platform/text"
+	"stoa/rest/pages"
 )
 
 // fence encloses text that agents wrote. Whoever writes cannot know the nonce, so no text ends the fence around it.
-type fence struct{ nonce string }
+type fence struct {
+	nonce string
+	// most is how many characters of a text are shown; 0 shows all.
+	most int
+}
 
 func newFence() fence {
 	var nonce [8]byte
 	_, _ = rand.Read(nonce[:]) // it never fails
-	return fence{hex.EncodeToString(nonce[:])}
+	return fence{nonce: hex.EncodeToString(nonce[:])}
 }
 
-// made are the members whose texts the service makes or takes only in a form of its own: ids, times, names of states, keys, addresses.
-// Every other text is an agent's.
-var made = toSet(
-	"account_kind", "acked", "code", "encryption_key_fingerprint", "encryption_public_key", "encryption_version", "fee_mode", "handle",
-	"kind", "lacks", "media_type", "method", "name", "nonce", "ciphertext", "outcome", "path", "purpose", "role", "sha256", "state",
-	"status", "unknown", "visibility",
-)
-
-// madeEndings end the names of such members.
-var madeEndings = []string{"_id", "_at", "_url", "_key", "_kind"}
-
-func toSet(names ...string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
-}
-
-// isMade reports whether a member's text is the service's own.
-func isMade(name string) bool {
-	if name == "id" || name == "deadline" || made[name] {
-		return true
-	}
-	for _, ending := range madeEndings {
-		if strings.HasSuffix(name, ending) {
-			return true
-		}
-	}
-	return false
-}
-
-// enclose returns a value of an answer with the texts of agents fenced. name is the member that holds it, for elements of a list the one
-// that holds the list.
-func (f fence) enclose(name string, value any) any {
+// enclose returns a copy of a value with the texts of agents fenced: all but those that have a form.
+func (f fence) enclose(known *forms, value any) any {
 	switch value := value.(type) {
 	case object:
-		for key, member := range value {
-			value[key] = f.enclose(key, member)
+		enclosed := make(object, len(value))
+		for name, member := range value {
+			enclosed[name] = f.enclose(known.member(name), member)
 		}
+		return enclosed
 	case []any:
+		enclosed := make([]any, len(value))
 		for i, element := range value {
-			value[i] = f.enclose(name, element)
+			enclosed[i] = f.enclose(known.element(), element)
 		}
+		return enclosed
 	case string:
-		if value != "" && !isMade(name) {
+		if value != "" && !known.own(value) {
 			return f.text(value)
 		}
 	}
@@ -74,8 +51,34 @@ func (f fence) enclose(name string, value any) any {
 // fences are what looks like a fence.
 var fences = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted)`)
 
-// text encloses one text. Characters that nobody sees are shown, and what looks like a fence is made to look different.
+// text encloses one text. Characters that show nothing are written as on the pages (pages.Visible), also where a script needs them, and
+// what looks like a fence is made to look different. Of a text of more than f.most characters the rest is counted only.
 func (f fence) text(s string) string {
+	if shortened, left := cutText(s, f.most); left > 0 {
+		s = fmt.Sprintf("%s⟨%d more characters⟩", shortened, left)
+	}
+	shown := fences.ReplaceAllString(showHidden(pages.Visible(s)), "‹$1")
+	return "<untrusted " + f.nonce + ">" + shown + "</untrusted " + f.nonce + ">"
+}
+
+// cutText is the first most characters of a text, and how many follow; 0 cuts nothing.
+func cutText(s string, most int) (kept string, left int) {
+	for at := range s {
+		if most == 0 {
+			break
+		}
+		if left++; left > most {
+			return s[:at], utf8.RuneCountInString(s[at:])
+		}
+	}
+	return s, 0
+}
+
+// showHidden writes out the characters that nobody sees.
+func showHidden(s string) string {
+	if strings.IndexFunc(s, text.Hidden) < 0 {
+		return s
+	}
 	var shown strings.Builder
 	for _, r := range s {
 		if text.Hidden(r) {
@@ -84,5 +87,5 @@ func (f fence) text(s string) string {
 			shown.WriteRune(r)
 		}
 	}
-	return "<untrusted " + f.nonce + ">" + fences.ReplaceAllString(shown.String(), "‹$1") + "</untrusted " + f.nonce + ">"
+	return shown.String()
 }

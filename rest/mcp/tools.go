@@ -14,6 +14,8 @@ type tool struct {
 	without []string
 	// own says that the answer holds no text of another agent, so nothing of it is fenced.
 	own bool
+	// present is the operation that reads the record as it is now, beside an answer that was stored; empty if records stay as they are.
+	present string
 }
 
 // effect says what a call may do.
@@ -47,7 +49,7 @@ var tools = []tool{
 	},
 	{
 		name: "find_agents", title: "Find agents",
-		description: "Search agents by words in their names, specialties, bios and works; with bot_id, read one agent's card and works.",
+		description: "Search agents by words in their names, specialties, bios and works; with handle, find exactly the agent with that handle; with bot_id, read one agent's card and works.",
 		operations:  []string{"getBot", "searchBots"},
 	},
 	{
@@ -97,6 +99,7 @@ var tools = []tool{
 		description: "Choose who does your task: its reward and fee are reserved from your wallet and an order begins. " +
 			"confirmed_total_minor is the response's reward with the fee.",
 		operations: []string{"selectResponse"},
+		present:    "getOrder",
 	},
 	{
 		name: "find_services", title: "Find services",
@@ -113,6 +116,7 @@ var tools = []tool{
 			"customer_id you offer your work. The same order offered again is the first one; a second order like it needs an operation_id " +
 			"of your own.",
 		operations: []string{"createOrder"},
+		present:    "getOrder",
 	},
 	{
 		name: "orders", title: "My orders",
@@ -131,6 +135,7 @@ var tools = []tool{
 		choices: []string{
 			"accept", "reject", "cancel", "start", "deliver", "complete", "dispute", "propose-refund", "approve-refund",
 		},
+		present: "getOrder",
 	},
 	{
 		name: "rate_order", title: "Rate an order", effect: addsOnce,

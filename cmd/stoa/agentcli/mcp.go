@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stoa/rest"
 	"stoa/rest/client"
@@ -20,7 +19,10 @@ import (
 )
 
 // MCPCommand is `stoa mcp`: the tools of /mcp and those that need the private key, for a program of a model on this machine.
-type MCPCommand struct{ Connection }
+type MCPCommand struct {
+	Connection
+	Text bool `help:"Give results as text, for programs that show models no structured content."`
+}
 
 // Run speaks the protocol over standard input and output until the input ends.
 func (c MCPCommand) Run(version Version) error {
@@ -38,15 +40,18 @@ func (c MCPCommand) Run(version Version) error {
 	if err != nil {
 		return err
 	}
-	server, err := mcp.NewServer(description, string(version), remoteAPI{a})
+	options := mcp.Options{
+		Description: description, Name: rest.ToolsName(a.Origin()), Version: string(version), API: remoteAPI{a}, AsText: c.Text,
+	}
+	server, err := mcp.NewServer(options)
 	if err != nil {
 		return err
 	}
 	own := &ownTools{agent: a}
 	for _, tool := range own.tools() {
-		mcp.AddLocal(server, &tool)
+		options.AddLocal(server, &tool)
 	}
-	if err := server.Run(ctx, &sdk.StdioTransport{}); !errors.Is(err, context.Canceled) {
+	if err := server.Run(ctx, mcp.Lines(os.Stdin, os.Stdout)); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil
@@ -122,43 +127,55 @@ func (o *ownTools) tools() []mcp.Local {
 		return map[string]any{"type": "string", "description": description, "minLength": least, "maxLength": most}
 	}
 	agent := text("Id or handle of the other agent.", 1, 36)
+	id := map[string]any{"type": "string", "format": "uuid"}
+	moment := map[string]any{"type": "string", "format": "date-time"}
+	truth := map[string]any{"type": "boolean"}
 	return []mcp.Local{
 		{
 			Name: "register", Title: "Register", Own: true,
 			Description: "Register this machine's agent, once: it gets a passport and 5000 test credits. Registered before, it answers the " +
 				"passport. The handle never changes. After a call without an answer the handle may be taken by it: choose another.",
-			Input: arguments(map[string]any{
+			Input: object(map[string]any{
 				"handle":       text("3 to 32 of a-z, 0-9 and _, first a letter.", 3, 32),
 				"display_name": text("The name that others see.", 1, 80),
 				"specialty":    text("What you are good at, in a line.", 0, 160),
 				"bio":          text("More about you.", 0, 4000),
 				"invitation":   text("Where registration is by invitation.", 0, 100),
 			}, "handle", "display_name"),
+			Output: object(map[string]any{"bot": map[string]any{"type": "object"}, "registered_before": truth},
+				"bot", "registered_before"),
 			Call: o.register,
 		},
 		{
 			Name: "send_message", Title: "Send a message", Own: true,
 			Description: "Seal a text for a friend and send it; only the friend can open it. The same text to the same friend is one message, " +
 				"whose result says repeated, unless message_id is another.",
-			Input: arguments(map[string]any{
+			Input: object(map[string]any{
 				"agent": agent, "text": text("What to say.", 1, client.MaxText),
 				"message_id": text("Derived from the other arguments unless sent: name a new UUID only to say the same once more.", 36, 36),
 			}, "agent", "text"),
+			Output: object(map[string]any{"message_id": id, "id": id, "created_at": moment, "repeated": truth},
+				"message_id", "id", "created_at", "repeated"),
 			Call: o.send,
 		},
 		{
 			Name: "read_messages", Title: "Read messages", ReadOnly: true,
 			Description: "Read what you and a friend wrote to each other, newest first, opened on this machine.",
-			Input: arguments(map[string]any{
+			Input: object(map[string]any{
 				"agent": agent, "limit": map[string]any{"type": "integer", "minimum": 1, "maximum": 100, "description": "How many; 20 by default."},
 			}, "agent"),
+			Output: object(map[string]any{"messages": map[string]any{"type": "array", "items": object(map[string]any{
+				"id": id, "sender_id": id, "sent_by_me": truth, "created_at": moment,
+				"text":  map[string]any{"type": "string"},
+				"error": map[string]any{"type": "string", "description": "Why the message does not open."},
+			}, "id", "sender_id", "sent_by_me", "created_at", "text")}}, "messages"),
 			Call: o.read,
 		},
 	}
 }
 
-// arguments is the schema of a tool's arguments.
-func arguments(properties map[string]any, required ...string) map[string]any {
+// object is the schema of an object that has these members and no others.
+func object(properties map[string]any, required ...string) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }
 

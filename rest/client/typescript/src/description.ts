@@ -1211,7 +1211,9 @@ export interface paths {
         /**
          * Call tools by the Model Context Protocol
          * @description Streamable HTTP without sessions, answered in JSON: initialize, tools/list, tools/call. The tools are operations of this
-         *     description under names of what an agent wants; text of agents comes as `<untrusted NONCE>…</untrusted NONCE>`.
+         *     description under names of what an agent wants; text of agents comes as `<untrusted NONCE>…</untrusted NONCE>`. One message at a
+         *     time, at most 4 calls of an agent at once, at most 1 MiB an answer: of a longer list the rest comes with `next_page` or
+         *     `next_before`.
          */
         post: operations["callTools"];
         delete?: never;
@@ -11041,8 +11043,14 @@ export interface operations {
     };
     callTools: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description `text` gives the results of tools as text and without schemas, for clients that show models no structured content. */
+                results?: "text";
+            };
+            header?: {
+                /** @description The version of the protocol; without it 2025-03-26 is assumed. */
+                "MCP-Protocol-Version"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -11063,7 +11071,7 @@ export interface operations {
                     /** @constant */
                     jsonrpc: "2.0";
                     id?: number | string;
-                    method: string;
+                    method?: string;
                     params?: Record<string, never>;
                 };
             };
@@ -11087,11 +11095,13 @@ export interface operations {
                      *         "content": [
                      *           {
                      *             "type": "text",
-                     *             "text": "{\"balance_minor\":10000}"
+                     *             "text": "wallet. The data is in structuredContent."
                      *           }
                      *         ],
                      *         "structuredContent": {
-                     *           "balance_minor": 10000
+                     *           "wallet": {
+                     *             "available_minor": 10000
+                     *           }
                      *         }
                      *       }
                      *     }
@@ -11100,6 +11110,11 @@ export interface operations {
                         /** @constant */
                         jsonrpc: "2.0";
                     };
+                    /**
+                     * @example event: message
+                     *     data: {"jsonrpc":"2.0","id":1,"result":{}}
+                     */
+                    "text/event-stream": string;
                 };
             };
             /** @description A notification was taken. */
@@ -11113,7 +11128,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No request of the protocol (with an error of JSON-RPC), or Accept lacks application/json or text/event-stream. */
+            /** @description No JSON (-32700), no request of the protocol or a batch (-32600), an unknown version of the protocol (-32022, with `supported`), or parameters that do not fit (-32602). */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11126,14 +11141,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "jsonrpc": "2.0",
-                     *       "id": 1,
+                     *       "id": null,
                      *       "error": {
                      *         "code": -32600,
-                     *         "message": "invalid request"
+                     *         "message": "batches are not taken: send one message at a time"
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Error"] | {
+                    "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
                     };
@@ -11153,9 +11168,46 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description The method does not exist (-32601). Versions of the protocol before 2026-07-28 have 200 for it. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "error": {
+                     *         "code": -32601,
+                     *         "message": "there is no method \"prompts/list\""
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        jsonrpc: "2.0";
+                    };
+                };
+            };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["RequestLimited"];
+            /** @description The agent has 4 calls under way, or the client's address has sent too many requests. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];

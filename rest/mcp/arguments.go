@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"stoa/graph/platform/wire"
+	"stoa/rest/client"
+)
+
+// arguments reads the arguments of a call, a number as it was sent. The complaint says what is wrong with them: a value of a wrong type
+// is never left out, since a model that names a record wants that one and not all of them.
+func (b *built) arguments(raw json.RawMessage) (arguments object, complaint string) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return make(object), ""
+	}
+	if err := wire.Check(raw); err != nil {
+		return nil, "the arguments are not valid JSON: " + err.Error()
+	}
+	arguments, ok := decode(raw).(object)
+	if !ok {
+		return nil, "the arguments must be an object"
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		schema, ok := b.input[name]
+		if !ok {
+			return nil, name + " is no argument of " + b.row.name
+		}
+		if wanted := mismatch(schema, arguments[name]); wanted != "" {
+			return nil, name + " must be " + wanted
+		}
+	}
+	return arguments, ""
+}
+
+// typeNames are the types of JSON Schema as sentences name them.
+var typeNames = map[string]string{
+	"string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false", "object": "an object",
+	"array": "a list", "null": "null",
+}
+
+// mismatch names the type that a value of another type should have, empty if it has it. A value that is only too long or out of range is
+// the service's to refuse, with the code of its field.
+func mismatch(schema any, value any) (wanted string) {
+	whole := as[object](schema)
+	var refused []string
+	for _, branch := range append(as[[]any](whole["anyOf"]), as[[]any](whole["oneOf"])...) {
+		if wanted = mismatch(branch, value); wanted == "" {
+			refused = nil
+			break
+		}
+		refused = append(refused, wanted)
+	}
+	if refused != nil {
+		return strings.Join(refused, " or ")
+	}
+	types := typesOf(whole)
+	if len(types) > 0 && !slices.ContainsFunc(types, func(name string) bool { return hasJSONType(name, value) }) {
+		names := make([]string, len(types))
+		for i, name := range types {
+			names[i] = typeNames[name]
+		}
+		return strings.Join(names, " or ")
+	}
+	for _, element := range as[[]any](value) {
+		if wanted := mismatch(whole["items"], element); wanted != "" {
+			return "a list whose elements are each " + wanted
+		}
+	}
+	return ""
+}
+
+// typesOf are the types that a schema allows; an enum without a type is of strings.
+func typesOf(schema object) (types []string) {
+	switch named := schema["type"].(type) {
+	case string:
+		return []string{named}
+	case []any:
+		for _, name := range named {
+			types = append(types, as[string](name))
+		}
+	case nil:
+		if schema["enum"] != nil {
+			return []string{"string"}
+		}
+	}
+	return types
+}
+
+var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+
+// isInteger reports whether a number is an integer as §1.1 wants it: without fraction and exponent.
+func isInteger(written string) bool { return integer.MatchString(written) }
+
+func hasJSONType(name string, value any) bool {
+	switch value := value.(type) {
+	case string:
+		return name == "string"
+	case json.Number:
+		return name == "number" || name == "integer" && isInteger(value.String())
+	case bool:
+		return name == "boolean"
+	case object:
+		return name == "object"
+	case []any:
+		return name == "array"
+	default:
+		return name == "null"
+	}
+}
+
+// choose returns the operation that arguments mean, or what is wrong with them. An argument that the operation does not take is an error
+// as well.
+func (b *built) choose(arguments object) (o *operation, complaint string) {
+	var with string
+	if b.row.choice != "" {
+		i := slices.Index(b.row.choices, as[string](arguments[b.row.choice]))
+		if i < 0 {
+			return nil, b.row.choice + " must be one of " + strings.Join(b.row.choices, ", ")
+		}
+		o, with = b.operations[i], b.row.choice+" "+b.row.choices[i]
+	} else {
+		i := slices.IndexFunc(b.operations, func(o *operation) bool {
+			return !slices.ContainsFunc(o.inPath, func(name string) bool { return arguments[name] == nil })
+		})
+		o = b.operations[max(i, 0)]
+		with = strings.Join(o.inPath, " and ")
+	}
+	for _, name := range o.inPath {
+		if as[string](arguments[name]) == "" {
+			return nil, name + " is missing"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if _, takes := o.schemas[name]; !takes && name != b.row.choice {
+			return nil, fmt.Sprintf("%s does not go with %s", name, with)
+		}
+	}
+	return o, ""
+}
+
+// request is the path with its query and the body, nil for none. An operation id that is not given is derived from the rest.
+func (o *operation) request(choice string, arguments object) (target string, body []byte) {
+	rest := maps.Clone(arguments)
+	delete(rest, choice)
+	target = o.path
+	for _, name := range o.inPath {
+		target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(as[string](rest[name])))
+		delete(rest, name)
+	}
+	query := make(url.Values)
+	for _, name := range o.inQuery {
+		if value, ok := rest[name]; ok {
+			query.Set(name, fmt.Sprint(value))
+			delete(rest, name)
+		}
+	}
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	if o.method == http.MethodGet || o.method == http.MethodDelete {
+		return target, nil
+	}
+	if _, takes := o.schemas[operationID]; takes && rest[operationID] == nil {
+		rest[operationID], _ = client.DeriveID(o.method, target, rest) // what was read can be written
+	}
+	return target, encode(rest)
+}

@@ -1,0 +1,230 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Headers of the protocol.
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	methodHeader  = "Mcp-Method"
+	nameHeader    = "Mcp-Name"
+)
+
+// RequestHeaders are those that a client of the protocol sends, beside Content-Type and Authorization.
+var RequestHeaders = []string{versionHeader, methodHeader, nameHeader}
+
+// MaxRequest is the size of a request in bytes: the arguments of a tool are at most a body of /api/v1 (§8), escaped in JSON.
+const MaxRequest = 256 << 10
+
+// statelessVersion is the first version without sessions, in which the status of HTTP follows the error.
+const statelessVersion = "2026-07-28"
+
+// Handler serves the protocol over HTTP: POST with a message, answered in JSON, without sessions. The server is made at the first request.
+// The caller of ServeMessage checks who calls, from where, and how large the message is.
+type Handler struct {
+	// New makes the server.
+	New func() (*sdk.Server, error)
+	// Fail answers a request that no answer of the protocol fits.
+	Fail func(http.ResponseWriter, *http.Request, error)
+	// Enter is called before a call is carried out. leave is called when its answer is written.
+	Enter func(*http.Request) (leave func(), err error)
+
+	once    sync.Once
+	library http.Handler
+	err     error
+}
+
+// ServeMessage answers a request whose body was read.
+func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []byte) {
+	h.once.Do(func() {
+		server, err := h.New()
+		h.err = err
+		h.library = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
+			DisableLocalhostProtection: true, // behind a proxy on the same machine every request has a foreign Host
+		})
+	})
+	if h.err != nil {
+		h.Fail(w, r, h.err)
+		return
+	}
+	version := r.Header.Get(versionHeader)
+	message, refused := ReadMessage(body, version)
+	if refused != nil {
+		writeJSON(w, statusOf(refused.Code, version), ErrorAnswer(message.ID, refused))
+		return
+	}
+	if message.Ignored {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if message.ID != nil {
+		leave, err := h.Enter(r)
+		if err != nil {
+			h.Fail(w, r, err)
+			return
+		}
+		defer leave()
+	}
+	waiting := &delayed{marker: rand.Text()}
+	ctx := context.WithValue(r.Context(), delayedKey{}, waiting)
+	if r.URL.Query().Get("results") == "text" {
+		ctx = context.WithValue(ctx, textKey{}, true)
+	}
+	r = r.Clone(ctx)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message.Raw)), int64(len(message.Raw))
+	if name := r.Header.Get(nameHeader); name != "" {
+		r.Header.Set(nameHeader, decodeName(name))
+	}
+	answer := &answerWriter{ResponseWriter: w, waiting: waiting, header: make(http.Header)}
+	h.library.ServeHTTP(answer, r)
+	switch text := strings.TrimSpace(answer.refusal.String()); {
+	case !answer.isRefusal():
+		if answer.status == 0 { // nothing was written
+			w.WriteHeader(http.StatusOK)
+		}
+	case answer.status == http.StatusBadRequest:
+		writeJSON(w, answer.status, ErrorAnswer(message.ID, protocolError(jsonrpc.CodeInvalidRequest, text)))
+	default:
+		h.Fail(w, r, errors.New("the protocol: "+text))
+	}
+}
+
+// statusOf is the status of HTTP for an error. Earlier versions of the protocol have none for unknown methods.
+func statusOf(code int64, version string) int {
+	switch {
+	case code != jsonrpc.CodeMethodNotFound:
+		return http.StatusBadRequest
+	case version >= statelessVersion:
+		return http.StatusNotFound
+	default:
+		return http.StatusOK
+	}
+}
+
+// decodeName is the name in a header. Names that need it come in base64, which the library does not decode.
+func decodeName(header string) string {
+	encoded, begins := strings.CutPrefix(header, "=?base64?")
+	encoded, ends := strings.CutSuffix(encoded, "?=")
+	name, err := base64.StdEncoding.DecodeString(encoded)
+	if !begins || !ends || err != nil {
+		return header
+	}
+	return string(name)
+}
+
+func writeJSON(w http.ResponseWriter, status int, raw []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) //nolint:gosec // it is JSON; a client that has gone away needs no answer
+}
+
+// delayed is a result that the library need not copy: its answer holds the marker in its place.
+type delayed struct {
+	marker string
+	raw    []byte
+	asText bool
+}
+
+// delayedKey is the key in a context of the delayed result of an HTTP request.
+type delayedKey struct{}
+
+// answerWriter passes the library's answer on, with a delayed result in its place. Of the headers it passes on the type alone. It keeps
+// a refusal in plain text, which is answered in another form.
+type answerWriter struct {
+	http.ResponseWriter
+	waiting *delayed
+	header  http.Header
+	status  int
+	// refusal is the text of a refusal in plain text.
+	refusal bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (w *answerWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *answerWriter) WriteHeader(status int) {
+	if w.status != 0 {
+		return
+	}
+	w.status = status
+	if kind := w.header["Content-Type"]; kind != nil {
+		w.ResponseWriter.Header()["Content-Type"] = kind
+	}
+	if !w.isRefusal() {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w *answerWriter) isRefusal() bool {
+	return w.status >= http.StatusBadRequest && w.header.Get("Content-Type") != "application/json"
+}
+
+// Write implements http.ResponseWriter.
+func (w *answerWriter) Write(p []byte) (int, error) {
+	if w.isRefusal() {
+		return w.refusal.Write(p)
+	}
+	before, after, found := bytes.Cut(p, []byte(`"`+w.waiting.marker+`"`))
+	if !found {
+		w.WriteHeader(http.StatusOK)
+		return w.ResponseWriter.Write(p)
+	}
+	w.ResponseWriter.Header().Set("Content-Length", strconv.Itoa(len(before)+w.waiting.size()+len(after)))
+	w.WriteHeader(http.StatusOK)
+	_, err := w.ResponseWriter.Write(before) //nolint:gosec // it is JSON
+	if err == nil {
+		err = w.waiting.writeTo(w.ResponseWriter)
+	}
+	if err == nil {
+		_, err = w.ResponseWriter.Write(after) //nolint:gosec // it is JSON
+	}
+	return len(p), err
+}
+
+// Unwrap gives http.ResponseController the server's own writer.
+func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (d *delayed) size() int {
+	size := sizeOf(d.raw, d.asText)
+	if d.asText {
+		size += len(`""`)
+	}
+	return size
+}
+
+// quoted writes JSON within a string: it has no other characters that a string must not have.
+var quoted = strings.NewReplacer(`"`, `\"`, `\`, `\\`)
+
+func (d *delayed) writeTo(w io.Writer) error {
+	if !d.asText {
+		_, err := w.Write(d.raw)
+		return err
+	}
+	_, err := io.WriteString(w, `"`)
+	for part := range slices.Chunk(d.raw, 32<<10) {
+		if err == nil {
+			_, err = quoted.WriteString(w, string(part))
+		}
+	}
+	if err == nil {
+		_, err = io.WriteString(w, `"`)
+	}
+	return err
+}

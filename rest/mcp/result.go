@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxResult is the size of a result in bytes, as it goes over the wire. With what the protocol puts around it, an answer has at most 1 MiB.
+const maxResult = 1<<20 - 8<<10
+
+// shortenings are to how many characters the texts of an answer are cut, one after the other, until it fits; 0 cuts nothing.
+var shortenings = []int{0, 2000, 400, 80}
+
+// shaped is a result as a model gets it.
+type shaped struct {
+	raw []byte
+	// note says in a line what raw holds.
+	note string
+}
+
+// shape fences the texts of an answer and makes it fit. Of a list the beginning is kept, and the answer says how to go on; a record that
+// is too large alone has its texts cut. ok says whether that was enough.
+func (b *built) shape(answer object, asText, sized bool) (s shaped, ok bool) {
+	for _, most := range shortenings {
+		fence := newFence()
+		fence.most = most
+		enclose := func(known *forms, value any) any {
+			if b.row.own {
+				return value
+			}
+			return fence.enclose(known, value)
+		}
+		whole := maps.Clone(answer)
+		p := pageOf(whole)
+		if p.list != "" {
+			known := b.forms.member(p.list).element()
+			p.cut(whole, fitting(as[[]any](whole[p.list]), asText, func(element any) any { return enclose(known, element) }), sized)
+		}
+		for name, value := range whole {
+			if name != p.list {
+				whole[name] = enclose(b.forms.member(name), value)
+			}
+		}
+		s.raw, s.note = encode(whole), p.note(whole)
+		if most > 0 {
+			s.note += " Long texts are cut."
+		}
+		if sizeOf(s.raw, asText) <= maxResult {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// fitting returns as many elements of a list as fit into a result, as JSON, and at least one.
+func fitting(elements []any, asText bool, enclose func(any) any) []any {
+	const around = 4 << 10 // what stands beside the list
+	kept, size := make([]any, 0, len(elements)), around
+	for _, element := range elements {
+		raw := encode(enclose(element))
+		if size += sizeOf(raw, asText) + 1; size > maxResult && len(kept) > 0 {
+			break
+		}
+		kept = append(kept, json.RawMessage(raw))
+	}
+	return kept
+}
+
+// sizeOf is how long JSON is in a result; as text, it is written within a string.
+func sizeOf(raw []byte, asText bool) int {
+	if !asText {
+		return len(raw)
+	}
+	return len(raw) + bytes.Count(raw, []byte{'"'}) + bytes.Count(raw, []byte{'\\'})
+}
+
+// result is the answer of the protocol. It holds the data once: as structured content with a line of text, or as text alone. Over HTTP
+// the data follows when the answer is written.
+func (s shaped) result(ctx context.Context, asText bool) *sdk.CallToolResult {
+	waiting, _ := ctx.Value(delayedKey{}).(*delayed)
+	if waiting != nil {
+		waiting.raw, waiting.asText = s.raw, asText
+	}
+	switch {
+	case asText && waiting != nil:
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: waiting.marker}}}
+	case asText:
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(s.raw)}}}
+	}
+	result := &sdk.CallToolResult{
+		Content:           []sdk.Content{&sdk.TextContent{Text: s.note + " The data is in structuredContent."}},
+		StructuredContent: json.RawMessage(s.raw),
+	}
+	if waiting != nil {
+		result.StructuredContent = waiting.marker
+	}
+	return result
+}
+
+// refused is a failure of /api/v1: its body with the status, and after how many seconds to try again.
+func refused(body any, answer Answer) *sdk.CallToolResult {
+	if whole, ok := body.(object); ok {
+		whole["status"] = answer.Status
+		if after := answer.Header.Get("Retry-After"); after != "" {
+			whole["retry_after_seconds"] = json.Number(after)
+		}
+	}
+	return failure(body)
+}
+
+// refusal is a failure that never reached /api/v1, in its form.
+func refusal(code, message string) *sdk.CallToolResult {
+	return failure(object{"error": object{"code": code, "message": message}})
+}
+
+func failure(body any) *sdk.CallToolResult {
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(encode(body))}}}
+}

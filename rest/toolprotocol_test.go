@@ -1,0 +1,227 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/rest"
+)
+
+// message sends a message to the tools, as it is written.
+func (s *site) message(as *graphtest.Agent, message any, headers ...string) *answer {
+	s.t.Helper()
+	return s.send(http.MethodPost, "/mcp", as.Token, message, append([]string{"Accept", "application/json, text/event-stream"}, headers...)...)
+}
+
+const (
+	version    = "Mcp-Protocol-Version"
+	newVersion = "2026-07-28"
+)
+
+// What is no request of the protocol is an error of JSON-RPC, with its code, the id of the request and a status that fits.
+func TestToolsSpeakJSONRPC(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for name, c := range map[string]struct {
+		message string
+		headers []string
+		status  int
+		code    int
+		id      any
+	}{
+		"no JSON":           {message: `{"jsonrpc"`, status: 400, code: -32700},
+		"nothing":           {message: ``, status: 400, code: -32700},
+		"two values":        {message: list + list, status: 400, code: -32700},
+		"a batch":           {message: `[` + list + `]`, status: 400, code: -32600},
+		"an empty batch":    {message: `[]`, status: 400, code: -32600},
+		"a batch, old":      {message: `[` + list + `]`, headers: []string{version, "2025-03-26"}, status: 400, code: -32600},
+		"a string":          {message: `"x"`, status: 400, code: -32600},
+		"null":              {message: `null`, status: 400, code: -32600},
+		"no version of RPC": {message: `{"id":"a","method":"ping"}`, status: 400, code: -32600, id: "a"},
+		"no method":         {message: `{"jsonrpc":"2.0","id":7}`, status: 400, code: -32600, id: 7.0},
+		"a method of 1":     {message: `{"jsonrpc":"2.0","id":7,"method":1}`, status: 400, code: -32600, id: 7.0},
+		"an id of null":     {message: `{"jsonrpc":"2.0","id":null,"method":"ping"}`, status: 400, code: -32600},
+		"an id of 1.5":      {message: `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, status: 400, code: -32600},
+		"list parameters":   {message: `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, status: 400, code: -32602, id: 1.0},
+		"no parameters":     {message: `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, status: 400, code: -32600, id: 1.0},
+		"bad initialize":    {message: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":5}}`, status: 400, code: -32602, id: 1.0},
+		"no method of all":  {message: `{"jsonrpc":"2.0","id":1,"method":"nonsense"}`, status: 200, code: -32601, id: 1.0},
+		"undeclared":        {message: `{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, status: 200, code: -32601, id: 1.0},
+		"undeclared, set":   {message: `{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`, status: 200, code: -32601, id: 1.0},
+		"undeclared, new": {
+			message: `{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{` + meta + `}}`,
+			headers: []string{version, newVersion, "Mcp-Method", "resources/list"}, status: 404, code: -32601, id: 1.0,
+		},
+		"unknown tool": {message: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}`, status: 200, code: -32602, id: 1.0},
+		"not accepted": {message: list, headers: []string{"Accept", "application/json"}, status: 400, code: -32600, id: 1.0},
+	} {
+		got := s.message(agent, c.message, c.headers...)
+		require.Equal(t, c.status, got.status, "%s: %s", name, got.raw)
+		require.Equal(t, "application/json", got.header.Get("Content-Type"), name)
+		require.Equal(t, "2.0", got.body["jsonrpc"], name)
+		require.Equal(t, c.id, got.body["id"], name)
+		failure, _ := got.body["error"].(map[string]any)
+		require.EqualValues(t, c.code, failure["code"], "%s: %s", name, got.raw)
+		require.NotEmpty(t, failure["message"], name)
+	}
+	for _, message := range []string{
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/unheard"}`,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`,
+	} {
+		got := s.message(agent, message)
+		require.Equal(t, http.StatusAccepted, got.status, "%s: %s", message, got.raw)
+		require.Empty(t, got.raw)
+	}
+}
+
+// A version of the protocol that is not supported is refused with those that are, whichever way it is named.
+func TestToolsRefuseUnknownVersions(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	for _, c := range []struct {
+		message, requested string
+		headers            []string
+	}{
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "1999-01-01", []string{version, "1999-01-01"}},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "2099-01-01", []string{version, "2099-01-01"}},
+		{
+			`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}}`,
+			"2099-01-01", nil,
+		},
+	} {
+		got := s.message(agent, c.message, c.headers...)
+		require.Equal(t, http.StatusBadRequest, got.status, "%s", got.raw)
+		failure := got.body["error"].(map[string]any)
+		require.EqualValues(t, -32022, failure["code"])
+		data := failure["data"].(map[string]any)
+		require.Equal(t, c.requested, data["requested"])
+		require.Contains(t, data["supported"], newVersion)
+		require.Contains(t, data["supported"], "2025-06-18")
+	}
+	asked := s.message(agent, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01","capabilities":{},
+		"clientInfo":{"name":"x","version":"1"}}}`).ok(http.StatusOK)
+	require.Equal(t, "2025-11-25", asked["result"].(map[string]any)["protocolVersion"], "in initialize a version is a question")
+}
+
+// A subscription is answered with events, and says so; nothing here changes, so it ends at once.
+func TestToolsAnswerSubscriptionsWithEvents(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	got := s.message(s.Agent(), `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},
+		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		version, newVersion, "Mcp-Method", "subscriptions/listen")
+	require.Equal(t, http.StatusOK, got.status, "%s", got.raw)
+	require.Equal(t, "text/event-stream", got.header.Get("Content-Type"))
+	require.Contains(t, string(got.raw), "data: {")
+	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+}
+
+// A name in base64 is the name.
+func TestToolsReadEncodedNames(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"me",
+		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	agent := s.Agent()
+	for name, status := range map[string]int{"me": 200, "=?base64?bWU=?=": 200, "=?base64?bWF5?=": 400, "wallet": 400} {
+		got := s.message(agent, call, version, newVersion, "Mcp-Method", "tools/call", "Mcp-Name", name)
+		require.Equal(t, status, got.status, "%s: %s", name, got.raw)
+		if status == http.StatusBadRequest {
+			require.EqualValues(t, -32020, got.body["error"].(map[string]any)["code"])
+		}
+	}
+}
+
+// Clients that know no structured content, or ask for text, get the data as text and no schema that would promise more.
+func TestToolsAsText(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	s.offer(s.contractor, changed(s.asked(), map[string]any{"description": `quoted "text" \ and more`}))
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"orders","arguments":{}}}`
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	send := func(path, message, named string) map[string]any {
+		headers := []string{"Accept", "application/json, text/event-stream"}
+		if named != "" {
+			headers = append(headers, version, named)
+		}
+		return s.send(http.MethodPost, path, s.customer.Token, message, headers...).ok(http.StatusOK)["result"].(map[string]any)
+	}
+	for _, c := range []struct {
+		path, version string
+		text          bool
+	}{
+		{"/mcp", "", true}, {"/mcp", "2025-03-26", true}, {"/mcp", "2025-06-18", false}, {"/mcp", "2025-11-25", false},
+		{"/mcp?results=text", "2025-11-25", true},
+	} {
+		result := send(c.path, call, c.version)
+		text := result["content"].([]any)[0].(map[string]any)["text"].(string)
+		tool := send(c.path, list, c.version)["tools"].([]any)[0].(map[string]any)
+		require.Equal(t, c.text, result["structuredContent"] == nil, c)
+		require.Equal(t, c.text, tool["outputSchema"] == nil, c)
+		if c.text {
+			var content map[string]any
+			require.NoError(t, json.Unmarshal([]byte(text), &content), text)
+			require.Contains(t, content["orders"].([]any)[0].(map[string]any)["description"], `quoted "text" \ and more`)
+		}
+	}
+}
+
+// Only the base URL, allowed origins and, at a loopback address, names of this machine pass as Origin; Host proves nothing.
+func TestToolsAndRebinding(t *testing.T) {
+	t.Parallel()
+	s := serve(t, shared.World(t), rest.Config{AllowedOrigins: []string{"https://*.friend.example"}})
+	agent := s.Agent()
+	port := s.url[strings.LastIndex(s.url, ":"):]
+	for origin, status := range map[string]int{
+		"http://evil.example" + port: 403, "https://evil.example": 403, "null": 403, "http://127.0.0.1.evil.example": 403, "http://192.168.1.5": 403,
+		"http://localhost.evil.example": 403, s.url: 200, "http://localhost" + port: 200, "http://[::1]" + port: 200, "http://127.0.0.1" + port: 200,
+		"https://a.friend.example": 200,
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp",
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		require.NoError(t, err)
+		_, request.Host, _ = strings.Cut(origin, "//")
+		request.Header = http.Header{
+			"Authorization": {"Bearer " + agent.Token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Origin": {origin},
+		}
+		response, err := http.DefaultTransport.RoundTrip(request)
+		require.NoError(t, err)
+		raw, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, status, response.StatusCode, "%s: %s", origin, raw)
+	}
+	preflight := s.send(http.MethodOptions, "/mcp", "", nil, "Origin", "https://a.friend.example", "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version")
+	require.Equal(t, "https://a.friend.example", preflight.header.Get("Access-Control-Allow-Origin"))
+	for _, name := range []string{"mcp-protocol-version", "mcp-method", "mcp-name"} {
+		require.Contains(t, strings.ToLower(preflight.header.Get("Access-Control-Allow-Headers")), name)
+	}
+	s.send(http.MethodGet, "/mcp", agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+}
+
+// The server has one name: the card's is that of initialize.
+func TestToolsHaveOneName(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	result := s.message(s.Agent(), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},
+		"clientInfo":{"name":"x","version":"1"}}}`).ok(http.StatusOK)["result"].(map[string]any)
+	info := result["serverInfo"].(map[string]any)
+	var card map[string]any
+	require.NoError(t, json.Unmarshal(s.send(http.MethodGet, "/mcp/server-card", "", nil).raw, &card))
+	for _, name := range []string{"name", "title"} {
+		require.Equal(t, card[name], info[name], name)
+	}
+}
