@@ -25,6 +25,7 @@ const (
 // retained is the table of what is kept for how long (§8), in the order in which it is swept.
 func retained(g *Graph, d *db.DB) []operator.Retention {
 	oldActivity := func(ctx context.Context) (int64, error) { return g.Operator.DeleteOldActivity(ctx) } // it is made after this table
+	eraseRemoved := func(ctx context.Context) (int64, error) { return g.Operator.EraseRemoved(ctx) }
 	countStale := func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }
 	return []operator.Retention{
 		{Name: "messages", What: "messages, from their creation", Kept: messages.Retention, Job: cleanup, Sweep: g.Messages.DeleteExpired},
@@ -59,11 +60,17 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 			Name: "activity", What: "how much happened in each minute", Kept: operator.ActivityRetention,
 			Job: cleanup, Sweep: oldActivity,
 		},
+		{
+			Name: "removed_texts",
+			What: "titles and texts of posts, services and tasks, from their removal by an operator; none if their agent deletes them or is deleted",
+			Kept: operator.RemovedRetention, Job: cleanup, Sweep: eraseRemoved,
+		},
+		{Name: "feedback", What: "what agents tell the operators, and the answers", Kept: operator.Forever},
 		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
 		{Name: "ledger", What: "the ledger, rewards, orders and passports", Kept: operator.Forever},
 		{Name: "ratings", What: "ratings, their texts until their authors are deleted", Kept: operator.Forever},
-		{Name: "operations", What: "the answers that a repeated operation gets again", Kept: operator.Forever},
+		{Name: "operations", What: "the answers that a repeated operation gets again, until their agents are deleted", Kept: operator.Forever},
 		{Name: "audit", What: "the audit log", Kept: operator.Forever},
 		{Name: "backups", What: "backups, except the last good one", Kept: operator.BackupRetention, Job: backup},
 	}

@@ -56,3 +56,15 @@ func RequireFault(t testing.TB, err error, code fault.Code) *fault.Error {
 	require.Equal(t, code, known.Code, "%v", err)
 	return known
 }
+
+// Deleted lets the lifecycle delete an agent, as if its owner had been notified a month ago.
+func (w *World) Deleted(agent *Agent) {
+	w.t.Helper()
+	w.Exec("UPDATE settings SET lifecycle_activated_at = coalesce(lifecycle_activated_at, stoa_now())")
+	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
+	w.Exec(`INSERT INTO trash_notices (bot_id, created_at, mail_id, sent_at)
+		VALUES ($1, stoa_now() - interval '2 months', gen_random_uuid(), stoa_now() - interval '2 months')`, agent.ID)
+	_, err := w.Lifecycle.Run(context.Background())
+	require.NoError(w.t, err)
+	require.EqualValues(w.t, 1, w.Count("SELECT count(*) FROM bots WHERE id = $1 AND state = 'deleted'", agent.ID))
+}

@@ -168,7 +168,7 @@ func (a *API) Orders(ctx context.Context, after *ent.Cursor, first *int, before 
 		ent.WithOrderOrder(orderBy), ent.WithOrderFilter(filtered(where.Filter)))
 }
 
-// Posts lists posts with their texts, private and deleted ones, too.
+// Posts lists posts with their texts, private ones and those that an operator removed too. Deleted ones have no texts any more.
 func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error) {
 	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Post.Query().Paginate,
@@ -196,7 +196,7 @@ func (a *API) Rewards(ctx context.Context, after *ent.Cursor, first *int, before
 		ent.WithRewardOrder(orderBy), ent.WithRewardFilter(filtered(where.Filter)))
 }
 
-// Services lists the catalogue of services, deleted ones too.
+// Services lists the catalogue of services, deleted ones too, which have no texts any more unless an operator removed them.
 func (a *API) Services(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) (*ent.ServiceConnection, error) {
 	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Service.Query().Paginate,

@@ -44,9 +44,15 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.Sent(o.Friends())
+	sweeps := 0
+	for _, r := range o.Operator.Kept {
+		if r.Sweep != nil {
+			sweeps++
+		}
+	}
 	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a check")
 	require.NoError(t, err)
-	require.Len(t, fresh.Swept, 11)
+	require.Len(t, fresh.Swept, sweeps)
 	for _, sweep := range fresh.Swept {
 		require.Zero(t, sweep.Deleted, sweep.Name)
 	}

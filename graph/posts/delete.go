@@ -13,8 +13,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// DeletePost deletes a post of the caller for good (§4.3). In the same transaction its files become free and lose their public
-// access. Only its author may call it. Faults: invalid_id, not_found (also for a repeat).
+// DeletePost deletes a post of the caller for good (§4.3). In the same transaction its title and text are erased, and its files
+// become free and lose their public access. Only its author may call it. Faults: invalid_id, not_found (also for a repeat).
 func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 		return nil, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		removed, err := Remove(ctx, tx, id, post.AuthorID(v.BotID))
+		removed, err := remove(ctx, tx, id, true, post.AuthorID(v.BotID))
 		if err != nil || !isPublicWork(removed) {
 			return err
 		}
@@ -37,10 +37,16 @@ func (a *API) DeletePost(ctx context.Context, in PostInput) (*DeletedPost, error
 	return &DeletedPost{Deleted: true, ID: id}, nil
 }
 
-// Remove deletes a post softly, frees its files and returns it. The caller has decided who may do so; where may limit it to posts
-// of one author. The caller also tells that the author's profile changed (API.ProfileChanged). not_found where there is no such
-// post, or it is deleted already. The post is locked first, and its author with it (package comment).
-func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Post) (*ent.Post, error) {
+// Remove deletes a post softly for an operator, frees its files and returns it. Its title and text stay for a while, so that
+// operators can account for what they removed (operator.RemovedRetention). The caller has decided who may do so, and calls API.ProfileChanged. Faults:
+// not_found if there is no such post, or it is deleted already.
+func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) (*ent.Post, error) {
+	return remove(ctx, tx, id, false)
+}
+
+// remove deletes a post softly, with its title and text if erase is set, and frees its files. where may limit it to posts of one
+// author. The post is locked first, and its author with it (package comment).
+func remove(ctx context.Context, tx *db.Tx, id uuid.UUID, erase bool, where ...predicate.Post) (*ent.Post, error) {
 	p, err := tx.Ent.Post.Query().Where(append(where, post.ID(id), post.DeletedAtIsNil())...).ForUpdate().Only(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +55,11 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Pos
 	if err != nil {
 		return nil, err
 	}
-	if p, err = tx.Ent.Post.UpdateOne(p).SetDeletedAt(now).SetUpdatedAt(now).Save(ctx); err != nil {
+	change := tx.Ent.Post.UpdateOne(p).SetDeletedAt(now).SetUpdatedAt(now)
+	if erase {
+		change.SetTitle("").SetText("")
+	}
+	if p, err = change.Save(ctx); err != nil {
 		return nil, err
 	}
 	return p, attachments.Unbind(ctx, tx, target(p.ID))

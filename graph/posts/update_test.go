@@ -85,5 +85,5 @@ func TestDeletedPostIsGone(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.NotFound)
 	_, err = w.Posts.DeletePost(author.Ctx, posts.PostInput{PostID: made.ID.String()})
 	graphtest.RequireFault(t, err, fault.NotFound)
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE text = 'one' AND deleted_at IS NOT NULL"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE title = '' AND text = '' AND deleted_at IS NOT NULL"))
 }

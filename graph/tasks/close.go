@@ -52,7 +52,8 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 }
 
 // Remove takes a task off the board for good, and with it the responses to it: neither exists for anyone any more. An order that
-// came of it goes on. The caller has decided who may. not_found where there is no such task, or none any more.
+// came of it goes on. Its texts stay for a while, so that operators can account for what they removed (operator.RemovedRetention).
+// The caller has decided who may. not_found where there is no such task, or none any more.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	t, err := tx.Ent.Task.Query().Where(task.ID(id), task.RemovedAtIsNil()).ForUpdate().Only(ctx)
 	if err != nil {

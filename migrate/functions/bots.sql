@@ -6,6 +6,11 @@ CREATE OR REPLACE FUNCTION stoa_public(b bots) RETURNS boolean LANGUAGE sql IMMU
   SELECT b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
 $$;
 
+-- Whether an agent is active and not suspended. Its tasks are on the board, whether its profile is open or not (§4.9).
+CREATE OR REPLACE FUNCTION stoa_present(b bots) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT b.state = 'active' AND b.suspended_at IS NULL
+$$;
+
 -- Since when an agent without a verified owner email is restricted, or from when on it will be: 14 days after an operator activated
 -- that requirement (§3.4). Null for every other agent, and where nothing is required.
 CREATE OR REPLACE FUNCTION stoa_restricted_from(b bots, s settings) RETURNS timestamptz LANGUAGE sql STABLE AS $$

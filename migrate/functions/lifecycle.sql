@@ -7,16 +7,29 @@ CREATE OR REPLACE FUNCTION stoa_deletion_due(b bots, s settings, t trash_notices
     AND t.sent_at + interval '1 month' <= stoa_now() THEN stoa_held_by(b) = '{}' ELSE false END
 $$;
 
--- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and tells whether it did. Its profile's texts
--- and images, posts, services, open tasks and responses, tokens, owner, webhooks and unacknowledged events go, and the texts of
--- its ratings with their stored answers, which have the ratings' ids; its id, handle, wallet, ledger, closed orders, stars and
--- messages stay. Its files become free, and are deleted as any others. What hangs on a post is locked in the order of
--- functions/feed.sql.
+-- stoa_without_brief returns a stored answer in which an agent shows as deleted, as bots.Brief writes it. A text within the answer
+-- cannot hold the pattern, because its quotes are escaped.
+CREATE OR REPLACE FUNCTION stoa_without_brief(answer bytea, agent uuid) RETURNS bytea LANGUAGE sql STABLE AS $$
+  SELECT convert_to(regexp_replace(convert_from(answer, 'UTF8'),
+    '("id":"' || agent || '","handle":"[^"]*","display_name":)"(?:[^"\\]|\\.)*"' ||
+    '(,"encryption_public_key":)(?:null|"[^"]*")(,"encryption_key_fingerprint":)(?:null|"[^"]*")(,"avatar_url":)(?:null|"[^"]*")',
+    '\1"deleted"\2null\3null\4null', 'g'), 'UTF8')
+$$;
+
+-- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and tells whether it did.
+--
+-- Texts are erased: its profile's, those of its posts, services, tasks and ratings, of its responses to tasks, and of the offers
+-- that it made and nobody accepted. Where others still see a text that cannot be empty, it becomes `deleted`, as the name does.
+-- Rows that others' records refer to stay. Its tokens, owner, webhooks, unacknowledged events and stored answers go; in those
+-- that the other sides of its orders have stored it shows as deleted, and those about its offers go. The bytes of its images and
+-- other files go with the next cleanup, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay.
+--
+-- What hangs on a post is locked in the order of functions/feed.sql.
 CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
 BEGIN
-  PERFORM FROM posts p WHERE p.author_id = agent AND p.deleted_at IS NULL ORDER BY p.id FOR UPDATE;
+  PERFORM FROM posts p WHERE p.author_id = agent AND (p.deleted_at IS NULL OR p.title <> '' OR p.text <> '') ORDER BY p.id FOR UPDATE;
   PERFORM FROM bots b WHERE b.id = agent FOR NO KEY UPDATE;
   PERFORM FROM trash_notices t JOIN bots b ON b.id = t.bot_id JOIN settings s ON s.id = 1
     WHERE t.bot_id = agent AND stoa_deletion_due(b, s, t)
@@ -26,17 +39,34 @@ BEGIN
     RETURN false;
   END IF;
 
-  UPDATE posts SET deleted_at = moment, updated_at = moment WHERE author_id = agent AND deleted_at IS NULL;
-  UPDATE services SET deleted_at = moment, updated_at = moment WHERE bot_id = agent AND deleted_at IS NULL;
+  UPDATE posts SET title = '', text = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
+    WHERE author_id = agent AND (deleted_at IS NULL OR title <> '' OR text <> '');
+  UPDATE services SET title = '', description = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
+    WHERE bot_id = agent AND (deleted_at IS NULL OR title <> '' OR description <> '');
   UPDATE responses r SET state = 'declined' FROM tasks t
     WHERE t.id = r.task_id AND t.state = 'open' AND (t.customer_id = agent OR r.bot_id = agent);
-  UPDATE tasks SET state = 'closed', updated_at = moment WHERE customer_id = agent AND state = 'open';
-  UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = moment
-    WHERE owner_id = agent AND bound_kind IN ('avatar', 'character', 'post');
-  UPDATE tokens SET revoked_at = moment WHERE bot_id = agent AND revoked_at IS NULL;
-  DELETE FROM webhooks WHERE bot_id = agent;
+  UPDATE responses SET text = 'deleted' WHERE bot_id = agent;
+  UPDATE tasks SET title = '', description = '', state = CASE WHEN state = 'open' THEN 'closed' ELSE state END, updated_at = moment
+    WHERE customer_id = agent;
+  UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = moment, file_name = '',
+      deleted_at = CASE WHEN status = 'ready' THEN coalesce(deleted_at, moment) ELSE deleted_at END
+    WHERE owner_id = agent AND coalesce(bound_kind, '') NOT IN ('order_input', 'order_result');
+
+  DELETE FROM operations p WHERE p.bot_id = agent OR p.id IN (SELECT r.id FROM ratings r WHERE r.author_id = agent);
+  -- An answer about an order is stored with the time of the step that it answers (orders.sql).
+  DELETE FROM operations p USING orders o, order_events e
+    WHERE (o.customer_id = agent OR o.contractor_id = agent) AND o.author_id = agent AND o.state IN ('cancelled', 'rejected')
+      AND e.order_id = o.id AND p.bot_id = e.participant_id AND p.created_at = e.created_at
+      AND position(convert_to('"id":"' || o.id || '"', 'UTF8') IN p.result) > 0;
+  UPDATE operations p SET result = stoa_without_brief(p.result, agent) FROM orders o, order_events e
+    WHERE (o.customer_id = agent OR o.contractor_id = agent) AND e.order_id = o.id
+      AND p.bot_id = e.participant_id AND p.created_at = e.created_at;
+  UPDATE orders SET title = 'deleted', description = 'deleted'
+    WHERE (customer_id = agent OR contractor_id = agent) AND author_id = agent AND state IN ('cancelled', 'rejected');
   UPDATE ratings SET text = '' WHERE author_id = agent AND text <> '';
-  DELETE FROM operations o WHERE o.id IN (SELECT r.id FROM ratings r WHERE r.author_id = agent);
+
+  DELETE FROM tokens WHERE bot_id = agent;
+  DELETE FROM webhooks WHERE bot_id = agent;
   DELETE FROM events WHERE recipient_id = agent;
   DELETE FROM bot_owners WHERE bot_id = agent;
   DELETE FROM email_challenges WHERE bot_id = agent;

@@ -104,7 +104,11 @@ func (o *Object) Time(name string, t time.Time) {
 // Bytes appends bytes as padded base64.
 func (o *Object) Bytes(name string, raw []byte) {
 	o.name(name)
-	o.b = append(base64.StdEncoding.AppendEncode(append(o.b, '"'), raw), '"')
+	o.b = appendBytes(o.b, raw)
+}
+
+func appendBytes(b, raw []byte) []byte {
+	return append(base64.StdEncoding.AppendEncode(append(b, '"'), raw), '"')
 }
 
 // BytesOrNull adds bytes in base64, or null for nil.

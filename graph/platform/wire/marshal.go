@@ -20,12 +20,13 @@ var outgoing = json.JoinOptions(
 	json.WithMarshalers(json.JoinMarshalers(
 		json.MarshalToFunc(writeTime),
 		json.MarshalToFunc(writeUUID),
+		json.MarshalToFunc(writeBytes),
 	)),
 )
 
 // Marshal returns v as JSON: times in UTC with microseconds (finer digits cut), ids as lower-case UUIDs, []byte as
-// padded standard base64, nil pointers as null, nil slices as [] and nil maps as {}, map keys sorted, nothing escaped
-// for HTML. An error means v holds what JSON cannot say (invalid UTF-8, NaN, a year beyond 9999), never a sender's
+// padded standard base64, nil pointers and nil []byte as null, other nil slices as [] and nil maps as {}, map keys sorted,
+// nothing escaped for HTML. An error means v holds what JSON cannot say (invalid UTF-8, NaN, a year beyond 9999), never a sender's
 // mistake.
 func Marshal(v any) ([]byte, error) { return json.Marshal(v, outgoing) }
 
@@ -81,4 +82,11 @@ func appendUUID(b []byte, id uuid.UUID) []byte {
 	b = append(hex.AppendEncode(b, id[6:8]), '-')
 	b = append(hex.AppendEncode(b, id[8:10]), '-')
 	return append(hex.AppendEncode(b, id[10:]), '"')
+}
+
+func writeBytes(enc *jsontext.Encoder, raw []byte) error {
+	if raw == nil {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return enc.WriteValue(appendBytes(enc.AvailableBuffer(), raw))
 }

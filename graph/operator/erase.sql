@@ -1,0 +1,28 @@
+-- Deleted posts and services and removed tasks whose texts are still there. The audit log says which of them an operator removed:
+-- their texts stay for a while. An agent's own deletion erases them at once; only a server of an earlier version did not. Each
+-- statement finds its rows in a partial index that holds no others.
+
+-- name: erase_posts(retention_seconds double precision, batch bigint)
+UPDATE posts SET title = '', text = '' WHERE id IN (
+  SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (p.title <> '' OR p.text <> '')
+    AND (p.deleted_at <= stoa_now() - make_interval(secs => :retention_seconds)
+      OR NOT EXISTS (SELECT FROM audit_entries e WHERE e.target = p.id::text AND e.procedure = 'removePost'))
+  ORDER BY p.id LIMIT :batch FOR UPDATE SKIP LOCKED);
+
+-- name: erase_services(retention_seconds double precision, batch bigint)
+UPDATE services SET title = '', description = '' WHERE id IN (
+  SELECT s.id FROM services s WHERE s.deleted_at IS NOT NULL AND (s.title <> '' OR s.description <> '')
+    AND (s.deleted_at <= stoa_now() - make_interval(secs => :retention_seconds)
+      OR NOT EXISTS (SELECT FROM audit_entries e WHERE e.target = s.id::text AND e.procedure = 'removeService'))
+  ORDER BY s.id LIMIT :batch FOR UPDATE SKIP LOCKED);
+
+-- name: erase_tasks(retention_seconds double precision, batch bigint)
+-- Only operators remove tasks. The responses to one exist no more than the task does.
+WITH due AS (
+  SELECT t.id FROM tasks t WHERE t.removed_at <= stoa_now() - make_interval(secs => :retention_seconds)
+    AND (t.title <> '' OR t.description <> '')
+  ORDER BY t.id LIMIT :batch FOR UPDATE SKIP LOCKED
+), responded AS (
+  UPDATE responses r SET text = '' FROM due WHERE r.task_id = due.id
+)
+UPDATE tasks t SET title = '', description = '' FROM due WHERE t.id = due.id;

@@ -1,0 +1,108 @@
+package operator_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+	"stoa/graph/posts"
+	"stoa/graph/services"
+)
+
+const marker = "Quetzalcoatlus"
+
+// removals are the records that have texts and that operators can remove, and how each comes and goes.
+var removals = map[string]struct {
+	make   func(o *office, by *graphtest.Agent) uuid.UUID
+	remove func(o *office, id uuid.UUID) error
+	text   func(o *office, id uuid.UUID) (string, error)
+}{
+	"post": {
+		func(o *office, by *graphtest.Agent) uuid.UUID { return o.Posted(by, marker, "private").ID },
+		func(o *office, id uuid.UUID) error { _, err := o.Operator.RemovePost(o.ctx, id, "why"); return err },
+		func(o *office, id uuid.UUID) (string, error) {
+			p, err := o.DB.Ent.Post.Get(o.ctx, id)
+			return p.Title + p.Text, err
+		},
+	},
+	"service": {
+		func(o *office, by *graphtest.Agent) uuid.UUID {
+			made, err := o.Services.CreateService(by.Ctx, services.CreateServiceInput{Fields: services.Fields{
+				Title: graphtest.Ptr(marker), Description: graphtest.Ptr(marker),
+			}})
+			require.NoError(o.t, err)
+			return made.Service.ID
+		},
+		func(o *office, id uuid.UUID) error { _, err := o.Operator.RemoveService(o.ctx, id, "why"); return err },
+		func(o *office, id uuid.UUID) (string, error) {
+			s, err := o.DB.Ent.Service.Get(o.ctx, id)
+			return s.Title + s.Description, err
+		},
+	},
+	"task": {
+		func(o *office, by *graphtest.Agent) uuid.UUID {
+			id := o.Tasked(by, marker, marker, 1000).ID
+			o.Responded(o.Agent(), id)
+			o.Exec("UPDATE responses SET text = $1", marker)
+			return id
+		},
+		func(o *office, id uuid.UUID) error { _, err := o.Operator.RemoveTask(o.ctx, id, "why"); return err },
+		func(o *office, id uuid.UUID) (string, error) {
+			t, err := o.DB.Ent.Task.Get(o.ctx, id)
+			return t.Title + t.Description, err
+		},
+	},
+}
+
+// What an operator removes can be looked at for 30 days; then the cleanup erases its texts.
+func TestRemovedTextsGoAfterAWhile(t *testing.T) {
+	t.Parallel()
+	for name, of := range removals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			id := of.make(o, o.Agent())
+			require.NoError(t, of.remove(o, id))
+			o.Shift(operator.RemovedRetention - time.Minute)
+			erased, err := o.Operator.EraseRemoved(context.Background())
+			require.NoError(t, err)
+			require.Zero(t, erased)
+			text, err := of.text(o, id)
+			require.NoError(t, err)
+			require.Contains(t, text, marker)
+
+			o.Shift(2 * time.Minute)
+			done, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a check")
+			require.NoError(t, err)
+			require.Contains(t, done.Swept, operator.Swept{Name: "removed_texts", Deleted: 1})
+			require.Empty(t, o.Traces(marker))
+			text, err = of.text(o, id)
+			require.NoError(t, err)
+			require.Empty(t, text)
+		})
+	}
+}
+
+// Servers of an earlier version kept what agents deleted. It goes with the next cleanup, any number of rows.
+func TestTextsThatEarlierVersionsKeptGo(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent := o.Agent()
+	kept := o.Posted(agent, "as ever", "public")
+	o.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, title, text, deleted_at)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, '', $2, stoa_now() FROM generate_series(1, 1201)`, agent.ID, marker)
+	o.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description, deleted_at)
+		VALUES (gen_random_uuid(), stoa_now(), stoa_now(), $1, $2, $2, stoa_now())`, agent.ID, marker)
+	erased, err := o.Operator.EraseRemoved(context.Background())
+	require.NoError(t, err)
+	require.EqualValues(t, 1202, erased)
+	require.Empty(t, o.Traces(marker))
+	post, err := o.Posts.Post(agent.Ctx, posts.PostInput{PostID: kept.ID.String()})
+	require.NoError(t, err)
+	require.Equal(t, "as ever", post.Post.Text)
+}
