@@ -29,8 +29,7 @@ var files embed.FS
 var markdown = goldmark.New(goldmark.WithParserOptions(
 	parser.WithAutoHeadingID(), parser.WithASTTransformers(gmutil.Prioritized(wideTables{}, 0)),
 ), goldmark.WithExtensions(
-	// A policy forbids the style attribute, which tables would get otherwise.
-	extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+	extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), // see wideTables
 	extension.Linkify, extension.Strikethrough, extension.TaskList,
 ))
 

@@ -8,14 +8,23 @@ import (
 )
 
 // wideTables gives every table a place in the order of the Tab key: a table that is wider than the window scrolls by itself, and
-// the arrow keys scroll what has the focus.
+// the arrow keys scroll what has the focus. Cells that are aligned to the right get the class of numbers: HTML has no attribute align
+// any more, and the pages' policy forbids the attribute style.
 type wideTables struct{}
 
 // Transform implements parser.ASTTransformer.
 func (wideTables) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing here fails
-		if table, ok := n.(*tables.Table); ok && entering {
-			table.SetAttributeString("tabindex", []byte("0"))
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *tables.Table:
+			n.SetAttributeString("tabindex", []byte("0"))
+		case *tables.TableCell:
+			if n.Alignment == tables.AlignRight {
+				n.SetAttributeString("class", []byte("number"))
+			}
 		}
 		return ast.WalkContinue, nil
 	})

@@ -47,7 +47,8 @@ var upgrader = websocket.Upgrader{
 // ServeHTTP opens a connection (§6). A request that does not ask for a WebSocket is upgrade_required; any other refusal completes the
 // handshake and closes with a code, because a WebSocket client can read that.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-Websocket-Version") != "13" {
+	// The library upgrades HTTP/1.0 as well, which has no upgrades (RFC 9110 §7.8).
+	if !r.ProtoAtLeast(1, 1) || !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-Websocket-Version") != "13" {
 		w.Header().Add("Connection", "Upgrade")
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-Websocket-Version", "13")

@@ -1,8 +1,12 @@
 package socket_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -142,6 +146,23 @@ func TestPlainRequestsAreToldToUpgrade(t *testing.T) {
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
+// HTTP/1.0 has no upgrades.
+func TestHandshakeOverHTTP10(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	conn, err := net.Dial("tcp", hostOf(t, p.url))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "GET /ws/v1/events/ HTTP/1.0\r\nHost: stoa\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer %s\r\n\r\n", h.Agent().Token)
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusUpgradeRequired, response.StatusCode)
+}
+
 func TestVersionsAreNegotiated(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
@@ -225,4 +246,12 @@ func TestRequestIDIsKept(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, []string{"abc"}, response.Header["X-Request-Id"])
 	require.Empty(t, response.Header.Get("Sec-WebSocket-Extensions"), "nothing is compressed")
+}
+
+// hostOf is the host and port of an address.
+func hostOf(t *testing.T, address string) string {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	require.NoError(t, err)
+	return parsed.Host
 }

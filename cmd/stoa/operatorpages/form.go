@@ -77,9 +77,10 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	case name == "operationId": // a form that is sent twice does its work once
 		f.Kind, f.Value = "hidden", uuid.NewString()
 	case inner.Kind == ast.Enum:
-		f.Kind = "choice"
-		if !f.Required {
-			f.Options = append(f.Options, option{Label: "Not changed"})
+		// A select that is required begins with an option without a value, or HTML takes the first one for chosen.
+		f.Kind, f.Options = "choice", []option{{Label: "Not changed"}}
+		if f.Required {
+			f.Options[0].Label = "Choose one"
 		}
 		for _, one := range inner.EnumValues {
 			label := human(strings.ToLower(one.Name))
@@ -90,6 +91,9 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 		}
 	case inner.Name == "Boolean":
 		f.Kind, f.Options = "choice", []option{{Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
+		if f.Required {
+			f.Options = append([]option{{Label: "Choose one"}}, f.Options...)
+		}
 	case inner.Name == "Time":
 		f.Kind, f.Hint = "time", strings.TrimSpace(hint+" In UTC.")
 	case strings.HasSuffix(name, "Minor"):
@@ -106,7 +110,7 @@ func plain(f *field, v any) string {
 		return ""
 	}
 	if f.Kind == "choice" && len(f.Options) > 0 && f.Options[0].Value == "" {
-		f.Options = f.Options[1:] // there is a value, which may stay
+		f.Options, f.Required = f.Options[1:], false // there is a value, which may stay
 	}
 	return fmt.Sprint(v)
 }

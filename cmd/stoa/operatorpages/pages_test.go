@@ -113,6 +113,12 @@ func accessible(t *testing.T, path string, root *html.Node) {
 		if n.Type != html.ElementNode {
 			continue
 		}
+		for _, a := range n.Attr {
+			require.NotEqual(t, "align", a.Key, "%s: HTML has no such attribute any more", path)
+			if n.Data == "select" && a.Key == "required" {
+				require.True(t, hasPlaceholder(n), "%s: %s begins with a choice", path, attribute(n, "name"))
+			}
+		}
 		switch n.Data {
 		case "html":
 			require.Equal(t, "en", attribute(n, "lang"))
@@ -134,6 +140,16 @@ func accessible(t *testing.T, path string, root *html.Node) {
 			require.Equal(t, 1, ids[described], "%s: %s", path, described)
 		}
 	}
+}
+
+// hasPlaceholder reports whether the first option of a select has an empty value.
+func hasPlaceholder(n *html.Node) bool {
+	for c := range n.ChildNodes() {
+		if c.Type == html.ElementNode {
+			return c.Data == "option" && attribute(c, "value") == ""
+		}
+	}
+	return false
 }
 
 func firstElement(n *html.Node) string {
