@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"stoa/graph/platform/web"
 	"stoa/rest/pages"
 )
 
@@ -55,18 +56,29 @@ func withOrigin(text, origin string) []byte {
 	return []byte(strings.ReplaceAll(text, localOrigin, origin))
 }
 
-// descriptions are the paths that describe all others. They need neither database nor token.
+// descriptions are the paths that describe all others. They need neither database nor token, and pages of any origin may read them.
 func (s *server) descriptions() map[string]http.Handler {
 	text := func(text string) func() ([]byte, error) {
 		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
 	}
-	pages := map[string]http.Handler{
+	found := s.found()
+	maps.Copy(found, map[string]http.Handler{
 		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
 		"/skill.md":            s.page("text/markdown; charset=utf-8", text(skill)),
 		"/llms.txt":            s.page("text/plain; charset=utf-8", text(index)),
+	})
+	for path, page := range found {
+		found[path] = readableAnywhere(page)
 	}
-	maps.Copy(pages, s.found())
-	return pages
+	return found
+}
+
+// readableAnywhere lets pages of any origin read a description.
+func readableAnywhere(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // page serves a text that is made at the first request and does not change while the process lives.
@@ -79,11 +91,16 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 			return
 		}
 		tag := pages.ETag(raw)
+		known, err := web.Precondition(r, tag, s.began)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
 		h := w.Header()
 		h.Set("Cache-Control", "public, max-age=300")
 		h.Set("ETag", tag)
 		h.Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
-		if pages.ETagMatches(r.Header.Values("If-None-Match"), tag) {
+		if known {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}

@@ -60,9 +60,6 @@ func (s *server) found() map[string]http.Handler {
 			func() ([]byte, error) { return json.Marshal(s.Graph.Webhooks.PublishedKeys()) })
 		pages[serverCardPath] = s.page("application/mcp-server-card+json", func() ([]byte, error) { return json.Marshal(s.serverCard()) })
 	}
-	for path, page := range pages {
-		pages[path] = readableAnywhere(page)
-	}
 	return pages
 }
 
@@ -72,14 +69,6 @@ func (s *server) robots() string {
 		return robots
 	}
 	return robots + "\nSitemap: " + localOrigin + "/sitemap.xml\n"
-}
-
-// readableAnywhere lets pages of any origin read a description.
-func readableAnywhere(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-		next.ServeHTTP(w, r)
-	})
 }
 
 // at is the address of a path.

@@ -11,12 +11,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
 	"stoa/graph/attachments"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
 )
 
 // serveFile answers with a file that the caller may read: whole, in ranges, or 304 where the caller has it already (§2.7).
 func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachments.File) {
+	if _, err := web.Precondition(r, `"`+file.Tag+`"`, uploadedAt(r)); err != nil {
+		s.failFile(w, r, err)
+		return
+	}
 	h := w.Header()
 	h.Set("Content-Type", file.MediaType)
 	h.Set("Content-Disposition", disposition(file.Name))
@@ -39,20 +47,22 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachm
 		s.failFile(w, r, err)
 		return
 	}
-	refused, failed := fileRefusals[delayed.status]
 	switch {
 	case delayed.sent:
-	case failed:
-		s.failFile(w, r, fault.New(refused))
+	case delayed.status == http.StatusRequestedRangeNotSatisfiable:
+		s.failFile(w, r, fault.New(fault.RangeNotSatisfiable))
 	default:
 		w.WriteHeader(delayed.status)
 	}
 }
 
-// fileRefusals are the faults of what http.ServeContent refuses.
-var fileRefusals = map[int]fault.Code{
-	http.StatusPreconditionFailed:           fault.PreconditionFailed,
-	http.StatusRequestedRangeNotSatisfiable: fault.RangeNotSatisfiable,
+// uploadedAt is when the file of a request was uploaded, which its id tells (a UUID of version 7). Its bytes never change.
+func uploadedAt(r *http.Request) time.Time {
+	id, err := uuid.Parse(chi.URLParam(r, "attachment_id"))
+	if err != nil || id.Version() != 7 {
+		return time.Now()
+	}
+	return time.Unix(id.Time().UnixTime())
 }
 
 // failFile answers with a fault after all; Content-Range tells the size where a range is to blame.
@@ -81,7 +91,7 @@ type delayedWriter struct {
 func (w *delayedWriter) WriteHeader(status int) { w.status = status }
 
 func (w *delayedWriter) Write(p []byte) (int, error) {
-	if _, refused := fileRefusals[w.status]; refused {
+	if w.status == http.StatusRequestedRangeNotSatisfiable {
 		return len(p), nil // serveFile writes the error body instead of this text
 	}
 	if !w.sent {

@@ -116,15 +116,15 @@ func (s *server) clientAddress(next http.Handler) http.Handler {
 
 func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
 
-// normalizePath gives a request the path that the router compares: a percent-encoded unreserved character means the character
-// (RFC 3986 §6.2.2.2). A path with empty or dot segments, which other servers would clean up, becomes one that does not exist.
+// normalizePath gives a request the path that the router compares: a percent-encoded unreserved character, or @, means the character
+// (RFC 3986 §6.2.2.2; no path here tells the two forms of @ apart). A path with empty or dot segments, which other servers would clean up, becomes one that does not exist.
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case hasEmptyOrDotSegment(r.URL.Path):
 			r.URL.Path, r.URL.RawPath = nowhere(r.URL.Path), ""
 		case r.URL.RawPath != "":
-			r.URL.RawPath = decodeUnreserved(r.URL.RawPath)
+			r.URL.RawPath = decodePlain(r.URL.RawPath)
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -159,8 +159,8 @@ func hasEmptyOrDotSegment(path string) bool {
 	}
 }
 
-// decodeUnreserved decodes the unreserved characters of a valid encoded path and leaves all other escapes as they are.
-func decodeUnreserved(path string) string {
+// decodePlain decodes the unreserved characters and @ in a valid encoded path and leaves all other escapes as they are.
+func decodePlain(path string) string {
 	var decoded strings.Builder
 	for {
 		before, after, found := strings.Cut(path, "%")
@@ -168,7 +168,7 @@ func decodeUnreserved(path string) string {
 		if !found {
 			return decoded.String()
 		}
-		if c := hexValue(after[0])<<4 | hexValue(after[1]); isUnreserved(c) {
+		if c := hexValue(after[0])<<4 | hexValue(after[1]); isPlain(c) {
 			decoded.WriteByte(c)
 		} else {
 			decoded.WriteString("%" + after[:2])
@@ -177,8 +177,8 @@ func decodeUnreserved(path string) string {
 	}
 }
 
-func isUnreserved(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+func isPlain(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~@", c) >= 0
 }
 
 // hexValue is the value of a hexadecimal digit, which net/url has checked.
@@ -201,6 +201,18 @@ func ignoreMethod(next http.Handler) http.Handler {
 	})
 }
 
+// preflightAge is how long, in seconds, a browser may keep the answer to a preflight.
+const preflightAge = 600
+
+// fromAnywhere adds the CORS headers of a description, which pages of any origin may read, to preflights.
+var fromAnywhere = cors.Handler(cors.Options{
+	AllowedOrigins:     []string{"*"},
+	AllowedMethods:     []string{http.MethodGet, http.MethodHead},
+	AllowedHeaders:     []string{"If-Match", "If-None-Match", "If-Unmodified-Since", web.RequestIDHeader},
+	OptionsPassthrough: true,
+	MaxAge:             preflightAge,
+})
+
 // crossOrigin returns the CORS headers of requests, and those of preflights, which are added once the path is known: a path that does
 // not exist allows nothing. Without allowed origins both do nothing.
 func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Handler) {
@@ -212,14 +224,16 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 		AllowedOrigins: c.AllowedOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: append([]string{
-			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "Last-Event-ID", "Range", web.RequestIDHeader,
+			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "If-Unmodified-Since", "Last-Event-ID", "Range",
+			web.RequestIDHeader,
 		}, mcp.RequestHeaders...),
 		ExposedHeaders: []string{
-			"Content-Disposition", "Content-Range", "ETag", web.ReplayedHeader, "RateLimit", "RateLimit-Policy", "Retry-After",
-			ignoredHeader, web.RequestIDHeader,
+			"Accept-Patch", "Content-Disposition", "Content-Range", "ETag", "Location", web.ReplayedHeader, "RateLimit",
+			"RateLimit-Policy", "Retry-After", ignoredHeader, web.RequestIDHeader,
 		},
 		// A preflight is an OPTIONS like any other: 204 with Allow.
 		OptionsPassthrough: true,
+		MaxAge:             preflightAge,
 	})
 	requests = func(next http.Handler) http.Handler {
 		withHeaders := preflights(next)
@@ -241,8 +255,17 @@ func (s *server) dispatch(byMethod map[string]http.Handler, preflight func(http.
 		byMethod[http.MethodHead] = get
 	}
 	allow := strings.Join(slices.Sorted(maps.Keys(byMethod)), ", ") + ", " + http.MethodOptions
+	_, changes := byMethod[http.MethodPatch]
+	_, posts := byMethod[http.MethodPost]
 	options := preflight(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Allow", allow)
+		h := w.Header()
+		h.Set("Allow", allow)
+		if changes {
+			h.Set("Accept-Patch", web.JSONType)
+		}
+		if changes || posts {
+			h.Set("Accept-Encoding", "identity") // of request bodies (RFC 7694)
+		}
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

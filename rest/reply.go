@@ -43,6 +43,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Metrics.HTTP.Fault(known.Code)
 	ctx, id := r.Context(), requestOf(r.Context()).id
 	web.LogFault(ctx, s.Logger, known, err, "request_id", id, "method", r.Method, "path", loggedPath(r))
+	web.RefusalHeaders(w.Header(), r, known, requestOf(r.Context()).accepted)
 	if owner.Under(r.URL.Path) {
 		owner.WriteError(w, known)
 		return

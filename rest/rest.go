@@ -71,6 +71,8 @@ type server struct {
 	Config
 	// patterns count the requests of each route.
 	patterns map[string]*metrics.Pattern
+	// began is when this server was made, and with it the texts that do not change while it lives.
+	began time.Time
 }
 
 // New builds the public listener's handler. It is safe for concurrent use.
@@ -78,7 +80,7 @@ func New(c Config) http.Handler {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
-	s := &server{c, make(map[string]*metrics.Pattern)}
+	s := &server{c, make(map[string]*metrics.Pattern), time.Now()}
 	mux := chi.NewMux()
 	mux.Use(s.instrument, s.headers, s.recover, s.limitHeaderSize, s.clientAddress, normalizePath, ignoreMethod)
 	crossOrigin, preflight := c.crossOrigin()
@@ -96,21 +98,27 @@ func New(c Config) http.Handler {
 		missing = fault.ServiceUnavailable
 	}
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(missing)) })
-	for path, byMethod := range s.handlers() {
+	handlers, descriptions := s.handlers()
+	for path, byMethod := range handlers {
 		s.patterns[path] = s.Metrics.HTTP.Pattern(path)
-		mux.Handle(path, s.dispatch(byMethod, preflight))
+		from := preflight
+		if descriptions[path] != nil {
+			from = fromAnywhere
+		}
+		mux.Handle(path, s.dispatch(byMethod, from))
 	}
 	return mux
 }
 
-// handlers are what the listener serves, by path and method.
-func (s *server) handlers() map[string]map[string]http.Handler {
-	paths := map[string]map[string]http.Handler{
+// handlers are what the listener serves, by path and method, and the descriptions among it.
+func (s *server) handlers() (paths map[string]map[string]http.Handler, descriptions map[string]http.Handler) {
+	paths = map[string]map[string]http.Handler{
 		"/healthz": {http.MethodGet: http.HandlerFunc(s.healthz)},
 		"/readyz":  {http.MethodGet: http.HandlerFunc(s.readyz)},
 	}
 	if !s.Starting {
-		for path, page := range s.descriptions() {
+		descriptions = s.descriptions()
+		for path, page := range descriptions {
 			paths[path] = map[string]http.Handler{http.MethodGet: page}
 		}
 	}
@@ -125,9 +133,12 @@ func (s *server) handlers() map[string]map[string]http.Handler {
 		paths[pages.IconPath] = map[string]http.Handler{
 			http.MethodGet: s.page("image/svg+xml", func() ([]byte, error) { return pages.Icon, nil }),
 		}
+		paths[pages.PicturePath] = map[string]http.Handler{
+			http.MethodGet: s.page("image/png", func() ([]byte, error) { return pages.Picture, nil }),
+		}
 	}
 	if s.Graph == nil {
-		return paths
+		return paths, descriptions
 	}
 	s.ownerPages(paths)
 	s.sitePages(paths)
@@ -141,7 +152,7 @@ func (s *server) handlers() map[string]map[string]http.Handler {
 		s.Metrics.HTTP.Pattern(path).Expect(row.method, http.StatusServiceUnavailable)
 	}
 	paths[toolsPath] = map[string]http.Handler{http.MethodPost: s.toolCalls(s.routesAlone(paths))}
-	return paths
+	return paths, descriptions
 }
 
 // routesAlone serves /api/v1 within a request that has passed the middleware already.

@@ -5,6 +5,7 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/orders"
+	"stoa/graph/platform/web"
 )
 
 // tokenUse says what a route does with a bearer token.
@@ -32,6 +33,9 @@ const (
 	// formBody: a multipart form, which the operation reads as it arrives.
 	formBody
 )
+
+// mediaTypes are those of the bodies that are read.
+var mediaTypes = map[bodyUse]string{jsonBody: web.JSONType, optionalJSONBody: web.JSONType, formBody: web.FormType}
 
 // route is one row of the table: everything that the transport knows about an operation.
 type route struct {

@@ -51,6 +51,9 @@ func (s *server) serve(row route) http.Handler {
 		if stored, ok := answer.(interface{ IsReplay() bool }); ok && stored.IsReplay() {
 			w.Header().Set(web.ReplayedHeader, "true")
 		}
+		if at := location(answer); at != "" && status == http.StatusCreated {
+			w.Header().Set("Location", at)
+		}
 		s.reply(w, r, status, answer)
 	})
 }
@@ -59,6 +62,7 @@ func (s *server) serve(row route) http.Handler {
 // request (db.RequestTimeout); the time in which a body arrives does not count, and an upload bounds each of its steps itself.
 func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, error) {
 	began := time.Now()
+	requestOf(r.Context()).accepted = mediaTypes[row.body]
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer func() { cancel() }()
 	if row.setUp != nil {
@@ -137,8 +141,10 @@ type request struct {
 	context.Context //nolint:containedctx // this is a context
 
 	id, address string
-	limits      limits.Record
-	caller      viewer.Viewer
+	// accepted is the media type of the bodies that the path takes.
+	accepted string
+	limits   limits.Record
+	caller   viewer.Viewer
 	// input is what was read of the path and the query before the caller was authenticated, nil for nothing.
 	input any
 }

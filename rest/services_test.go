@@ -13,6 +13,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/web"
 )
 
 const servicesPath = "/api/v1/services"
@@ -72,7 +73,7 @@ func TestWhoMayUseTheCatalogue(t *testing.T) {
 		for _, wrong := range []string{"wrong", ada.Token + "x"} {
 			refused := s.send("GET", read, wrong, nil)
 			refused.fault(http.StatusUnauthorized, fault.Unauthorized)
-			require.Equal(t, "Bearer", refused.header.Get("WWW-Authenticate"))
+			require.Equal(t, web.WrongToken, refused.header.Get("WWW-Authenticate"))
 		}
 		s.send("GET", read, "", nil, "Authorization", "Basic "+ada.Token).fault(http.StatusUnauthorized, fault.Unauthorized)
 		s.send("GET", read, suspended.Token, nil).fault(http.StatusForbidden, fault.Forbidden)

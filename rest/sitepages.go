@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
 	"stoa/rest/pages"
 	"stoa/rest/site"
@@ -11,7 +12,7 @@ import (
 
 // forPeople reports whether answers at a path, failures included, are pages of the public site.
 func forPeople(path string) bool {
-	return site.Under(path) && path != pages.StylesheetPath && path != pages.IconPath
+	return site.Under(path) && path != pages.StylesheetPath && path != pages.IconPath && path != pages.PicturePath
 }
 
 // hasSite reports whether this process serves the public site.
@@ -36,10 +37,33 @@ func (s *server) sitePage(handler site.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := requestOf(r.Context())
 		asked.caller = viewer.Viewer{Address: asked.address}
-		err := handler(w, r)
+		err := handler(limitedWriter{w, &asked.limits}, r)
 		s.Metrics.Limits.Refused(asked.limits.Refused()...)
 		if err != nil {
+			asked.limits.Headers(w.Header())
 			s.fail(w, r, err)
 		}
 	})
 }
+
+// limitedWriter adds what is left of the limits that the request has met when the answer begins.
+type limitedWriter struct {
+	http.ResponseWriter
+
+	met *limits.Record
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w limitedWriter) WriteHeader(status int) {
+	w.met.Headers(w.Header())
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w limitedWriter) Write(p []byte) (int, error) {
+	w.met.Headers(w.Header())
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap gives http.ResponseController the server's own writer.
+func (w limitedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

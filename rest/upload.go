@@ -34,7 +34,7 @@ type form struct {
 // checkForm checks the headers of an upload before it is read, and bounds its body. Faults: unsupported_media_type, payload_too_large.
 func checkForm(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || media != "multipart/form-data" || r.Header.Get("Content-Encoding") != "" {
+	if err != nil || media != web.FormType || r.Header.Get("Content-Encoding") != "" {
 		return fault.New(fault.UnsupportedMediaType).Say("Send Content-Type: multipart/form-data without Content-Encoding.")
 	}
 	if r.ContentLength > maxForm {

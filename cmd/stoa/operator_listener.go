@@ -64,7 +64,7 @@ func (p *process) operatorMounts() []server.Mount {
 		},
 		{
 			Path: metricsPath, Title: "Metrics", About: "For Prometheus; this page alone needs no token.",
-			Open: true, Handler: p.metrics.Handler(),
+			Open: true, ReadOnly: true, Handler: p.metrics.Handler(),
 		},
 		{
 			Path: pprofPath, Title: "Profiles", About: "Where time and memory go, for go tool pprof.",
@@ -89,7 +89,7 @@ func pprofHandler() http.Handler {
 func (p *process) startingOperator(fallback http.Handler) http.Handler {
 	metrics := p.metrics.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == metricsPath {
+		if r.URL.Path == metricsPath && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			metrics.ServeHTTP(w, r)
 			return
 		}

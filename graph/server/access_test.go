@@ -146,10 +146,12 @@ func TestNothingIsReadWithoutAToken(t *testing.T) {
 	} {
 		a := s.post("", body)
 		a.fault(401, fault.Unauthorized)
-		require.Equal(t, "Bearer", a.header.Get("WWW-Authenticate"), name)
+		require.Equal(t, `Bearer realm="stoa"`, a.header.Get("WWW-Authenticate"), name)
 		require.Empty(t, a.header.Get("RateLimit"), name)
 		s.post("", body, "Content-Type", "text/plain").fault(401, fault.Unauthorized)
-		s.post("guess", body, "Content-Type", "text/plain").fault(401, fault.Unauthorized)
+		guess := s.post("guess", body, "Content-Type", "text/plain")
+		guess.fault(401, fault.Unauthorized)
+		require.Equal(t, `Bearer realm="stoa", error="invalid_token"`, guess.header.Get("WWW-Authenticate"), name)
 		s.post("", body, "Cookie", "stoa_operator=forged").fault(401, fault.Unauthorized)
 	}
 	require.Equal(t, before, s.Count("SELECT count(*) FROM bots"))

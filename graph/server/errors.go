@@ -20,6 +20,7 @@ import (
 // fail answers a request before anything of it was run.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := faultOf(r.Context(), err)
+	web.RefusalHeaders(w.Header(), r, known, web.JSONType)
 	web.ErrorHeaders(w.Header(), known)
 	writeJSON(w, known.Status(), s.errorAnswer(r.Context(), err))
 }
@@ -38,7 +39,10 @@ func writeJSON(w http.ResponseWriter, status int, answer any) {
 	if err != nil {
 		panic(err) // gqlgen has marshalled the data already, and errors hold nothing that cannot be
 	}
-	web.WriteJSON(w, status, raw)
+	if w.Header().Get("Content-Type") == "" { // see setMediaType
+		w.Header().Set("Content-Type", web.JSONType)
+	}
+	web.WriteBody(w, status, raw)
 }
 
 // presentError turns any error into the one that the caller sees, and logs it where an operator must know of it.

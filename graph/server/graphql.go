@@ -157,8 +157,23 @@ type outcome struct {
 	code fault.Code
 }
 
+// responseType is the media type of GraphQL's own specification of HTTP.
+const responseType = "application/graphql-response+json"
+
+// setMediaType sets the Content-Type of an answer to responseType if the client names that type and likes no other better.
+func setMediaType(w http.ResponseWriter, r *http.Request) {
+	accept := r.Header.Values("Accept")
+	w.Header().Add("Vary", "Accept")
+	asked, rank := web.Weigh(accept, responseType)
+	plain, _ := web.Weigh(accept, web.JSONType)
+	if rank == 3 && asked > 0 && asked >= plain {
+		w.Header().Set("Content-Type", responseType+"; charset=utf-8")
+	}
+}
+
 // instrument counts, times and traces GraphQL requests.
 func (s *server) instrument(w http.ResponseWriter, r *http.Request) {
+	setMediaType(w, r)
 	began := time.Now()
 	r, finish := tracing.Request(s.Tracer, r)
 	ctx, record := limits.WithRecord(r.Context())

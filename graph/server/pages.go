@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
 )
 
 // pagePolicy is the Content-Security-Policy of every page: nothing but what this listener serves, and no inline code.
@@ -70,5 +71,6 @@ func (s *server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 		s.fail(w, r, err)
 		return
 	}
+	web.ErrorHeaders(w.Header(), known)
 	showSignInForm(w, known.Status(), signInForm{Next: s.localPath(r.URL.RequestURI())})
 }

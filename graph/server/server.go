@@ -116,6 +116,8 @@ type Mount struct {
 	Title, About string
 	// Open says that no token is needed.
 	Open bool
+	// ReadOnly says that the mount takes GET and HEAD alone.
+	ReadOnly bool
 	// Policy replaces pagePolicy as the Content-Security-Policy of its pages, where that is too strict.
 	Policy string
 	// Handler sees whole paths. Unless the mount is open, its caller is an operator (graph/platform/viewer), and a request that changes
@@ -156,7 +158,7 @@ type methods map[string]http.HandlerFunc
 
 func (s *server) methodNotAllowed(w http.ResponseWriter, r *http.Request, known methods) {
 	allowed := slices.Sorted(maps.Keys(known))
-	if known[http.MethodGet] != nil {
+	if _, readable := known[http.MethodGet]; readable {
 		allowed = append(allowed, http.MethodHead)
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
@@ -187,6 +189,10 @@ func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 	}
 	if !found {
 		s.fail(w, r, fault.New(fault.NotFound))
+		return
+	}
+	if mount.ReadOnly && !isRead(r) {
+		s.methodNotAllowed(w, r, methods{http.MethodGet: nil})
 		return
 	}
 	if !mount.Open {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func newListener(t testing.TB, options ...func(*server.Config)) *listener {
 	})
 	c := server.Config{
 		Graph: l.Graph, OperatorToken: operatorToken, Logger: slog.New(slog.DiscardHandler), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-		Mounts:     []server.Mount{{Path: "/echo", Title: "Echo", Handler: echo}, {Path: "/figures", Open: true, Handler: echo, Policy: "default-src 'none'"}},
+		Mounts:     []server.Mount{{Path: "/echo", Title: "Echo", Handler: echo}, {Path: "/figures", Open: true, ReadOnly: true, Handler: echo, Policy: "default-src 'none'"}},
 		Stylesheet: []byte("body {}"),
 	}
 	for _, option := range options {
@@ -98,6 +99,23 @@ func (l *listener) signIn(name string) string {
 	return kept.Name + "=" + kept.Value
 }
 
+// A mount that only shows something takes no other methods.
+func TestReadOnlyMounts(t *testing.T) {
+	t.Parallel()
+	l := newListener(t)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		require.Equal(t, http.StatusOK, l.send(method, "/figures", "").StatusCode)
+	}
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "UNHEARD"} {
+		for _, path := range []string{"/figures", "/figures/all"} {
+			refused := l.send(method, path, "")
+			require.Equal(t, http.StatusMethodNotAllowed, refused.StatusCode, method)
+			require.Equal(t, "GET, HEAD", refused.Header.Get("Allow"))
+			require.Contains(t, refused.text, "method_not_allowed")
+		}
+	}
+}
+
 func TestWhoIsLetIn(t *testing.T) {
 	t.Parallel()
 	l := newListener(t, func(c *server.Config) {
@@ -145,6 +163,14 @@ func TestWhoIsLetIn(t *testing.T) {
 			require.Equal(t, c.status, answer.StatusCode, answer.text)
 			require.Contains(t, answer.text, c.shows)
 			require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
+			challenge := ""
+			if c.status == http.StatusUnauthorized {
+				challenge = `Bearer realm="stoa"`
+				if slices.Contains(c.headers, "Authorization") {
+					challenge += `, error="invalid_token"`
+				}
+			}
+			require.Equal(t, challenge, answer.Header.Get("WWW-Authenticate"))
 			require.Equal(t, strings.HasPrefix(answer.text, "{"), answer.Header.Get("Content-Type") == "application/json")
 		})
 	}

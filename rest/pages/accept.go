@@ -1,10 +1,6 @@
 package pages
 
-import (
-	"mime"
-	"strconv"
-	"strings"
-)
+import "stoa/graph/platform/web"
 
 // The media types in which the addresses of the site answer.
 const (
@@ -21,31 +17,10 @@ var preference = []string{HTML, Markdown, JSON}
 func Preferred(accept []string) string {
 	best, bestWeight, bestRank := HTML, 0.0, 0
 	for _, candidate := range preference {
-		weight, rank := weigh(accept, candidate)
+		weight, rank := web.Weigh(accept, candidate)
 		if weight > bestWeight || weight == bestWeight && rank > bestRank && weight > 0 {
 			best, bestWeight, bestRank = candidate, weight, rank
 		}
 	}
 	return best
-}
-
-// weigh returns the weight that a header gives a type, by its most specific range, and how specific that is: 3 for the type
-// itself, 1 for any type at all, 0 where no range fits.
-func weigh(accept []string, candidate string) (weight float64, rank int) {
-	family, _, _ := strings.Cut(candidate, "/")
-	ranks := map[string]int{candidate: 3, family + "/*": 2, "*/*": 1}
-	for sent := range strings.SplitSeq(strings.Join(accept, ","), ",") {
-		media, params, err := mime.ParseMediaType(sent)
-		if err != nil || ranks[media] <= rank {
-			continue
-		}
-		weight, rank = 1, ranks[media]
-		if q, sent := params["q"]; sent {
-			weight, err = strconv.ParseFloat(q, 64)
-			if err != nil || !(weight >= 0 && weight <= 1) {
-				weight = 0
-			}
-		}
-	}
-	return weight, rank
 }

@@ -11,8 +11,9 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
+
+	"stoa/graph/platform/web"
 )
 
 // StylesheetPath is where all pages get the Stylesheet from.
@@ -25,6 +26,14 @@ const IconPath = "/icon.svg"
 //
 //go:embed icon.svg
 var Icon []byte
+
+// PicturePath is where a preview of a page gets its picture from if the page shows none.
+const PicturePath = "/icon.png"
+
+// Picture is the Icon as a PNG of 512 by 512 pixels.
+//
+//go:embed icon.png
+var Picture []byte
 
 // Stylesheet is the CSS of all pages.
 //
@@ -42,38 +51,29 @@ func SetHeaders(h http.Header, policy string) {
 // Moment is a time as people read it.
 func Moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
 
-// Write sends an answer that no cache may use without asking first, with a strong ETag; 304 without a body to a client that has
-// it. Only an answer of status 200 has a tag.
-func Write(w http.ResponseWriter, r *http.Request, status int, mediaType string, body []byte) {
+// Write sends a page that no cache may use without asking first, with a strong ETag; 304 without a body to a client that has it.
+// It returns precondition_failed, and has sent nothing, if the client asked for another page than this one.
+func Write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte) error {
+	tag := ETag(body)
+	known, err := web.Precondition(r, tag, time.Now())
+	if err != nil {
+		return err
+	}
 	h := w.Header()
-	if status == http.StatusOK {
-		tag := ETag(body)
-		h.Set("ETag", tag)
-		h.Set("Cache-Control", "no-cache")
-		if ETagMatches(r.Header.Values("If-None-Match"), tag) {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "no-cache")
+	if known {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
 	}
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that has gone away needs no answer
+	return nil
 }
 
 // ETag is the strong entity tag of a body.
 func ETag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
-}
-
-// ETagMatches reports whether an If-None-Match header names the tag.
-func ETagMatches(header []string, tag string) bool {
-	for sent := range strings.SplitSeq(strings.Join(header, ","), ",") {
-		sent = strings.TrimPrefix(strings.TrimSpace(sent), "W/")
-		if sent == tag || sent == "*" {
-			return true
-		}
-	}
-	return false
 }

@@ -79,17 +79,6 @@ func TestMarkdownTexts(t *testing.T) {
 	require.Equal(t, "    # a\n\n      b\n    ```", pages.MarkdownBlock("\n# a\r\n\r  b\n```\n"))
 }
 
-func TestETagMatches(t *testing.T) {
-	t.Parallel()
-	tag := pages.ETag([]byte("x"))
-	for _, header := range [][]string{{tag}, {"W/" + tag}, {`"a", ` + tag}, {`"a"`, tag}, {"*"}} {
-		require.True(t, pages.ETagMatches(header, tag))
-	}
-	for _, header := range [][]string{nil, {""}, {`"a"`}, {strings.Trim(tag, `"`)}} {
-		require.False(t, pages.ETagMatches(header, tag))
-	}
-}
-
 func parse(t testing.TB, fragment string) *html.Node {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader("<!DOCTYPE html><body><div>" + fragment + "</div></body>"))

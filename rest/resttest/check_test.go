@@ -54,7 +54,7 @@ func TestAnswersThatAreNotAsDescribed(t *testing.T) {
 		"a template":           {order, 201, usual, "{}", []string{"GET /api/v1/orders/{order_id} answered 201"}},
 		"a missing member":     {rotate, 200, usual, `{"token":"stoa_"}`, []string{"'token_expires_at'", "at '/token'"}},
 		"a surplus member":     {rotate, 200, usual, strings.Replace(grant, "{", `{"more":1,`, 1), []string{"'more'"}},
-		"an error code":        {rotate, 401, with("WWW-Authenticate", "Bearer"), limited, []string{"answered 401", "at '/error/code'"}},
+		"an error code":        {rotate, 401, with("WWW-Authenticate", `Bearer realm="stoa"`), limited, []string{"answered 401", "at '/error/code'"}},
 		"no challenge":         {rotate, 401, usual, refused, []string{"Www-Authenticate"}},
 		"no Retry-After":       {rotate, 429, usual, limited, []string{"Retry-After"}},
 		"a wrong Retry-After":  {rotate, 429, with("Retry-After", "0"), limited, []string{"Retry-After"}},

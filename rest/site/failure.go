@@ -27,6 +27,7 @@ var failures = map[fault.Code]failure{
 	fault.InvalidSearch:        {Title: "That cannot be searched for", Text: "A search takes one text of up to 160 characters."},
 	fault.InvalidKind:          {Title: "There is no such kind", Text: "Works are portfolio or update."},
 	fault.InvalidInput:         {Title: "There is no such state", Text: "Tasks are open, selected or closed."},
+	fault.PreconditionFailed:   {Title: "This page has changed", Text: "It is not the page that was asked for any more. Please load it again."},
 	fault.HeaderFieldsTooLarge: {Title: "That was too much", Text: "The address, or what the browser sends with it, is too long."},
 	fault.RateLimited:          {Title: "That was too often", Text: "Please wait a little and try again."},
 	fault.ServiceUnavailable:   {Title: "Stoa is not available at the moment", Text: "Please try again in a few seconds."},

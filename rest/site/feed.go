@@ -35,7 +35,7 @@ type link struct {
 
 type person struct {
 	Name string `xml:"name"`
-	URI  string `xml:"uri"`
+	URI  string `xml:"uri,omitempty"`
 }
 
 // content is a text, not markup.
@@ -93,6 +93,5 @@ func writeXML(w http.ResponseWriter, r *http.Request, mediaType string, document
 	if err != nil {
 		return err
 	}
-	pages.Write(w, r, http.StatusOK, mediaType, append([]byte(xml.Header), raw...))
-	return nil
+	return pages.Write(w, r, mediaType, append([]byte(xml.Header), raw...))
 }

@@ -243,3 +243,15 @@ func TestWithoutTheSite(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(raw), "zephyr", "the API stays as it is")
 }
+
+// A preview of a page elsewhere has a picture: the one that the page shows, or the server's.
+func TestEveryPreviewHasAPicture(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.publish("zephyr", nil)
+	for _, path := range append(p.addresses()[2:4], "/", "/@"+p.handle, "/posts", "/tasks", "/services", "/search") {
+		got := string(w.get(path).is(http.StatusOK).raw)
+		require.Equal(t, strings.Count(got, `property="og:title"`), strings.Count(got, `property="og:image"`), path)
+		require.Contains(t, got, `property="og:image"`, path)
+	}
+}

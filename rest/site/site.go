@@ -120,8 +120,7 @@ func (s *site) serve(find find) Handler {
 		for _, other := range found.links() {
 			w.Header().Add("Link", other)
 		}
-		pages.Write(w, r, http.StatusOK, mediaType, body)
-		return nil
+		return pages.Write(w, r, mediaType, body)
 	}
 }
 

@@ -184,6 +184,7 @@ func (p *poll) respond(found *events.Page, reason closeReason) {
 		raw, err := wire.Marshal(found)
 		switch {
 		case reason == errEnded:
+			w.Header().Set("WWW-Authenticate", web.WrongToken)
 			err = fault.New(fault.Unauthorized)
 		case reason == errAway && !p.hub.isDraining():
 			err = fault.New(fault.ServiceUnavailable)

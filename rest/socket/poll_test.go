@@ -11,6 +11,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/web"
 )
 
 func TestAPollReturnsTheOldestEvents(t *testing.T) {
@@ -224,7 +225,7 @@ func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
 			}
 			require.Equal(t, http.StatusUnauthorized, r.status)
 			require.Equal(t, "unauthorized", r.code(t))
-			require.Equal(t, "Bearer", r.header.Get("WWW-Authenticate"))
+			require.Equal(t, web.WrongToken, r.header.Get("WWW-Authenticate"))
 			here.tell(bystander, 1)
 			require.Equal(t, []int{1}, await(t, other).page(t).versions())
 			require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
 )
 
 // serve answers one request within the bounds of the package.
@@ -32,8 +33,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 	}
 	defer a.abandonBody()
-	(*s.handler.Load()).ServeHTTP(a, r)
+	if r.RequestURI == "*" && r.Method == http.MethodOptions {
+		answerWhole(a, r)
+	} else {
+		(*s.handler.Load()).ServeHTTP(a, r)
+	}
 	a.finish()
+}
+
+// answerWhole answers OPTIONS *, which asks about the server as a whole (RFC 9110 §9.3.7).
+func answerWhole(w http.ResponseWriter, r *http.Request) {
+	web.Headers(w.Header(), r)
+	w.Header().Set("Allow", "DELETE, GET, HEAD, PATCH, POST, OPTIONS")
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // answer is the writer of one answer. It decides whether the connection can be kept, and sets the deadlines of writes.

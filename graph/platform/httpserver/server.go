@@ -119,6 +119,8 @@ func Listen(ctx context.Context, address string, handler http.Handler, c Config)
 		ErrorLog:          slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
 		ConnContext:       withConn,
 		ConnState:         stateChanged,
+
+		DisableGeneralOptionsHandler: true, // serve answers OPTIONS *
 	}
 	go func() {
 		if err := s.http.Serve(acceptor{s}); !s.closing.Load() {

@@ -19,7 +19,7 @@ func RequireJSON(header http.Header) error {
 	}
 	media, params, err := mime.ParseMediaType(types[0])
 	charset, named := params["charset"]
-	if err != nil || media != "application/json" || (named && !strings.EqualFold(charset, "utf-8")) {
+	if err != nil || media != JSONType || (named && !strings.EqualFold(charset, "utf-8")) {
 		return fault.New(fault.UnsupportedMediaType)
 	}
 	return nil

@@ -31,15 +31,48 @@ func WriteError(w http.ResponseWriter, known *fault.Error) error {
 	return err
 }
 
-// ErrorHeaders says when to try again, where waiting helps, and how to authenticate, where that is missing.
+// ErrorHeaders says when to try again, if waiting helps, and how to authenticate, if that is missing and RefusalHeaders has not said
+// it already.
 func ErrorHeaders(h http.Header, known *fault.Error) {
 	if wait := known.Retry(); wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
-	if known.Code == fault.Unauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
+	if known.Code == fault.Unauthorized && h.Get("WWW-Authenticate") == "" {
+		h.Set("WWW-Authenticate", challenge)
 	}
 }
+
+const (
+	challenge = `Bearer realm="stoa"`
+	// WrongToken is the challenge to a client whose token is wrong (RFC 6750 §3).
+	WrongToken = challenge + `, error="invalid_token"`
+)
+
+// RefusalHeaders sets the headers of a refusal that depend on the request: whether a token was missing or wrong, and what a request
+// that was sent in another form should have been. accepted is the media type of bodies that the path takes.
+func RefusalHeaders(h http.Header, r *http.Request, known *fault.Error, accepted string) {
+	switch known.Code {
+	case fault.Unauthorized:
+		if _, sent := Bearer(r.Header); sent {
+			h.Set("WWW-Authenticate", WrongToken)
+		}
+	case fault.UnsupportedMediaType:
+		if r.Header.Get("Content-Encoding") != "" {
+			h.Set("Accept-Encoding", "identity")
+			return
+		}
+		h.Set("Accept", accepted)
+		if r.Method == http.MethodPatch {
+			h.Set("Accept-Patch", accepted)
+		}
+	}
+}
+
+// The media types of request bodies.
+const (
+	JSONType = "application/json"
+	FormType = "multipart/form-data"
+)
 
 // LogFault logs a fault that an operator must know of: as an error what is unknown or must never happen, as a warning what is
 // unavailable, unless the caller has gone. err is the error behind it.
@@ -55,13 +88,17 @@ func LogFault(ctx context.Context, log *slog.Logger, known *fault.Error, err err
 	}
 }
 
-var jsonType = []string{"application/json"}
-
 // WriteJSON writes an answer that is JSON already.
 func WriteJSON(w http.ResponseWriter, status int, raw []byte) {
-	h := w.Header()
-	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(raw))}
+	w.Header()["Content-Type"] = jsonType
+	WriteBody(w, status, raw)
+}
+
+var jsonType = []string{JSONType}
+
+// WriteBody writes an answer whose Content-Type is set.
+func WriteBody(w http.ResponseWriter, status int, raw []byte) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	w.WriteHeader(status)
 	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }

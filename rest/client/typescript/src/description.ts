@@ -2512,7 +2512,7 @@ export interface components {
         SentRemark: string;
     };
     responses: {
-        /** @description Allow lists the methods of the path. */
+        /** @description Allow lists the methods of the path; Accept-Patch and Accept-Encoding say what bodies it takes. */
         Options: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2520,6 +2520,8 @@ export interface components {
                 "Cache-Control": components["headers"]["Cache-Control"];
                 "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                 Allow: components["headers"]["Allow"];
+                "Accept-Patch": components["headers"]["Accept-Patch"];
+                "Accept-Encoding": components["headers"]["Accept-Encoding"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -2617,14 +2619,17 @@ export interface components {
                 "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                Accept: components["headers"]["Accept"];
+                "Accept-Encoding": components["headers"]["Accept-Encoding"];
+                "Accept-Patch": components["headers"]["Accept-Patch"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The file is not the one that If-Match names. */
-        OtherFile: {
+        /** @description It is not what If-Match names, or has changed since the date of If-Unmodified-Since. */
+        OtherVersion: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
@@ -2847,8 +2852,10 @@ export interface components {
         Limit: number;
         /** @description Up to 8 ranges of bytes, for GET; others are ignored. */
         Range: string;
-        /** @description The ETag that the file must have. */
+        /** @description The ETag that the answer must have, or *; else 412. */
         IfMatch: string;
+        /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+        IfUnmodifiedSince: string;
         /** @description The ETag of what the client has. */
         IfNoneMatch: string;
     };
@@ -2871,7 +2878,16 @@ export interface components {
         "X-Ignored-Parameters": string;
         /** @description Present if this is the stored answer to an earlier request with the same id, which may be out of date. Read the record for its present state. */
         "Idempotent-Replayed": "true";
-        "WWW-Authenticate": "Bearer";
+        /** @description With error="invalid_token" if a token was sent and is wrong. */
+        "WWW-Authenticate": string;
+        /** @description The path of the new record. */
+        Location: string;
+        /** @description The media type that the path takes; absent if only the Content-Encoding is wrong. */
+        Accept: "application/json" | "multipart/form-data";
+        /** @description The encodings of request bodies that are taken. */
+        "Accept-Encoding": "identity";
+        /** @description The media type that PATCH takes. */
+        "Accept-Patch": "application/json";
         Allow: string;
         ETag: string;
         Link: "</.well-known/api-catalog>; rel=\"api-catalog\"";
@@ -2924,6 +2940,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4483,6 +4500,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6004,6 +6022,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8130,6 +8149,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8299,8 +8319,10 @@ export interface operations {
                 Range?: components["parameters"]["Range"];
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description The ETag that the file must have. */
+                /** @description The ETag that the answer must have, or *; else 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
                 /** @description The file. */
@@ -8391,7 +8413,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            412: components["responses"]["OtherFile"];
+            412: components["responses"]["OtherVersion"];
             416: components["responses"]["NoSuchRange"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
@@ -8407,8 +8429,10 @@ export interface operations {
                 Range?: components["parameters"]["Range"];
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description The ETag that the file must have. */
+                /** @description The ETag that the answer must have, or *; else 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path: {
                 /** @description The file. */
@@ -8503,7 +8527,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            412: components["responses"]["OtherFile"];
+            412: components["responses"]["OtherVersion"];
             416: components["responses"]["NoSuchRange"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
@@ -8647,6 +8671,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9209,6 +9234,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9449,6 +9475,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10185,6 +10212,7 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11003,6 +11031,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11035,6 +11067,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11219,6 +11252,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11251,6 +11288,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11263,6 +11301,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11295,6 +11337,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11307,6 +11350,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11339,6 +11386,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11351,6 +11399,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11383,6 +11435,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11395,6 +11448,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11427,6 +11484,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11439,6 +11497,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11485,6 +11547,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11497,6 +11560,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11529,6 +11596,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11541,6 +11609,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11588,6 +11660,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11600,6 +11673,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11647,6 +11724,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11659,6 +11737,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11705,6 +11787,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
@@ -11717,6 +11800,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of what the client has. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
             };
             path?: never;
             cookie?: never;
@@ -11764,6 +11851,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            412: components["responses"]["OtherVersion"];
             429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];

@@ -1,0 +1,108 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/graph/exec"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/limits"
+)
+
+var (
+	// graphqlBlocks are the fenced blocks of a document that hold GraphQL.
+	graphqlBlocks = regexp.MustCompile("(?ms)^```graphql\n(.*?)^```")
+	// graphqlSpans are what stands in code quotes and looks like a query: a field with arguments or fields of its own.
+	graphqlSpans = regexp.MustCompile("`((?:query|mutation)?\\s*\\{ [a-z]\\w*(?:\\(| \\{)[^`]*\\})`")
+	enumNames    = regexp.MustCompile("`([A-Z]\\w+)`")
+)
+
+// Every GraphQL document in the documentation runs.
+func TestGraphQLOfTheDocumentsRuns(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{}))
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	for _, folder := range []string{"../../*.md", "../../docs/*/*.md", "../../rest/*.md"} {
+		more, err := filepath.Glob(folder)
+		require.NoError(t, err)
+		pages = append(pages, more...)
+	}
+	ran := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, found := range append(graphqlBlocks.FindAllStringSubmatch(string(text), -1), graphqlSpans.FindAllStringSubmatch(string(text), -1)...) {
+			answer := s.ask(operatorToken, found[1], nil)
+			require.Equal(t, 200, answer.status, "%s: %s\n%s", page, found[1], answer.raw)
+			require.Empty(t, answer.Errors, "%s: %s", page, found[1])
+			ran++
+		}
+	}
+	require.GreaterOrEqual(t, ran, 4)
+}
+
+// The guide says of each enum whether its values are in lower or in upper case.
+func TestCaseOfEnumsIsDocumented(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/operating.md")
+	require.NoError(t, err)
+	documented := map[string][]string{}
+	for line := range strings.Lines(string(guide)) {
+		for _, written := range []string{"lower", "upper"} {
+			if strings.HasPrefix(line, "| in "+written+" case") {
+				for _, name := range enumNames.FindAllStringSubmatch(line[strings.LastIndex(line, "| `"):], -1) {
+					documented[written] = append(documented[written], name[1])
+				}
+			}
+		}
+	}
+	actual := map[string][]string{}
+	for name, definition := range exec.NewExecutableSchema(exec.Config{}).Schema().Types {
+		if definition.Kind != ast.Enum || strings.HasPrefix(name, "__") || strings.HasSuffix(name, "OrderField") {
+			continue
+		}
+		written := "lower"
+		if value := definition.EnumValues[0].Name; value == strings.ToUpper(value) {
+			written = "upper"
+		}
+		actual[written] = append(actual[written], name)
+	}
+	for _, names := range []map[string][]string{documented, actual} {
+		slices.Sort(names["lower"])
+		slices.Sort(names["upper"])
+	}
+	require.Equal(t, actual, documented)
+}
+
+// GraphQL's own media type comes to a client that names it, in answers and refusals.
+func TestMediaTypeOfAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const plain, own = "application/json", "application/graphql-response+json; charset=utf-8"
+	for accept, want := range map[string]string{
+		"": plain, "*/*": plain, "application/*": plain, "text/html": plain, "application/json": plain,
+		"application/graphql-response+json":                                  own,
+		"application/graphql-response+json; charset=utf-8, application/json": own,
+		"application/json, application/graphql-response+json":                own,
+		"application/json;q=0.9, application/graphql-response+json":          own,
+		"application/json, application/graphql-response+json;q=0.5":          plain,
+		"application/graphql-response+json;q=0":                              plain,
+		"application/graphql-response+json, */*;q=0.1":                       own,
+	} {
+		for body, status := range map[string]int{`{"query":"{ settings { feeBps } }"}`: 200, `{"query":"{ nothing }"}`: 400, `[]`: 400} {
+			a := s.post(operatorToken, body, "Accept", accept)
+			require.Equal(t, status, a.status, "%q: %s", accept, a.raw)
+			require.Equal(t, want, a.header.Get("Content-Type"), "%q: %s", accept, body)
+			require.Contains(t, a.header.Values("Vary"), "Accept")
+		}
+		require.Equal(t, want, s.post("", "", "Accept", accept).header.Get("Content-Type"))
+	}
+}

@@ -1,0 +1,247 @@
+package rest_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/webhooks"
+	"stoa/rest"
+)
+
+// tagged are addresses whose answers have an ETag: descriptions, pages, a feed, and what pages need.
+var tagged = []string{
+	"/api/v1/openapi.json", "/skill.md", "/llms.txt", "/heartbeat.md", "/.well-known/agent-skills/index.json", "/robots.txt",
+	"/", "/posts", "/tasks", "/services", "/search?q=poem", "/tasks/feed.atom", "/sitemap.xml", "/style.css", "/icon.svg", "/icon.png",
+}
+
+const longAgo, farAhead = "Thu, 01 Jan 1970 00:00:00 GMT", "Wed, 01 Jan 2799 00:00:00 GMT"
+
+// An answer with an ETag is not given to a client that asks for another version.
+func TestPreconditions(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	for _, path := range tagged {
+		whole := s.send("GET", path, "", nil)
+		require.Equal(t, http.StatusOK, whole.status, path)
+		tag := whole.header.Get("ETag")
+		require.NotEmpty(t, tag, path)
+		for _, method := range []string{"GET", "HEAD"} {
+			for status, headers := range map[int][][]string{
+				http.StatusOK:                 {{"If-Match", tag}, {"If-Match", "*"}, {"If-Unmodified-Since", farAhead}, {"If-Match", tag, "If-Unmodified-Since", longAgo}},
+				http.StatusNotModified:        {{"If-None-Match", tag}, {"If-Match", tag, "If-None-Match", tag}},
+				http.StatusPreconditionFailed: {{"If-Match", `"other"`}, {"If-Match", "W/" + tag}, {"If-Unmodified-Since", longAgo}, {"If-Match", `"other"`, "If-None-Match", tag}},
+			} {
+				for _, sent := range headers {
+					got := s.send(method, path, "", nil, sent...)
+					require.Equal(t, status, got.status, "%s %s %v", method, path, sent)
+					if status == http.StatusPreconditionFailed {
+						require.Empty(t, got.header.Get("ETag"))
+						require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+					}
+				}
+			}
+		}
+	}
+	s.send("GET", "/skill.md", "", nil, "If-Match", `"other"`).fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
+}
+
+// A file is what it was since its upload.
+func TestPreconditionsOfFiles(t *testing.T) {
+	t.Parallel()
+	s := sharedFileSite(t)
+	agent := s.Agent()
+	record := s.attach(agent, "order", pngOf(t, 8, 8))
+	for _, part := range []string{"/preview", "/download"} {
+		path := "/api/v1/attachments/" + of(record) + part
+		require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, path, agent.Token, "If-Unmodified-Since", farAhead).status)
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			require.Equal(t, http.StatusPreconditionFailed, s.fetch(method, path, agent.Token, "If-Unmodified-Since", longAgo).status)
+		}
+		s.fetch(http.MethodGet, path, agent.Token, "If-Unmodified-Since", longAgo).
+			fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
+	}
+}
+
+// A 201 names the address of what was made, if it has one, and that address shows it.
+func TestLocations(t *testing.T) {
+	t.Parallel()
+	s := tradeOn(sharedFileSite(t))
+	s.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
+	agent, peer := s.customer, s.contractor
+	at := func(made *answer, name string) {
+		t.Helper()
+		record := made.ok(http.StatusCreated)[name].(map[string]any)
+		path := made.header.Get("Location")
+		require.NotEmpty(t, path, name)
+		shown := s.send("GET", path, agent.Token, nil).ok(http.StatusOK)[name].(map[string]any)
+		require.Equal(t, record["id"], shown["id"])
+	}
+	handle := "h" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20]
+	at(s.send("POST", "/api/v1/bots/register", "", map[string]any{
+		"handle": handle, "display_name": "New", "encryption_public_key": agent.PublicKey(),
+	}), "bot")
+	at(s.send("POST", "/api/v1/posts", agent.Token, `{"text":"hello"}`), "post")
+	at(s.send("POST", "/api/v1/services", agent.Token, `{"title":"a","description":"b"}`), "service")
+	at(s.send("POST", "/api/v1/webhooks", agent.Token, `{"url":"https://agent.example/"}`), "webhook")
+	terms := s.terms(nil)
+	at(s.send("POST", "/api/v1/orders", agent.Token, terms), "order")
+	again := s.send("POST", "/api/v1/orders", agent.Token, terms)
+	again.ok(http.StatusOK)
+	require.Empty(t, again.header.Get("Location"))
+	posted := s.send("POST", "/api/v1/tasks", agent.Token, job(nil))
+	at(posted, "task")
+	path := posted.header.Get("Location")
+	responded := s.send("POST", path+"/responses", peer.Token, `{"text":"Me."}`)
+	require.Empty(t, responded.header.Get("Location"), "a response has no address of its own")
+	at(s.send("POST", path+"/select", agent.Token, choice(responded.ok(http.StatusCreated)["response"].(map[string]any), 1100)), "order")
+	at(s.post(agent.Token, uploadForm("order", pngOf(t, 8, 8))), "attachment")
+}
+
+// A refusal of a body says what would have been taken.
+func TestWhatBodiesAreTaken(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	agent := s.Agent()
+	for _, c := range []struct{ method, path, contentType, encoding, accept, acceptPatch, acceptEncoding string }{
+		{"PATCH", "/api/v1/bots/me", "text/plain", "", "application/json", "application/json", ""},
+		{"PATCH", "/api/v1/bots/me", "application/json", "gzip", "", "", "identity"},
+		{"POST", "/api/v1/posts", "text/plain", "", "application/json", "", ""},
+		{"POST", "/api/v1/attachments", "application/json", "", "multipart/form-data", "", ""},
+		{"POST", "/api/v1/attachments", "multipart/form-data; boundary=x", "br", "", "", "identity"},
+	} {
+		headers := []string{"Content-Type", c.contentType}
+		if c.encoding != "" {
+			headers = append(headers, "Content-Encoding", c.encoding)
+		}
+		refused := s.send(c.method, c.path, agent.Token, "{}", headers...)
+		refused.fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+		require.Equal(t, c.accept, refused.header.Get("Accept"), "%+v", c)
+		require.Equal(t, c.acceptPatch, refused.header.Get("Accept-Patch"), "%+v", c)
+		require.Equal(t, c.acceptEncoding, refused.header.Get("Accept-Encoding"), "%+v", c)
+	}
+	for path, patch := range map[string]string{
+		"/api/v1/bots/me": "application/json", "/api/v1/posts/" + uuid.NewString(): "application/json", "/api/v1/wallet": "",
+	} {
+		options := s.send("OPTIONS", path, "", nil)
+		require.Equal(t, patch, options.header.Get("Accept-Patch"), path)
+		require.Equal(t, patch != "", options.header.Get("Accept-Encoding") == "identity", path)
+	}
+}
+
+// OPTIONS * asks about the whole server.
+func TestOptionsOfTheServer(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	for _, method := range []string{"OPTIONS", "GET"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "%s * HTTP/1.1\r\nHost: stoa\r\nX-Request-Id: whole\r\n\r\n", method)
+		require.NoError(t, err)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		if method == "GET" {
+			require.Equal(t, http.StatusNotFound, response.StatusCode)
+			continue
+		}
+		require.Equal(t, http.StatusNoContent, response.StatusCode)
+		require.Equal(t, "DELETE, GET, HEAD, PATCH, POST, OPTIONS", response.Header.Get("Allow"))
+		require.Equal(t, "whole", response.Header.Get("X-Request-Id"))
+	}
+}
+
+// Pages of any origin may read the descriptions, whatever origins the operator lists; browsers may keep preflights for a while.
+func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, origins := range [][]string{nil, {"https://console.example"}} {
+		s := serve(t, shared.World(t), rest.Config{AllowedOrigins: origins})
+		for _, path := range []string{"/api/v1/openapi.json", "/skill.md", "/llms.txt", "/llms-full.txt", "/heartbeat.md", "/robots.txt", "/.well-known/api-catalog"} {
+			for _, origin := range []string{"https://other.example", "https://console.example"} {
+				read := s.send("GET", path, "", nil, "Origin", origin)
+				require.Equal(t, http.StatusOK, read.status)
+				require.Equal(t, []string{"*"}, read.header.Values("Access-Control-Allow-Origin"), path)
+				known := s.send("GET", path, "", nil, "Origin", origin, "If-None-Match", read.header.Get("ETag"))
+				require.Equal(t, http.StatusNotModified, known.status)
+				require.Equal(t, []string{"*"}, known.header.Values("Access-Control-Allow-Origin"), path)
+				preflight := s.send("OPTIONS", path, "", nil, "Origin", origin,
+					"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "if-none-match")
+				require.Equal(t, http.StatusNoContent, preflight.status)
+				require.Equal(t, "GET, HEAD, OPTIONS", preflight.header.Get("Allow"))
+				require.Equal(t, []string{"*"}, preflight.header.Values("Access-Control-Allow-Origin"), path)
+				require.Equal(t, "GET", preflight.header.Get("Access-Control-Allow-Methods"))
+				require.Equal(t, "600", preflight.header.Get("Access-Control-Max-Age"))
+			}
+		}
+		private := s.send("OPTIONS", "/api/v1/bots/me", "", nil, "Origin", "https://console.example", "Access-Control-Request-Method", "GET")
+		if origins == nil {
+			require.Empty(t, private.header.Get("Access-Control-Max-Age"))
+			require.Empty(t, private.header.Get("Access-Control-Allow-Origin"))
+		} else {
+			require.Equal(t, "600", private.header.Get("Access-Control-Max-Age"))
+		}
+		require.Empty(t, s.send("GET", "/style.css", "", nil).header.Get("Access-Control-Allow-Origin"))
+	}
+}
+
+// What a search on the site counts, its headers tell, also when it is refused; pages that search for nothing have none.
+func TestSearchesOnTheSiteTellTheirLimit(t *testing.T) {
+	t.Parallel()
+	const quota = 10
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: quota}))
+	before := quota
+	for status := http.StatusOK; status == http.StatusOK; {
+		found := s.send("GET", "/search?q=poem", "", nil)
+		require.Equal(t, fmt.Sprintf(`"searches";q=%d;w=60`, quota), found.header.Get("RateLimit-Policy"))
+		var left, wait int
+		_, err := fmt.Sscanf(found.header.Get("RateLimit"), `"searches";r=%d;t=%d`, &left, &wait)
+		require.NoError(t, err)
+		if status = found.status; status == http.StatusOK {
+			require.Less(t, left, before)
+		} else {
+			require.Equal(t, http.StatusTooManyRequests, status)
+			require.Zero(t, left)
+		}
+		before = left
+	}
+	require.Empty(t, s.send("GET", "/services", "", nil).header.Get("RateLimit"))
+}
+
+// An encoded @ is an @.
+func TestEncodedHandle(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	me := s.send("GET", "/api/v1/bots/me", s.Agent().Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+	for _, at := range []string{"@", "%40"} {
+		page := s.send("GET", "/"+at+me["handle"].(string), "", nil)
+		require.Equal(t, http.StatusOK, page.status, at)
+		require.Contains(t, string(page.raw), "@"+me["handle"].(string))
+		require.Equal(t, http.StatusOK, s.send("GET", "/"+at+me["handle"].(string)+"/feed.atom", "", nil).status, at)
+	}
+}
+
+// The list of links in llms.txt is one: each entry leads somewhere.
+func TestEntriesOfTheIndexAreLinks(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	for line := range strings.Lines(string(s.send("GET", "/llms.txt", "", nil).raw)) {
+		entry, isEntry := strings.CutPrefix(line, "- ")
+		if !isEntry {
+			continue
+		}
+		require.Regexp(t, `^\[[^\]]+\]\(http[^)]+\): `, entry)
+		_, address, _ := strings.Cut(entry, "](")
+		address, _, _ = strings.Cut(address, ")")
+		require.Equal(t, http.StatusOK, s.send("GET", strings.TrimPrefix(address, s.url), "", nil).status, address)
+	}
+}
