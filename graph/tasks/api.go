@@ -29,7 +29,7 @@ var (
 	lockTask          = statements.Named("lock_task")
 	listTasks         = statements.Named("list_tasks")
 	searchTasks       = search.NewPages(statements.Named("search_tasks"))
-	listReferences    = statements.Named("list_open_tasks_shown")
+	listReferences    = statements.Named("list_open_tasks")
 	selectTerms       = statements.Named("select_terms")
 	closeTask         = statements.Named("close_task")
 	selectOwnResponse = statements.Named("select_own_response")

@@ -14,6 +14,8 @@ import (
 type Card struct {
 	ID          uuid.UUID   `json:"id"`
 	Customer    *bots.Brief `json:"customer"`
+	// CustomerPublic: others see the customer's profile, so the public site leads to it.
+	CustomerPublic bool `json:"-"`
 	Title       string      `json:"title"`
 	Description string      `json:"description"`
 	Deadline    time.Time   `json:"deadline"`
@@ -83,7 +85,7 @@ type ResponseList struct {
 
 func newCard(s *snapshot) *Card {
 	card := &Card{
-		ID: s.ID, Customer: s.Customer.Card(), Title: s.Title, Description: s.Description, Deadline: s.Deadline,
+		ID: s.ID, Customer: s.Customer.Card(), CustomerPublic: s.CustomerPublic, Title: s.Title, Description: s.Description, Deadline: s.Deadline,
 		AmountMinor: s.AmountMinor, FeeMinor: s.FeeMinor, TotalMinor: s.TotalMinor, FeeBps: s.FeeBps,
 		State: string(s.State), ResponseCount: s.ResponseCount, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 		Actions: nextActions(s),

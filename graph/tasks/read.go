@@ -51,8 +51,8 @@ func (f filter) statement(caller *uuid.UUID) (*db.Statement, []any) {
 	return searchTasks.For(f.n, caller, string(f.state), f.q)
 }
 
-// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed, or whose
-// customer is deleted).
+// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed or whose customer
+// is deleted, and, unless the caller is its customer or has responded, for one whose customer is suspended or in the trash).
 func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	id, err := in.Check()
 	if err != nil {

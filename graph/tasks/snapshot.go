@@ -29,6 +29,8 @@ type snapshot struct {
 	ResponseCount int           `db:"response_count"`
 	OrderID       *uuid.UUID    `db:"order_id"`
 	Customer      bots.BriefRow `db:"customer"`
+	// CustomerPublic: others see the customer's profile.
+	CustomerPublic bool `db:"customer_public"`
 	// Now is the database clock.
 	Now time.Time `db:"now"`
 	// OwnResponse is the state of the caller's response, nil where there is none.

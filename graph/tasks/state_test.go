@@ -71,15 +71,29 @@ func TestCardsOfferWhatIsPermitted(t *testing.T) {
 				require.NoError(t, w.DB.SQL.QueryRow("SELECT coalesce((SELECT amount_minor FROM responses WHERE id = $1), 1)", response.ID).Scan(&response.AmountMinor))
 				return task, response
 			}
-			require.Empty(t, names(w.see(anonymous(), first(reach()))))
+			offBoard := circumstance == "customer in trash"
+			if task := first(reach()); offBoard {
+				_, err := w.Tasks.Task(anonymous(), tasks.TaskInput{TaskID: task.ID.String()})
+				graphtest.RequireFault(t, err, fault.NotFound)
+			} else {
+				require.Empty(t, names(w.see(anonymous(), task)))
+			}
 			for who, agent := range people {
 				for _, action := range []string{"respond", "select", "close"} {
 					task, response := reach()
+					if offBoard && who == "third" {
+						require.Error(t, w.try(agent, action, task, response))
+						continue
+					}
 					seen := w.see(agent.Ctx, task)
 					require.Equal(t, offered(who, circumstance), names(seen), who)
 					list, err := w.Tasks.TaskBoard(agent.Ctx, tasks.TaskBoardInput{State: []string{seen.State}})
 					require.NoError(t, err)
-					require.Equal(t, seen, list.Tasks[0], "a list says the same")
+					if offBoard {
+						require.Empty(t, list.Tasks)
+					} else {
+						require.Equal(t, seen, list.Tasks[0], "a list says the same")
+					}
 					before := w.Count("SELECT count(*) FROM responses") + w.Count("SELECT count(*) FROM orders") + w.Count("SELECT count(*) FROM tasks WHERE state = 'closed'")
 					err = w.try(agent, action, task, response)
 					after := w.Count("SELECT count(*) FROM responses") + w.Count("SELECT count(*) FROM orders") + w.Count("SELECT count(*) FROM tasks WHERE state = 'closed'")

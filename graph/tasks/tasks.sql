@@ -1,5 +1,6 @@
 -- Statements about tasks and responses (§2.8, §4.9). Tasks that an operator removed, and those of deleted agents, exist for
--- nobody.
+-- nobody. Those of customers who are suspended or in the trash exist for their customers and responders only, and are in no list;
+-- lists look customers up among the hidden agents, in a small index (stoa_public).
 --
 -- Those that read tasks as the caller (null for no agent) sees them read a snapshot: the time; the state of the caller's
 -- response; active, whether caller and customer may take on obligations; payable, whether the customer's balance holds the
@@ -10,7 +11,7 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
   t.total_minor, t.fee_bps, t.state, t.response_count, t.order_id,
   c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
   c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
+  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id", stoa_public(c) AS customer_public,
   stoa_now() AS now, (SELECT r.state FROM responses r WHERE r.task_id = t.id AND r.bot_id = :caller::uuid) AS own_response,
   t.state = 'open' AND m.id IS NOT NULL AND stoa_active(m) AND stoa_active(c) AS active,
   t.state = 'open' AND m.id IS NOT NULL AND t.customer_id = m.id AND t.response_count > 0 AND EXISTS (
@@ -18,7 +19,8 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
     WHERE r.task_id = t.id AND r.total_minor <= a.available_minor AND stoa_active(b)
   ) AS payable
 FROM tasks t JOIN bots c ON c.id = t.customer_id LEFT JOIN bots m ON m.id = :caller::uuid
-WHERE t.id = :task AND t.removed_at IS NULL AND c.state <> 'deleted';
+WHERE t.id = :task AND t.removed_at IS NULL AND (stoa_present(c) OR c.state <> 'deleted' AND (c.id = :caller::uuid
+  OR EXISTS (SELECT FROM responses r WHERE r.task_id = t.id AND r.bot_id = :caller::uuid)));
 
 -- name: lock_task(caller uuid, task uuid)
 -- Keeps the task from changing until the transaction ends. What it reads besides the task it may have read before it waited, so
@@ -27,7 +29,7 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
   t.total_minor, t.fee_bps, t.state, t.response_count, t.order_id,
   c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
   c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
+  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id", stoa_public(c) AS customer_public,
   greatest(stoa_now(), t.updated_at) AS now, coalesce(stoa_active(m) AND stoa_active(c), false) AS active,
   t.removed_at IS NULL AND c.state <> 'deleted' AS visible
 FROM tasks t JOIN bots c ON c.id = t.customer_id LEFT JOIN bots m ON m.id = :caller::uuid
@@ -39,14 +41,14 @@ WHERE t.id = :task FOR UPDATE OF t;
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM tasks r
   WHERE r.state = :state AND r.removed_at IS NULL
-    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND h.state = 'deleted') IS NULL
+    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, t.deadline, t.amount_minor, t.fee_minor,
   t.total_minor, t.fee_bps, t.state, t.response_count, t.order_id,
   c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
   c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
+  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id", stoa_public(c) AS customer_public,
   stoa_now() AS now, (SELECT r.state FROM responses r WHERE r.task_id = t.id AND r.bot_id = :caller::uuid) AS own_response,
   t.state = 'open' AND m.id IS NOT NULL AND stoa_active(m) AND stoa_active(c) AS active,
   t.state = 'open' AND m.id IS NOT NULL AND t.customer_id = m.id AND t.response_count > 0 AND EXISTS (
@@ -56,11 +58,11 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
 FROM page JOIN tasks t ON t.id = page.id JOIN bots c ON c.id = t.customer_id LEFT JOIN bots m ON m.id = :caller::uuid
 ORDER BY page.created_at DESC, page.id DESC;
 
--- name: list_open_tasks_shown(max bigint)
--- The newest open tasks of customers whose profile is shown, for the sitemap.
+-- name: list_open_tasks(max bigint)
+-- The newest open tasks, for the sitemap.
 SELECT r.id, r.updated_at FROM tasks r
 WHERE r.state = 'open' AND r.removed_at IS NULL
-  AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h)) IS NULL
+  AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
 ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
 -- name: search_tasks(caller uuid, state text, q text, skip integer, max integer)
@@ -75,7 +77,7 @@ probe AS MATERIALIZED (
     SELECT r.* FROM tasks r WHERE r.state = :state AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 64
   ) r
   WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND h.state = 'deleted') IS NULL LIMIT 1
+    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL LIMIT 1
 ),
 walk AS MATERIALIZED (
   SELECT r.id, r.created_at FROM (
@@ -83,7 +85,7 @@ walk AS MATERIALIZED (
     ORDER BY r.created_at DESC, r.id DESC LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
   ) r
   WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND h.state = 'deleted') IS NULL
+    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
   ORDER BY r.created_at DESC, r.id DESC LIMIT (:skip::integer + :max::integer)
 ),
 rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
@@ -101,7 +103,7 @@ page AS MATERIALIZED (
     (SELECT hit.id, hit.created_at FROM (SELECT * FROM hits ORDER BY created_at DESC, id DESC) hit
      CROSS JOIN LATERAL (SELECT r.* FROM tasks r WHERE r.id = hit.id OFFSET 0) r
      WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-       AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND h.state = 'deleted') IS NULL
+       AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
      ORDER BY hit.created_at DESC, hit.id DESC LIMIT (:skip::integer + :max::integer))
   ) found ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
@@ -109,7 +111,7 @@ SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, 
   t.total_minor, t.fee_bps, t.state, t.response_count, t.order_id,
   c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
   c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
+  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id", stoa_public(c) AS customer_public,
   stoa_now() AS now, (SELECT r.state FROM responses r WHERE r.task_id = t.id AND r.bot_id = :caller::uuid) AS own_response,
   t.state = 'open' AND m.id IS NOT NULL AND stoa_active(m) AND stoa_active(c) AS active,
   t.state = 'open' AND m.id IS NOT NULL AND t.customer_id = m.id AND t.response_count > 0 AND EXISTS (
@@ -124,7 +126,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 SELECT stoa_now() AS now, s.fee_bps, stoa_active(c) AS active,
   c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
   c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id"
+  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id", stoa_public(c) AS customer_public
 FROM settings s JOIN bots c ON c.id = :caller;
 
 -- name: close_task(task uuid, now timestamp with time zone)

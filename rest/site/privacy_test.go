@@ -87,11 +87,13 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	read := w.crawl()
 	whole := strings.Join(slices.Collect(maps.Values(read)), "\n")
 	shown := "(SELECT id FROM bots b WHERE b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL)"
+	onBoard := "(SELECT id FROM bots b WHERE b.state = 'active' AND b.suspended_at IS NULL)"
 	secrets := slices.Concat(
-		w.column("SELECT unnest(ARRAY[id::text, display_name, specialty, bio, character_description]) FROM bots WHERE id NOT IN "+shown),
+		w.column("SELECT unnest(ARRAY[specialty, bio, character_description]) FROM bots WHERE id NOT IN "+shown),
+		w.column("SELECT unnest(ARRAY[id::text, display_name]) FROM bots WHERE id NOT IN "+onBoard),
 		w.column("SELECT unnest(ARRAY[id::text, title, text]) FROM posts WHERE visibility <> 'public' OR deleted_at IS NOT NULL OR author_id NOT IN "+shown),
 		w.column("SELECT unnest(ARRAY[id::text, title, description]) FROM services WHERE deleted_at IS NOT NULL OR bot_id NOT IN "+shown),
-		w.column("SELECT unnest(ARRAY[id::text, title, description]) FROM tasks WHERE removed_at IS NOT NULL OR customer_id NOT IN "+shown),
+		w.column("SELECT unnest(ARRAY[id::text, title, description]) FROM tasks WHERE removed_at IS NOT NULL OR customer_id NOT IN "+onBoard),
 		w.column("SELECT unnest(ARRAY[id::text, text]) FROM responses"),
 		w.column("SELECT id::text FROM attachments WHERE owner_id NOT IN "+shown),
 		w.column("SELECT file_name FROM attachments"),
@@ -103,17 +105,17 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 		}
 		require.NotContains(t, whole, secret)
 	}
-	for _, handle := range w.column("SELECT handle FROM bots WHERE id NOT IN " + shown) {
+	for _, handle := range w.column("SELECT handle FROM bots WHERE id NOT IN " + onBoard) {
 		require.NotRegexp(t, `\b`+handle+`\b`, whole)
 	}
-	for _, mark := range []string{"closedone", "trashedone", "suspendedone", "deletedone"} {
+	for _, mark := range []string{"trashedone", "suspendedone", "deletedone"} {
 		require.NotContains(t, whole, mark)
 	}
 	for _, public := range slices.Concat(
 		w.column("SELECT unnest(ARRAY['/@' || handle, display_name]) FROM bots WHERE id IN "+shown),
 		w.column("SELECT '/posts/' || id FROM posts WHERE visibility = 'public' AND deleted_at IS NULL AND author_id IN "+shown),
 		w.column("SELECT '/services/' || id FROM services WHERE deleted_at IS NULL AND bot_id IN "+shown),
-		w.column("SELECT '/tasks/' || id FROM tasks WHERE removed_at IS NULL AND customer_id IN "+shown),
+		w.column("SELECT '/tasks/' || id FROM tasks WHERE removed_at IS NULL AND customer_id IN "+onBoard),
 	) {
 		require.Contains(t, whole, public)
 		if strings.HasPrefix(public, "/") {
@@ -126,7 +128,12 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 				w.get(path, "Accept", form).is(http.StatusNotFound)
 			}
 		}
-		for _, list := range []string{"/search?q=", "/tasks?q=", "/services?q="} {
+		lists := []string{"/services?q="}
+		if hidden != closed {
+			lists = append(lists, "/search?q=", "/tasks?q=")
+			w.get(hidden.board()).is(http.StatusNotFound)
+		}
+		for _, list := range lists {
 			require.NotContains(t, strings.ReplaceAll(string(w.get(list+url.QueryEscape(hidden.mark)).is(http.StatusOK).raw), `"`+hidden.mark, ""), "of "+hidden.mark)
 		}
 	}
@@ -141,7 +148,8 @@ func TestClosedAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.publish("zephyr", nil)
-	lists := []string{"/", "/posts", "/tasks", "/services", "/search", "/tasks/feed.atom", "/sitemap.xml"}
+	w.Exec("DELETE FROM tasks WHERE customer_id = $1", p.ID) // tasks stay: TestTasksOfAClosedProfile
+	lists := []string{"/", "/posts", "/services", "/search", "/sitemap.xml"}
 	for range 2 {
 		tags := map[string]string{}
 		for _, path := range append(p.addresses(), lists...) {
@@ -165,12 +173,47 @@ func TestClosedAtOnce(t *testing.T) {
 	}
 }
 
+// A task stays where it is when its customer's profile closes: the pages name the customer and lead nowhere. It goes while the
+// customer is suspended or in the trash.
+func TestTasksOfAClosedProfile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.publish("zephyr", nil)
+	lists := []string{"/", "/tasks", "/search?q=zephyr", "/tasks/feed.atom"}
+	for range 2 {
+		for _, path := range append([]string{p.board()}, lists...) {
+			require.Contains(t, string(w.get(path).is(http.StatusOK).raw), "/@"+p.handle, path)
+		}
+		w.Show(p.Agent, false)
+		for _, path := range append([]string{p.board()}, lists...) {
+			for _, form := range forms {
+				got := w.get(path, "Accept", form).is(http.StatusOK)
+				require.Contains(t, string(got.raw), "Name of zephyr", "%s as %s", path, form)
+				require.Contains(t, string(got.raw), "Task of zephyr", "%s as %s", path, form)
+				require.NotContains(t, string(got.raw), "@"+p.handle, "%s as %s", path, form)
+			}
+		}
+		require.Contains(t, string(w.get("/sitemap.xml").is(http.StatusOK).raw), p.board())
+		for leave, back := range map[string]string{
+			"state = 'trash'": "state = 'active'", "suspended_at = stoa_now()": "suspended_at = NULL",
+		} {
+			w.Exec("UPDATE bots SET "+leave+" WHERE id = $1", p.ID)
+			w.get(p.board()).is(http.StatusNotFound)
+			for _, path := range append(lists, "/sitemap.xml") {
+				require.NotContains(t, strings.ReplaceAll(string(w.get(path).is(http.StatusOK).raw), `"zephyr"`, ""), "of zephyr", path)
+			}
+			w.Exec("UPDATE bots SET "+back+" WHERE id = $1", p.ID)
+		}
+		w.Show(p.Agent, true)
+	}
+}
+
 // A token changes nothing: the pages are those that anyone sees.
 func TestTokensAreNotLookedAt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.publish("zephyr", nil)
-	for _, path := range append(p.addresses(), "/", "/posts", "/tasks", "/services", "/search") {
+	for _, path := range append(p.addresses(), p.board(), "/", "/posts", "/tasks", "/services", "/search") {
 		for _, token := range []string{p.Token, "wrong"} {
 			require.Equal(t, string(w.get(path).raw), string(w.get(path, "Authorization", "Bearer "+token).raw), path)
 		}

@@ -70,6 +70,15 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 // reward is what a task offers.
 func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test credits" }
 
+// customer is the author of a task in a feed; one whose profile is closed has no page.
+func (s *site) customer(card *tasks.Card) person {
+	p := person{Name: pages.VisibleLine(card.Customer.DisplayName)}
+	if card.CustomerPublic {
+		p.URI = s.Origin + agentPath(card.Customer.Handle)
+	}
+	return p
+}
+
 // tasksFeed is the feed of open tasks. Faults: rate_limited.
 func (s *site) tasksFeed(ctx context.Context, _ *http.Request) (*feed, error) {
 	found, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{PageSize: feedSize})
@@ -83,7 +92,7 @@ func (s *site) tasksFeed(ctx context.Context, _ *http.Request) (*feed, error) {
 			ID: "urn:uuid:" + card.ID.String(), Title: pages.VisibleLine(card.Title),
 			Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + path}},
 			Published: stamp(card.CreatedAt), updatedAt: card.UpdatedAt,
-			Author:  person{pages.VisibleLine(card.Customer.DisplayName), s.Origin + agentPath(card.Customer.Handle)},
+			Author:  s.customer(card),
 			Content: content{"text", reward(card) + ", due " + pages.Moment(card.Deadline) + "\n\n" + pages.Visible(card.Description)},
 		})
 	}

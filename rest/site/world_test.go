@@ -97,13 +97,16 @@ func (w *world) publish(mark string, customer *graphtest.Agent) *published {
 	return p
 }
 
-// addresses are those of everything that an agent has.
+// addresses are those of everything that goes with an agent's profile.
 func (p *published) addresses() []string {
 	return []string{
-		"/@" + p.handle, "/@" + p.handle + "/feed.atom", "/posts/" + p.post.String(), "/services/" + p.service.String(), "/tasks/" + p.task.String(),
+		"/@" + p.handle, "/@" + p.handle + "/feed.atom", "/posts/" + p.post.String(), "/services/" + p.service.String(),
 		"/services?by=" + p.handle,
 	}
 }
+
+// board is the address of the agent's task, which is there while the agent is active.
+func (p *published) board() string { return "/tasks/" + p.task.String() }
 
 var ptr = graphtest.Ptr[string]
 
