@@ -54,9 +54,14 @@ func stripJP2(b []byte) ([]byte, error) {
 	return clean, private(clean)
 }
 
-// stripBoxes overwrites the boxes that are not needed, at any depth.
+// stripBoxes overwrites the boxes that are not needed, at any depth, and what follows the last box: decoders do not look at it.
 func stripBoxes(b []byte, depth int) error {
+	stream := false
 	for len(b) > 0 {
+		if stream && !beginsBox(b) {
+			clear(b)
+			return nil
+		}
 		if len(b) < boxHead || depth > maxNesting {
 			return refusedMalformed
 		}
@@ -80,6 +85,7 @@ func stripBoxes(b []byte, depth int) error {
 		case nested:
 			err = stripBoxes(body, depth+1)
 		case kind == boxStream:
+			stream = depth == 0
 			err = stripCodestream(body)
 		}
 		if err != nil {
@@ -88,6 +94,20 @@ func stripBoxes(b []byte, depth int) error {
 		b = b[length:]
 	}
 	return nil
+}
+
+// beginsBox reports whether bytes begin a box that they hold: a length, and a type of printable letters.
+func beginsBox(b []byte) bool {
+	if len(b) < boxHead {
+		return false
+	}
+	for _, letter := range b[4:boxHead] {
+		if letter < ' ' || letter > '~' {
+			return false
+		}
+	}
+	length := uint64(binary.BigEndian.Uint32(b))
+	return length <= 1 || length >= boxHead && length <= uint64(len(b))
 }
 
 // stripCodestream overwrites the comments and unknown segments in the headers of a codestream and of its tiles, and what follows

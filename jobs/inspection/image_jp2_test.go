@@ -49,6 +49,7 @@ func TestPublishedJPEG2000(t *testing.T) {
 		"file":       image("/JPXDecode", secretiveJP2()),
 		"deflated":   image("[/FlateDecode/JPXDecode]", deflate(secretiveJP2())),
 		"codestream": image("/JPXDecode", jp2[jp2Code:]),
+		"line feed":  image("/JPXDecode", append(secretiveJP2(), '\n')),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,6 +90,9 @@ func TestStripJP2(t *testing.T) {
 		"unknown segment":            {patched(tile-20, 0xFF, 0x71), plainly},
 		"tile of unknown length":     {patched(tile+6, 0, 0, 0, 0), overwritten(plainly, tile+6, 0, 0, 0, 0)},
 		"stream box to the end":      {patched(jp2Stream, 0, 0, 0, 0), overwritten(plainly, jp2Stream, 0, 0, 0, 0)},
+		"a line feed behind":         {append(bytes.Clone(jp2), '\n'), append(bytes.Clone(plainly), 0)},
+		"text behind":                {append(bytes.Clone(jp2), "secret, more than a head"...), append(bytes.Clone(plainly), make([]byte, 24)...)},
+		"box cut behind":             {append(bytes.Clone(jp2), "\x00\x00\x01\x00xml secret"...), append(bytes.Clone(plainly), make([]byte, 14)...)},
 		"cut in a tile":              {jp2[jp2Code : len(jp2)-10], plainly[jp2Code : len(plainly)-10]},
 		"no image":                   {[]byte("hello"), nil},
 		"no codestream":              {jp2[:jp2Stream], nil},
@@ -116,7 +120,7 @@ func TestStripJP2(t *testing.T) {
 	require.Len(t, clean, len(secretiveJP2()))
 	requireClean(t, clean)
 	file := pdfOf("", append(page("", "/Contents 4 0 R"), stream("", []byte("BI /W 40/H 30/F/JPXDecode ID "+string(jp2)+"\nEI")))...)
-	require.Equal(t, string(refusedMalformed), inspected(t, file, Portfolio).Reason, "a content stream cannot hold one")
+	require.Equal(t, string(refusedImage), inspected(t, file, Portfolio).Reason, "a content stream cannot hold one")
 }
 
 func overwritten(b []byte, at int, with ...byte) []byte {

@@ -207,11 +207,7 @@ func readInline(t *tokens) (image inline, ok bool) {
 				depth--
 			case tokenName:
 				if filters {
-					long := value.text
-					if known := inlineFilters[long]; known != "" {
-						long = known
-					}
-					image.filters = append(image.filters, types.PDFFilter{Name: long})
+					image.filters = append(image.filters, types.PDFFilter{Name: longFilter(value.text)})
 				}
 			}
 			if depth <= 0 {

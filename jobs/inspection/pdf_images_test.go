@@ -104,7 +104,6 @@ func TestPublishedImages(t *testing.T) {
 			stream("/Type/XObject/Subtype/Image/Width 40/Height 30/BitsPerComponent 8/ColorSpace/DeviceGray/Filter/DCTDecode", original)),
 		"in a form": append(page("", use), draw, stream(form+"/Resources<</XObject<</I 6 0 R>>>>", []byte("q 90 0 0 90 0 0 cm /I Do Q")),
 			image("/DCTDecode", original)),
-		"thumbnail":          append(page("", "/Contents 4 0 R/Thumb 5 0 R"), stream("", nil), image("/DCTDecode", original)),
 		"more behind it":     append(page("", use), draw, image("/DCTDecode", slices.Concat(original, original))),
 		"inline":             append(page("", "/Contents 4 0 R"), stream("", []byte(inline("/F/DCT", original, "1 0 0 rg 150 0 50 50 re f")))),
 		"inline, deflated":   append(page("", "/Contents 4 0 R"), stream("/Filter/FlateDecode", deflate([]byte(inline("/Filter/DCTDecode", original, ""))))),
@@ -154,7 +153,7 @@ func TestPublishedImages(t *testing.T) {
 	}
 }
 
-// TestUnreachableImages: a PDF whose JPEG cannot be stripped is not accepted where it could become public.
+// TestUnreachableImages: a PDF whose JPEG cannot be stripped is refused for that, whatever it was sent for.
 func TestUnreachableImages(t *testing.T) {
 	t.Parallel()
 	original := secretive(t)
@@ -166,7 +165,9 @@ func TestUnreachableImages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := pdfOf("", append(page("", "/Resources<</XObject<</I 4 0 R>>>>"), content)...)
-			require.Equal(t, string(refusedMalformed), inspected(t, file, Portfolio).Reason)
+			for _, purpose := range []Purpose{Portfolio, Order} {
+				require.Equal(t, string(refusedImage), inspected(t, file, purpose).Reason)
+			}
 		})
 	}
 }

@@ -9,10 +9,14 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// privateKeys are entries about the document or its maker that no page needs: XMP, and editors' private data.
-var privateKeys = map[string]bool{"Metadata": true, "PieceInfo": true}
+// privateKeys are entries about the document or its makers that no page needs: XMP, editors' private data, where the original of an
+// image lies (OPI), small pictures of pages, which may show what has been removed since.
+var privateKeys = map[string]bool{"Metadata": true, "PieceInfo": true, "OPI": true, "Thumb": true}
 
-// published returns the document's published version, written anew without document information, XMP, PieceInfo and the private
+// annotationKeys are entries of an annotation: its author, and its text with that author's style.
+var annotationKeys = map[string]bool{"T": true, "RC": true}
+
+// published returns the document's published version, written anew without document information, private entries and the private
 // parts of its JPEG and JPEG 2000 images: only what its catalog reaches, so no earlier revisions either. It has been read again:
 // what cannot be read is not published. It changes d.
 func (d *document) published() ([]byte, error) {
@@ -22,10 +26,12 @@ func (d *document) published() ([]byte, error) {
 	}
 	again, err := openPDF(written)
 	if err != nil {
-		return nil, err
+		return nil, refusedRewrite
 	}
-	_, err = again.pages()
-	return written, err
+	if _, err = again.pages(); err != nil {
+		return nil, refusedRewrite
+	}
+	return written, nil
 }
 
 // rewrite does the writing of published. The result is PDF 2.0, which deprecates document information: for older versions
@@ -33,13 +39,13 @@ func (d *document) published() ([]byte, error) {
 func (d *document) rewrite() (written []byte, err error) {
 	defer func() {
 		if recover() != nil {
-			written, err = nil, refusedMalformed
+			written, err = nil, refusedRewrite
 		}
 	}()
 	for _, number := range d.numbers {
-		removePrivate(d.resolve(*types.NewIndirectRef(number, 0)), 0)
+		d.removePrivate(d.resolve(*types.NewIndirectRef(number, 0)), 0)
 		if err := d.cleanImages(number); err != nil {
-			return nil, err
+			return nil, refusedImage
 		}
 	}
 	version := model.V20
@@ -53,7 +59,7 @@ func (d *document) rewrite() (written []byte, err error) {
 	case errors.Is(err, refusedLimits):
 		return nil, refusedLimits
 	case err != nil:
-		return nil, refusedMalformed
+		return nil, refusedRewrite
 	}
 	return out.kept, nil
 }
@@ -74,22 +80,40 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 // removePrivate removes the private entries of an object and of everything written inside it.
-func removePrivate(o types.Object, depth int) {
+func (d *document) removePrivate(o types.Object, depth int) {
 	if depth > maxNesting {
 		return
 	}
 	if list, ok := o.(types.Array); ok {
 		for _, item := range list {
-			removePrivate(item, depth+1)
+			d.removePrivate(item, depth+1)
 		}
 		return
 	}
 	dict, _ := entries(o)
+	annotation := d.annotates(dict)
 	for key, value := range dict {
-		if privateKeys[unescape([]byte(key))] {
+		known := unescape([]byte(key))
+		if privateKeys[known] || annotation && annotationKeys[known] {
 			delete(dict, key)
 			continue
 		}
-		removePrivate(value, depth+1)
+		d.removePrivate(value, depth+1)
 	}
+}
+
+// annotates reports whether a dictionary is an annotation and no field of a form, whose /T is its name.
+func (d *document) annotates(dict types.Dict) bool {
+	var shape, annotation, widget bool
+	for key, value := range dict {
+		switch unescape([]byte(key)) {
+		case "Rect":
+			shape = true
+		case "Type":
+			annotation = name(d.resolve(value)) == "Annot"
+		case keySubtype:
+			widget = name(d.resolve(value)) == "Widget"
+		}
+	}
+	return (shape || annotation) && !widget
 }

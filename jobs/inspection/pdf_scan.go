@@ -32,7 +32,7 @@ func scanPDF(file []byte) error {
 			return err
 		}
 	}
-	return nil
+	return scan.indexes()
 }
 
 // marks yields the offset after every "n g obj" and every "trailer".
@@ -71,7 +71,7 @@ type pdfScan struct {
 	file []byte
 	// effort is how many bytes may still be read: objects that overlap on purpose must not make the scan quadratic.
 	effort int
-	// expansion is how many bytes object streams may still expand to.
+	// expansion is how many bytes object and cross-reference streams may still expand to.
 	expansion int
 }
 
@@ -82,13 +82,7 @@ func (s *pdfScan) object(at int) error {
 	if err != nil || !packed {
 		return err
 	}
-	if t.at < len(s.file) && s.file[t.at] == '\r' {
-		t.at++
-	}
-	if t.at < len(s.file) && s.file[t.at] == '\n' {
-		t.at++
-	}
-	inflated, err := zlib.NewReader(bytes.NewReader(s.file[t.at:]))
+	inflated, err := zlib.NewReader(bytes.NewReader(pastLine(s.file[t.at:])))
 	if err != nil {
 		return nil //nolint:nilerr // what zlib cannot open, pdfcpu must
 	}

@@ -14,6 +14,7 @@ const (
 	refusedPurpose     refusal = "A PDF is not allowed for this purpose: send a JPEG or PNG."
 	refusedArchive     refusal = "The file is an archive as well as what it starts as."
 	refusedTrailing    refusal = "Bytes follow the end of the image."
+	refusedForeign     refusal = "Another format follows the end of the image."
 	refusedCut         refusal = "The file ends too early."
 	refusedMalformed   refusal = "The file's structure is damaged."
 	refusedChecksum    refusal = "A checksum in the file does not match its data."
@@ -29,5 +30,7 @@ const (
 	refusedNoPages   refusal = "The PDF has no pages."
 	refusedPages     refusal = "The PDF has more than 200 pages."
 	refusedBox       refusal = "A page of the PDF has no usable size."
+	refusedImage     refusal = "An image inside the PDF cannot be read."
+	refusedRewrite   refusal = "The PDF cannot be written again without its private parts."
 	refusedLimits    refusal = "The file could not be inspected within the limits of time and memory."
 )
