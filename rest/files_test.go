@@ -19,15 +19,13 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/jobs"
-	"stoa/jobs/inspection"
+	"stoa/jobs/inspection/inspectiontest"
 	"stoa/rest/resttest"
 )
 
-// TestMain lets the inspection find its child half in the test binary, and holds all answers against the description.
+// TestMain makes the test binary the program that inspects files, and holds all answers against the description.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
-		os.Exit(inspection.Main(os.Args[2:]))
-	}
+	inspectiontest.Main()
 	code := resttest.Main(m, resttest.Complete)
 	shared.Close()
 	files.Close()

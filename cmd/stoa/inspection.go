@@ -22,8 +22,11 @@ type fileInspection struct {
 	starting  sync.WaitGroup
 }
 
-// open starts the first child in the background and logs what confines it.
-func (i *fileInspection) open(ctx context.Context, log *slog.Logger) {
+// open starts the first child in the background and logs what confines it. It returns an error if there is no program to start.
+func (i *fileInspection) open(ctx context.Context, log *slog.Logger) error {
+	if err := inspection.FindProgram(); err != nil {
+		return err
+	}
 	i.inspector = inspection.NewInspector()
 	ctx, i.cancel = context.WithTimeout(context.WithoutCancel(ctx), firstChildTimeout)
 	i.starting.Go(func() {
@@ -35,6 +38,7 @@ func (i *fileInspection) open(ctx context.Context, log *slog.Logger) {
 		logConfinement(log, measures)
 		i.measures.Store(&measures)
 	})
+	return nil
 }
 
 // logConfinement logs one line: at level info where every measure holds, else as a warning.

@@ -21,7 +21,6 @@ import (
 	"stoa/cmd/stoa/demo"
 	"stoa/cmd/stoa/doctor"
 	"stoa/cmd/stoa/secrets"
-	"stoa/jobs/inspection"
 	"stoa/rest"
 )
 
@@ -58,9 +57,6 @@ const (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
-		os.Exit(inspection.Main(os.Args[2:])) // the child knows no settings
-	}
 	secrets.Hide()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -153,7 +153,9 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	if !p.settings.has("jobs") {
 		return nil
 	}
-	p.inspection.open(ctx, p.log)
+	if err := p.inspection.open(ctx, p.log); err != nil {
+		return err
+	}
 	p.jobs, err = jobs.Start(ctx, jobs.Config{
 		Graph: domains, DB: p.db, URL: p.directURL(), Clock: p.clock, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(),
 		BackUp: p.makeDailyBackup, Inspector: p.inspection.inspector,

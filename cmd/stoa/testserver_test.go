@@ -27,11 +27,13 @@ import (
 
 	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
+	"stoa/jobs/inspection"
 	"stoa/rest/resttest"
 )
 
-// testProgram is the binary under test. The go command links it anew only where a source has changed.
-const testProgram = "../../bin/stoa-test"
+// testProgram is the binary under test, with the child's program beside it. The go command links them anew only where a source has
+// changed.
+const testProgram = "../../bin/test/stoa"
 
 // parallelTests bounds the tests that run at once, and with them the servers: most of a test is waiting for other processes.
 const parallelTests = "8"
@@ -47,9 +49,12 @@ func TestMain(m *testing.M) {
 	// Without debug information, which halves the time of the link. Like an installed package it has a file of settings, in the
 	// folder in which it runs.
 	flags := "-ldflags=-s -w -X main.environmentFile=" + packagedFile
-	if out, err := exec.Command("go", "build", flags, "-o", testProgram, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		os.Exit(1)
+	child := filepath.Join(filepath.Dir(testProgram), inspection.Program)
+	for program, source := range map[string]string{testProgram: ".", child: "../inspect"} {
+		if out, err := exec.Command("go", "build", flags, "-o", program, source).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+			os.Exit(1)
+		}
 	}
 	if err := makeSharedKey(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -160,7 +160,7 @@ func inspectionChildren(t testing.TB, server int) (found []int) {
 			fields := strings.Fields(rest)
 			parents[pid], _ = strconv.Atoi(fields[1])
 		}
-		if bytes.Contains(command, []byte(inspection.Subcommand)) {
+		if bytes.Contains(command, []byte(inspection.Program)) {
 			children = append(children, pid)
 		}
 	}

@@ -17,14 +17,12 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
-	"stoa/jobs/inspection"
+	"stoa/jobs/inspection/inspectiontest"
 )
 
-// TestMain lets the inspection find its child half in the test binary.
+// TestMain makes the test binary the program that inspects files.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
-		os.Exit(inspection.Main(os.Args[2:]))
-	}
+	inspectiontest.Main()
 	os.Exit(m.Run())
 }
 

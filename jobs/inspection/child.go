@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Subcommand is the hidden command, first argument of the binary, under which Main must be called with the arguments that
-// follow. Only the parent half gives it.
+// Subcommand is the first of the arguments of the child's program.
 const Subcommand = "inspect-file"
 
 // request is the line before the file on the child's standard input. A child that was started ahead waits for it.
@@ -43,9 +42,10 @@ const (
 	exitNoProc = 77
 )
 
-// Main is the child half: it confines this process for good, reads a file from standard input, inspects it, writes what it makes
-// into the working folder and its response to standard output, and returns the exit code.
-func Main(args []string) int { return child(args, steps, inspectFile) }
+// Main is the child half, to be called with all arguments of the program: it confines this process for good, reads a file from
+// standard input, inspects it, writes what it makes into the working folder and its response to standard output, and returns the
+// exit code.
+func Main(args []string, with Renderer) int { return child(args, steps, inspection{with}.file) }
 
 // child is Main with other steps and another inspection, for tests of the confinement.
 func child(args []string, steps []step, inspect func([]byte, Purpose) (response, error)) int {

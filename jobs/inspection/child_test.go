@@ -90,8 +90,8 @@ func strike(with syscall.Signal) {
 	time.Sleep(wallTime)
 }
 
-// attackOrInspect replaces inspectFile: a purpose that names an attack runs it.
-func attackOrInspect(file []byte, p Purpose) (response, error) {
+// attackOr inspects a file, but a purpose that names an attack runs it.
+func attackOr(with Renderer, file []byte, p Purpose) (response, error) {
 	if attack := attacks[string(p)]; attack != nil {
 		attack()
 		os.Exit(0)
@@ -99,7 +99,7 @@ func attackOrInspect(file []byte, p Purpose) (response, error) {
 	if p == hostile {
 		return breakOut(file)
 	}
-	return inspectFile(file, p)
+	return inspection{with}.file(file, p)
 }
 
 // endings are how the attacks end that do not end as Completed.

@@ -157,7 +157,7 @@ func TestGamma(t *testing.T) {
 			report := inspectedAndPublished(t, withChunks(t, row.m, row.chunks...), Portfolio)
 			require.True(t, report.Accepted, report.Reason)
 			for _, path := range []string{report.Preview, report.Published} {
-				got := color.RGBAModel.Convert(shown(t, path).At(8, 8)).(color.RGBA)
+				got := onWhite(shown(t, path), 8, 8)
 				require.InDelta(t, row.want.R, got.R, 6, "%v", got)
 				require.InDelta(t, row.want.G, got.G, 6, "%v", got)
 				require.InDelta(t, row.want.B, got.B, 6, "%v", got)
@@ -177,8 +177,8 @@ func checkers(side, pixel int, colours ...color.Color) image.Image {
 	return m
 }
 
-// TestGraphics: pixel art keeps the colour of every pixel, whether it is small, has few colours or large flat areas; photographs
-// give up three quarters of their colour samples, and no preview takes more than its room.
+// TestGraphics: previews of pixel art keep the colour of every pixel, whether it is small, has few colours or large flat areas;
+// those of photographs give up three quarters of their colour samples, and none takes more than its room.
 func TestGraphics(t *testing.T) {
 	t.Parallel()
 	vivid := []color.Color{red, blue, green, color.RGBA{255, 0, 255, 255}, color.RGBA{0, 255, 255, 255}}
@@ -212,9 +212,11 @@ func TestGraphics(t *testing.T) {
 			report := inspectedAndPublished(t, pngOf(t, row.m), Portfolio)
 			require.True(t, report.Accepted, report.Reason)
 			for _, path := range []string{report.Preview, report.Published} {
-				m, coded := shown(t, path).(*image.YCbCr)
-				require.True(t, coded)
-				require.Equal(t, row.full, m.SubsampleRatio == image.YCbCrSubsampleRatio444, "%s", m.SubsampleRatio)
+				m := shown(t, path)
+				if path == report.Preview {
+					coded := m.(*image.YCbCr)
+					require.Equal(t, row.full, coded.SubsampleRatio == image.YCbCrSubsampleRatio444, "%s", coded.SubsampleRatio)
+				}
 				if row.pixel == 0 {
 					continue
 				}

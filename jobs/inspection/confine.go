@@ -35,14 +35,14 @@ func (c childConfig) arguments() []string {
 }
 
 func parseChildConfig(args []string) (childConfig, error) {
-	if len(args) != 2 {
-		return childConfig{}, errors.New("usage: " + Subcommand + " <user> <namespaces>")
+	if len(args) != 3 || args[0] != Subcommand {
+		return childConfig{}, errors.New("only stoa starts " + Program + ": it inspects one file and ends")
 	}
-	user, err := strconv.Atoi(args[0])
+	user, err := strconv.Atoi(args[1])
 	if err != nil {
 		return childConfig{}, err
 	}
-	flags, err := strconv.ParseUint(args[1], 16, 32)
+	flags, err := strconv.ParseUint(args[2], 16, 32)
 	return childConfig{user: user, namespaces: namespaces{flags: uintptr(flags)}}, err
 }
 

@@ -32,14 +32,15 @@ func waves(width, height int) image.Image {
 // structure is whole.
 func TestShrunkenDecoding(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct{ width, shrink int }{{1500, 1}, {3100, 2}, {6200, 4}, {12400, 8}} {
-		t.Run(strconv.Itoa(row.shrink), func(t *testing.T) {
+	for _, width := range []int{1000, 1500, 3100, 6200, 12400} {
+		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, row.shrink, shrinkOf(size{row.width, 100}, previewSide))
-			whole := jpegOf(t, waves(row.width, 100))
+			whole := jpegOf(t, waves(width, 100))
 			report := inspected(t, whole, Order)
 			require.True(t, report.Accepted, report.Reason)
-			require.Equal(t, image.Pt(previewSide, (previewSide*100+row.width/2)/row.width), shown(t, report.Preview).Bounds().Size())
+			if width > previewSide {
+				require.Equal(t, image.Pt(previewSide, (previewSide*100+width/2)/width), shown(t, report.Preview).Bounds().Size())
+			}
 			scan := bytes.Index(whole, []byte{0xFF, markerScan}) + 14
 			for _, left := range []int{scan + 10, (scan + len(whole)) / 2, len(whole) - 40} {
 				cut := append(bytes.TrimRight(bytes.Clone(whole[:left]), "\xFF"), 0xFF, markerEnd)

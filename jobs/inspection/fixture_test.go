@@ -188,10 +188,19 @@ func inspectedAndPublished(t *testing.T, content []byte, p Purpose) Report {
 	return report
 }
 
-// shown decodes a preview or a published image, whose every segment but those a decoder needs would be metadata.
+// shown decodes a preview or a published image, whose every segment or chunk but those a decoder needs would be metadata.
 func shown(t *testing.T, path string) image.Image {
+	t.Helper()
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
+	if bytes.HasPrefix(content, pngMagic) {
+		for _, kind := range chunksOf(t, content) {
+			require.Contains(t, []string{"IHDR", "PLTE", "tRNS", "IDAT", "IEND"}, kind)
+		}
+		m, err := png.Decode(bytes.NewReader(content))
+		require.NoError(t, err)
+		return m
+	}
 	for at := 2; ; {
 		marker, body, next, err := segment(content, at)
 		require.NoError(t, err)
@@ -207,9 +216,28 @@ func shown(t *testing.T, path string) image.Image {
 	return m
 }
 
-// near wants a pixel's colour, give or take what JPEG costs.
+// chunksOf are the kinds of a PNG's chunks, in order.
+func chunksOf(t *testing.T, file []byte) (kinds []string) {
+	t.Helper()
+	for rest := file[len(pngMagic):]; len(rest) > 0; {
+		require.GreaterOrEqual(t, len(rest), chunkHead+chunkTail)
+		kinds = append(kinds, string(rest[4:chunkHead]))
+		rest = rest[chunkHead+int(binary.BigEndian.Uint32(rest))+chunkTail:]
+	}
+	return kinds
+}
+
+// onWhite is a pixel's colour as a page shows it.
+func onWhite(m image.Image, x, y int) color.RGBA {
+	r, g, b, a := m.At(x, y).RGBA()
+	on := func(v uint32) uint8 { return uint8((v + 0xFFFF - a) >> 8) }
+	return color.RGBA{on(r), on(g), on(b), 255}
+}
+
+// near wants a pixel's colour on white, give or take what JPEG costs.
 func near(t *testing.T, want color.RGBA, m image.Image, x, y int) {
-	got := color.RGBAModel.Convert(m.At(x, y)).(color.RGBA)
+	t.Helper()
+	got := onWhite(m, x, y)
 	require.InDelta(t, want.R, got.R, 20, "%v", got)
 	require.InDelta(t, want.G, got.G, 20, "%v", got)
 	require.InDelta(t, want.B, got.B, 20, "%v", got)

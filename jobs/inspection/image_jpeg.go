@@ -41,34 +41,14 @@ var (
 	mpfMagic  = []byte("MPF\x00")
 )
 
-// scanJPEG walks a JPEG's markers to the end of the file and returns the first picture's size. Only a multi-picture file may
-// go on after its first picture, and only with whole pictures, padded with zeros.
-func scanJPEG(file []byte) (size, error) {
+// scanJPEG walks a JPEG's markers to the end of the file and returns the first picture. What follows it must be what cameras and
+// photo programs put there (tail.go).
+func scanJPEG(file []byte) (picture, error) {
 	first, err := walkPicture(file)
 	if err != nil {
-		return size{}, err
+		return picture{}, err
 	}
-	rest := file[first.length:]
-	if first.several {
-		rest = skipPictures(rest)
-	}
-	if len(rest) > 0 {
-		return size{}, refusedTrailing
-	}
-	return first.size, nil
-}
-
-// skipPictures passes over the further pictures of a multi-picture file and returns what is left.
-func skipPictures(rest []byte) []byte {
-	for range maxPictures {
-		rest = bytes.TrimLeft(rest, "\x00")
-		next, err := walkPicture(rest)
-		if err != nil {
-			break
-		}
-		rest = rest[next.length:]
-	}
-	return rest
+	return first, checkTail(file[first.length:], first.several)
 }
 
 // picture is one JPEG from its start marker to its end marker.

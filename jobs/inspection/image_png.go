@@ -38,10 +38,16 @@ type pngWalk struct {
 	// after is set once the run of image data has ended.
 	after bool
 	ended bool
+	// at is the offset of the chunk at hand, dataAt that of the first image data, and exif the chunks of Exif: the first one counts.
+	at, dataAt int
+	exif       []span
 	// profiled is set where a chunk says more of the colours than gAMA and cHRM do.
 	profiled bool
-	colours  colours
+	colours  Colours
 }
+
+// span is a part of a file.
+type span struct{ from, to int }
 
 // scanPNG walks a PNG's chunks, checksums included, to an end chunk that is the end of the file, and returns its size
 // and colours.
@@ -52,6 +58,7 @@ func scanPNG(file []byte) (imageInfo, error) {
 	}
 	var walk pngWalk
 	for rest := file[len(pngMagic):]; !walk.ended || len(rest) > 0; {
+		walk.at = len(file) - len(rest)
 		if walk.ended {
 			return imageInfo{}, refusedTrailing
 		}
@@ -71,7 +78,7 @@ func scanPNG(file []byte) (imageInfo, error) {
 		}
 		rest = rest[end+chunkTail:]
 	}
-	return imageInfo{walk.size, walk.known()}, nil
+	return imageInfo{walk.size, walk.picture(file), walk.known()}, nil
 }
 
 // take notes one chunk, in order.
@@ -91,7 +98,9 @@ func (w *pngWalk) take(kind string, data []byte) error {
 		if w.after || w.kind == palette && !w.palette {
 			return refusedMalformed
 		}
-		w.data = true
+		if !w.data {
+			w.data, w.dataAt = true, w.at
+		}
 		return nil
 	case "IEND":
 		if !w.data || len(data) != 0 {
@@ -105,9 +114,21 @@ func (w *pngWalk) take(kind string, data []byte) error {
 			return refusedMalformed
 		}
 		w.describe(kind, data)
+		if kind == "eXIf" {
+			w.exif = append(w.exif, span{w.at, w.at + chunkHead + len(data) + chunkTail})
+		}
 	}
 	w.after = w.data
 	return nil
+}
+
+// picture returns the file as it is rendered: with the Exif before the image data, where decoders look for it.
+func (w *pngWalk) picture(file []byte) []byte {
+	if len(w.exif) == 0 || w.exif[0].to <= w.dataAt {
+		return file
+	}
+	exif := w.exif[0]
+	return slices.Concat(file[:w.dataAt], file[exif.from:exif.to], file[w.dataAt:exif.from], file[exif.to:])
 }
 
 // header reads IHDR: dimensions, depth and colour, and the only methods there are.
@@ -125,12 +146,12 @@ func (w *pngWalk) header(data []byte) error {
 	return w.size.check()
 }
 
-// colours are what gAMA and cHRM say of a PNG's samples (PNG, third edition, 11.3.2).
-type colours struct {
-	// gamma is the exponent that makes light of a sample, 2.2 for most; 0 where the file does not say.
-	gamma float64
-	// points are x and y of white, red, green and blue; zeros where the file does not say.
-	points [8]float64
+// Colours are what gAMA and cHRM say of a PNG's samples (PNG, third edition, 11.3.2).
+type Colours struct {
+	// Gamma is the exponent that makes light of a sample, 2.2 for most; 0 if the file does not say.
+	Gamma float64
+	// Points are x and y of white, red, green and blue; zeros if the file does not say.
+	Points [8]float64
 }
 
 const (
@@ -145,8 +166,8 @@ const (
 	minGamma, maxGamma = 0.2, 10
 )
 
-// srgbPoints are the points of sRGB.
-var srgbPoints = [8]float64{0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06}
+// SRGBPoints are the points of sRGB.
+var SRGBPoints = [8]float64{0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06}
 
 // describe notes a chunk that says something of the colours. A profile (iCCP, cICP) and sRGB win over gAMA and cHRM.
 func (w *pngWalk) describe(kind string, data []byte) {
@@ -158,23 +179,23 @@ func (w *pngWalk) describe(kind string, data []byte) {
 		w.profiled = true
 	case kind == "gAMA" && len(data) == 4:
 		if exponent := float64(chunkUnit) / float64(binary.BigEndian.Uint32(data)); exponent >= minGamma && exponent <= maxGamma {
-			w.colours.gamma = exponent
+			w.colours.Gamma = exponent
 		}
-	case kind == "cHRM" && len(data) == 4*len(w.colours.points):
-		for i := range w.colours.points {
-			w.colours.points[i] = float64(binary.BigEndian.Uint32(data[4*i:])) / chunkUnit
+	case kind == "cHRM" && len(data) == 4*len(w.colours.Points):
+		for i := range w.colours.Points {
+			w.colours.Points[i] = float64(binary.BigEndian.Uint32(data[4*i:])) / chunkUnit
 		}
 	}
 }
 
 // known returns what counts of the colours: nil where the file has a profile, says nothing, or says sRGB.
-func (w *pngWalk) known() *colours {
+func (w *pngWalk) known() *Colours {
 	c := w.colours
-	if w.profiled || c.gamma == 0 {
+	if w.profiled || c.Gamma == 0 {
 		return nil
 	}
 	if !c.triangle() {
-		c.points = [8]float64{}
+		c.Points = [8]float64{}
 	}
 	if c.srgb() {
 		return nil
@@ -183,15 +204,15 @@ func (w *pngWalk) known() *colours {
 }
 
 // srgb reports whether the samples are sRGB, give or take.
-func (c colours) srgb() bool {
-	if math.Abs(c.gamma/srgbGamma-1) > gammaTolerance {
+func (c Colours) srgb() bool {
+	if math.Abs(c.Gamma/srgbGamma-1) > gammaTolerance {
 		return false
 	}
-	if c.points == [8]float64{} {
+	if c.Points == [8]float64{} {
 		return true
 	}
-	for i, point := range c.points {
-		if math.Abs(point-srgbPoints[i]) > pointTolerance {
+	for i, point := range c.Points {
+		if math.Abs(point-SRGBPoints[i]) > pointTolerance {
 			return false
 		}
 	}
@@ -199,14 +220,14 @@ func (c colours) srgb() bool {
 }
 
 // triangle reports whether the points are those of a display: within the diagram, and the primaries not in a line.
-func (c colours) triangle() bool {
-	for i := 0; i < len(c.points); i += 2 {
-		x, y := c.points[i], c.points[i+1]
+func (c Colours) triangle() bool {
+	for i := 0; i < len(c.Points); i += 2 {
+		x, y := c.Points[i], c.Points[i+1]
 		if x < 0 || y < 0.001 || x+y > 1.3 {
 			return false
 		}
 	}
-	p := c.points
+	p := c.Points
 	area := (p[4]-p[2])*(p[7]-p[3]) - (p[6]-p[2])*(p[5]-p[3])
 	return math.Abs(area) > 0.01 && p[0] > 0
 }

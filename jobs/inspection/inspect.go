@@ -17,17 +17,20 @@ var magics = []struct {
 	{pdfMagic, PDF},
 }
 
-// inspectFile inspects a file in the child: our own scan first, then the libraries. It writes what the purpose makes, the preview
-// or the published version, into the working folder. A refusal is the file's fault; any other error is the machine's.
-func inspectFile(file []byte, p Purpose) (response, error) {
+// inspection inspects files in the child.
+type inspection struct{ Renderer }
+
+// file inspects a file: our own scan first, then the libraries. It writes what the purpose makes, the preview or the published
+// version, into the working folder. A refusal is the file's fault; any other error is the machine's.
+func (i inspection) file(file []byte, p Purpose) (response, error) {
 	r, err := sniff(file, p)
 	if err != nil {
 		return r, err
 	}
 	if r.MediaType == PDF {
-		r.Pages, err = inspectPDF(file, p)
+		r.Pages, err = i.pdf(file, p)
 	} else {
-		r.Width, r.Height, err = inspectImage(file, r.MediaType, p)
+		r.Width, r.Height, err = i.image(file, r.MediaType, p)
 	}
 	r.Accepted = err == nil
 	return r, err
@@ -59,46 +62,51 @@ func sniff(file []byte, p Purpose) (response, error) {
 type imageInfo struct {
 	// size as stored, before orientation.
 	size
+	// picture is what of the file is rendered: without what follows its end.
+	picture []byte
 	// colours of a PNG without a profile; nil where it says nothing that counts.
-	colours *colours
+	colours *Colours
 }
 
 // scans walk an image's structure, by media type.
 var scans = map[MediaType]func([]byte) (imageInfo, error){
 	JPEG: func(file []byte) (imageInfo, error) {
-		size, err := scanJPEG(file)
-		return imageInfo{size: size}, err
+		found, err := scanJPEG(file)
+		return imageInfo{size: found.size, picture: file[:found.length]}, err
 	},
 	PNG: scanPNG,
 }
 
-// inspectImage makes what the purpose asks for in the same pass that proves the whole image to be sound, and returns an accepted
+// image makes what the purpose asks for in the same pass that proves the whole image to be sound, and returns an accepted
 // image's size as displayed.
-func inspectImage(file []byte, t MediaType, p Purpose) (width, height int, err error) {
+func (i inspection) image(file []byte, t MediaType, p Purpose) (width, height int, err error) {
 	found, err := scans[t](file)
 	if err != nil {
 		return 0, 0, err
 	}
-	made, longest, room := purposes[p].makes, previewSide, maxWritten
-	if made == publishedName {
-		longest = publishedSide
+	source := Source{File: found.picture, Type: t, Colours: found.colours}
+	made := purposes[p].makes
+	var shown Rendered
+	switch {
+	case made == previewName:
+		shown, err = i.JPEG(source, previewSide, previewRoom)
+	case t == PNG:
+		shown, err = i.PNG(source, publishedSide)
+	default:
+		shown, err = i.JPEG(source, publishedSide, publishedRoom)
 	}
-	shown, err := render(file, t, found, longest)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, refusedUndecodable
 	}
-	defer shown.free()
-	if made == previewName {
-		room = previewRoom(shown.width, shown.height)
-	}
-	if shown.swapped {
+	if shown.Swapped {
 		found.width, found.height = found.height, found.width
 	}
-	return found.width, found.height, shown.write(made, room)
+	return found.width, found.height, write(made, shown.File)
 }
 
-// inspectPDF makes what the purpose asks for and returns an accepted PDF's number of pages.
-func inspectPDF(file []byte, p Purpose) (pages int, err error) {
+// pdf makes what the purpose asks for and returns an accepted PDF's number of pages. Whatever the purpose, the file must be one
+// that can be rewritten: a verdict does not depend on whether a file becomes public.
+func (i inspection) pdf(file []byte, p Purpose) (pages int, err error) {
 	if err := scanPDF(file); err != nil {
 		return 0, err
 	}
@@ -114,41 +122,30 @@ func inspectPDF(file []byte, p Purpose) (pages int, err error) {
 	}
 	made := purposes[p].makes
 	if made == previewName {
-		rendered, err := previewPDF(file)
+		shown, err := i.JPEG(Source{File: file, Type: PDF}, previewSide, previewRoom)
 		if err != nil {
-			return 0, err
+			return 0, refusedUndecodable
 		}
-		if pages = max(pages, rendered); pages > maxPages {
+		if pages = max(pages, shown.Pages); pages > maxPages {
 			return 0, refusedPages
 		}
-	}
-	if !purposes[p].rewrite {
-		return pages, nil
+		if err := write(previewName, shown.File); err != nil {
+			return 0, err
+		}
 	}
 	written, err := document.published()
 	if err == nil && made == publishedName {
-		err = os.WriteFile(publishedName, written, 0o600)
+		err = write(publishedName, written)
 	}
 	return pages, err
 }
 
-// previewPDF writes a PDF's preview and returns how many pages its renderer counts.
-func previewPDF(file []byte) (pages int, err error) {
-	shown, err := render(file, PDF, imageInfo{}, previewSide)
-	if err != nil {
-		return 0, err
+// write writes what was made of a file into the working folder.
+func write(name string, content []byte) error {
+	if len(content) > maxWritten {
+		return refusedLimits
 	}
-	defer shown.free()
-	return shown.pages, shown.write(previewName, previewRoom(shown.width, shown.height))
-}
-
-// write writes the picture as a JPEG.
-func (r raster) write(name string, room int) error {
-	encoded, err := r.jpeg(room)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, encoded, 0o600)
+	return os.WriteFile(name, content, 0o600)
 }
 
 // MediaType is what the bytes are, whatever their sender called them.
@@ -176,18 +173,16 @@ const (
 // purpose of §2.7 before. It makes no preview.
 const Publication Purpose = "publication"
 
-// purposes says which types each purpose takes, the name of the file an inspection for it makes, and whether its PDFs can
-// become public: then only one that can be rewritten is accepted. An order's files are never published (§2.7).
+// purposes says which types each purpose takes and the name of the file an inspection for it makes.
 var purposes = map[Purpose]struct {
-	takes   []MediaType
-	makes   string
-	rewrite bool
+	takes []MediaType
+	makes string
 }{
-	Avatar:      {[]MediaType{JPEG, PNG}, previewName, false},
-	Character:   {[]MediaType{JPEG, PNG}, previewName, false},
-	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, previewName, true},
-	Order:       {[]MediaType{JPEG, PNG, PDF}, previewName, false},
-	Publication: {[]MediaType{JPEG, PNG, PDF}, publishedName, true},
+	Avatar:      {[]MediaType{JPEG, PNG}, previewName},
+	Character:   {[]MediaType{JPEG, PNG}, previewName},
+	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, previewName},
+	Order:       {[]MediaType{JPEG, PNG, PDF}, previewName},
+	Publication: {[]MediaType{JPEG, PNG, PDF}, publishedName},
 }
 
 // takes reports whether files of a type may be uploaded for the purpose.

@@ -1,8 +1,8 @@
 // Package inspection inspects an uploaded file and makes what may be shown of it: a preview, and when it becomes public a
 // published version (§2.7, §4.8, §8).
 //
-// Inspector, the parent half, starts this same binary with Subcommand; Main, the child half, does everything that touches the
-// bytes. It is the only package that uses libvips and pdfcpu.
+// Inspector, the parent half, starts the program that lies beside the server's (Program); Main, the child half, does everything that
+// touches the bytes. pdfcpu is used here alone, libvips by package render alone, which only the child's program links.
 //
 // Invariants. The child is confined before it reads a byte, whoever starts the server: namespaces and a root folder of its own,
 // another user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system calls,

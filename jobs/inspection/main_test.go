@@ -7,18 +7,24 @@ import (
 	"time"
 )
 
-// TestMain lets Run find the child half in the test binary, and the tests of the parent half a child that misbehaves.
-func TestMain(m *testing.M) {
+// self is this very binary.
+const self = "/proc/self/exe"
+
+// RunTests makes the test binary the child's program, also one that misbehaves, and the server of the tests of confinement; else it
+// runs the tests.
+func RunTests(m *testing.M, with Renderer) int {
 	if len(os.Args) > 1 && os.Args[1] == Subcommand {
-		os.Exit(child(os.Args[2:], stepsWithout(os.Getenv(without)), attackOrInspect))
+		inspect := func(file []byte, p Purpose) (response, error) { return attackOr(with, file, p) }
+		return child(os.Args[1:], stepsWithout(os.Getenv(without)), inspect)
 	}
+	UseProgram(self)
 	if folder, ok := os.LookupEnv(serverFolder); ok {
 		if err := serveHostile(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			return 1
 		}
-		os.Exit(0)
+		return 0
 	}
 	spentTime = 600 * time.Millisecond // "spin" ends after a second
-	os.Exit(m.Run())
+	return m.Run()
 }

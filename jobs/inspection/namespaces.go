@@ -137,10 +137,11 @@ func closeOnExec() {
 	_ = unix.CloseRange(uint(unix.Stderr+1), ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11; closeDescriptors does the rest
 }
 
-// command is a child in its namespaces, as a user, not started yet.
-func command(work string, user int, in namespaces) *exec.Cmd {
+// command is a child in its namespaces, as a user, not started yet. path is that of its program.
+func command(path, work string, user int, in namespaces) *exec.Cmd {
 	with, attributes := in.attributes()
-	cmd := exec.CommandContext(context.Background(), self, childConfig{user: user, namespaces: with}.arguments()...)
+	cmd := exec.CommandContext(context.Background(), path, childConfig{user: user, namespaces: with}.arguments()...)
+	cmd.Args[0] = Program
 	cmd.Dir = work
 	cmd.Env = environment
 	cmd.SysProcAttr = attributes

@@ -16,9 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// self is this very binary, wherever it lies and whatever has replaced it since.
-const self = "/proc/self/exe"
-
 // environment is all of the child's; nothing of the server's is in it. Decoders run on one thread, without caches and temporary
 // files.
 var environment = []string{
@@ -31,6 +28,7 @@ var environment = []string{
 	"MALLOC_ARENA_MAX=1",
 	"TMPDIR=.",
 	"VIPS_CONCURRENCY=1",
+	"VIPSHOME=/nonexistent", // libvips starts without its modules (render/strict.c)
 	"VIPS_DISC_THRESHOLD=1g",
 	"XDG_CACHE_HOME=.",
 }
@@ -64,6 +62,10 @@ func start(scratch string) (*process, error) {
 }
 
 func tryStart(scratch string) (*process, error) {
+	path, err := program()
+	if err != nil {
+		return nil, fmt.Errorf("inspection: %w", err)
+	}
 	user := pickUser()
 	made, err := newFolder(scratch, user)
 	if err != nil {
@@ -79,7 +81,7 @@ func tryStart(scratch string) (*process, error) {
 	defer reader.Close()
 	index := granted.Load()
 	p := &process{
-		cmd: command(made.work(), user, namespaceSets[index]), namespaces: index, folder: made, stdin: writer,
+		cmd: command(path, made.work(), user, namespaceSets[index]), namespaces: index, folder: made, stdin: writer,
 		stdout: output{capped: capped{most: maxAnswer}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint},
 		exited: make(chan struct{}),
 	}

@@ -27,9 +27,10 @@ type Report struct {
 	// Preview is the path of a JPEG, longest side at most 1024 pixels, sRGB, upright, without metadata: the image, or the
 	// PDF's first page on white. At most 1 MiB, and 4 KiB and 3 bytes a pixel. Empty when refused and for Publication.
 	Preview string
-	// Published is the path of what others than the owner may download: an image as JPEG, longest side at most 4096 pixels,
-	// sRGB, upright, without metadata; a PDF without document information, XMP, PieceInfo and what its JPEG images say about
-	// where they come from. Empty when refused and for every purpose but Publication.
+	// Published is the path of what others than the owner may download, of the same MediaType: an image, longest side at most
+	// 4096 pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document
+	// information, XMP, PieceInfo, OPI, thumbnails, authors of annotations and what its images say about where they come from.
+	// Empty when refused and for every purpose but Publication.
 	Published string
 
 	// Ending is how the child ended; unless it is Completed, the file is refused because of that ending.
@@ -71,7 +72,7 @@ func collect(report Report, answer response, p Purpose) (Report, error) {
 	}
 	name, media, made := purposes[p].makes, JPEG, &report.Preview
 	if name == publishedName {
-		media, made = published(answer.MediaType), &report.Published
+		media, made = answer.MediaType, &report.Published
 	}
 	to := filepath.Join(report.folder.path, name)
 	if err := os.Rename(filepath.Join(report.folder.work(), name), to); os.IsNotExist(err) {
@@ -95,14 +96,6 @@ func collect(report Report, answer response, p Purpose) (Report, error) {
 // refuse makes the report of a response that makes no sense.
 func refuse(report Report) Report {
 	return Report{MediaType: report.MediaType, Reason: refusedLimits.Error(), folder: report.folder}
-}
-
-// published is the type of the published version of a file.
-func published(t MediaType) MediaType {
-	if t == PDF {
-		return PDF
-	}
-	return JPEG
 }
 
 // maxReason bounds a reason in bytes.

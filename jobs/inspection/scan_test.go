@@ -28,8 +28,8 @@ func TestScanJPEG(t *testing.T) {
 		"two pictures, padded":   {slices.Concat(several, []byte{0, 0}, whole, []byte{0}), nil},
 		"picture after one":      {slices.Concat(whole, whole), refusedTrailing},
 		"cut second picture":     {slices.Concat(several, whole[:len(whole)-2]), refusedTrailing},
-		"a byte more":            {append(slices.Clone(whole), 0), refusedTrailing},
-		"archive behind":         {slices.Concat(whole, zipOf(t)), refusedTrailing},
+		"a byte more":            {append(slices.Clone(whole), 1), refusedTrailing},
+		"archive behind":         {slices.Concat(whole, zipOf(t)), refusedForeign},
 		"no end marker":          {whole[:len(whole)-2], refusedCut},
 		"start marker only":      {whole[:3], refusedCut},
 		"end right after start":  {[]byte("\xFF\xD8\xFF\xD9"), refusedMalformed},
@@ -47,7 +47,7 @@ func TestScanJPEG(t *testing.T) {
 			got, err := scanJPEG(row.file)
 			require.Equal(t, row.want, err)
 			if err == nil {
-				require.Equal(t, size{16, 8}, got)
+				require.Equal(t, size{16, 8}, got.size)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func FuzzScanJPEG(f *testing.F) {
 			require.IsType(t, refusal(""), err)
 			return
 		}
-		require.NoError(t, got.check())
+		require.NoError(t, got.size.check())
 		_, err = scanJPEG(append(slices.Clone(file), 1))
 		require.Error(t, err)
 	})

@@ -1,0 +1,20 @@
+// Package inspectiontest makes a test binary the program that inspects files, for packages whose tests do.
+package inspectiontest
+
+import (
+	"os"
+
+	"stoa/jobs/inspection"
+	"stoa/jobs/inspection/render"
+)
+
+// self is this very binary.
+const self = "/proc/self/exe"
+
+// Main ends a process that was started as a child, and lets others start this binary as one. TestMain calls it first.
+func Main() {
+	if len(os.Args) > 1 && os.Args[1] == inspection.Subcommand {
+		os.Exit(inspection.Main(os.Args[1:], render.Renderer{}))
+	}
+	inspection.UseProgram(self)
+}

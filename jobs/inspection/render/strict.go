@@ -1,0 +1,70 @@
+package render
+
+/*
+#cgo pkg-config: vips lcms2 gmodule-2.0
+#include "strict.h"
+*/
+import "C"
+
+import (
+	"errors"
+
+	"stoa/jobs/inspection"
+)
+
+// loaders are libvips' loaders by media type.
+var loaders = map[inspection.MediaType]C.enum_strict_loader{
+	inspection.JPEG: C.STRICT_JPEG,
+	inspection.PNG:  C.STRICT_PNG,
+	inspection.PDF:  C.STRICT_PDF,
+	own:             C.STRICT_OWN,
+}
+
+// own is the type of what this package makes and reads again: uncompressed, because that costs little more than a copy.
+const own inspection.MediaType = "image/tiff"
+
+var (
+	errLoader  = errors.New("render: libvips lacks a loader")
+	errWarning = errors.New("render: the decoder warned")
+)
+
+// state holds the settings of the next load, and what it found.
+func state() *C.struct_strict_load { return &C.strict_load }
+
+// open closes every loader of libvips but one.
+func open(t inspection.MediaType) error {
+	*state() = C.struct_strict_load{}
+	if C.strict_open(loaders[t]) != 0 {
+		return errLoader
+	}
+	return nil
+}
+
+// setScale sets how many times larger than at 72 dpi the pages are that are loaded from now on.
+func setScale(scale float64) { state().scale = C.double(scale) }
+
+// setColours sets what a PNG says of its colours; nil says nothing.
+func setColours(c *inspection.Colours) {
+	state().gamma = 0
+	if c == nil {
+		return
+	}
+	state().gamma = C.double(c.Gamma)
+	points := c.Points
+	if points == [8]float64{} {
+		points = inspection.SRGBPoints
+	}
+	for i, point := range points {
+		state().points[i] = C.double(point)
+	}
+}
+
+// pages is how many pages the file has that was loaded last.
+func pages() int { return int(state().pages) }
+
+// warned reports whether a decoder has warned when it ended, and forgets it.
+func warned() bool {
+	was := state().warned != 0
+	state().warned = 0
+	return was
+}

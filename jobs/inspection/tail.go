@@ -1,0 +1,104 @@
+package inspection
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// maxJPEGTail bounds what follows a JPEG's end, in bytes.
+const maxJPEGTail = 10 * mebibyte
+
+// checkTail refuses what follows a JPEG's end unless it is padding, further pictures of a multi-picture file, trailers of cameras
+// and photo programs, or the film of a motion photo, in any order. It must not hold or begin another format. Nothing of it is
+// decoded or shown.
+func checkTail(tail []byte, several bool) error {
+	switch {
+	case len(tail) > maxJPEGTail:
+		return refusedTrailing
+	case holdsForeign(tail):
+		return refusedForeign
+	}
+	left := maxPictures
+	if !several {
+		left = 0
+	}
+	for rest := tail; ; {
+		before := len(rest)
+		rest = withoutTrailer(rest) // before padding is passed: trailers may begin and end with such bytes
+		front := pastPadding(rest)
+		if len(front) == 0 {
+			return nil
+		}
+		if next, err := walkPicture(front); err == nil && left > 0 {
+			rest = front[next.length:]
+			left--
+		} else if length := filmLength(front); length > 0 {
+			rest = front[length:]
+		}
+		if len(rest) < before {
+			continue
+		}
+		if rest = trimRight(rest); len(rest) == before {
+			return refusedTrailing
+		}
+	}
+}
+
+// isPadding reports whether files are filled up with a byte.
+func isPadding(c byte) bool { return c == 0 || c == 0xFF }
+
+// pastPadding removes padding at the beginning, but not of a picture or film: they begin with such bytes.
+func pastPadding(b []byte) []byte {
+	at := 0
+	for at < len(b) && isPadding(b[at]) {
+		at++
+	}
+	if at > 0 && at < len(b) && b[at-1] == 0xFF && b[at] == markerStart {
+		at--
+	}
+	if film := bytes.Index(b[at:min(len(b), at+boxHead)], []byte("ftyp")); film >= 0 && film < 4 && at+film >= 4 {
+		at += film - 4
+	}
+	return b[at:]
+}
+
+// trimRight removes padding at the end.
+func trimRight(b []byte) []byte {
+	for len(b) > 0 && isPadding(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// filmBoxes are the top-level boxes of an MP4 (ISO/IEC 14496-12), whose first is ftyp.
+var filmBoxes = map[string]bool{
+	"ftyp": true, "moov": true, "mdat": true, "free": true, "skip": true, "wide": true, "moof": true, "mfra": true, "styp": true,
+	"sidx": true, "ssix": true, "prft": true, "pdin": true, "meta": true, "uuid": true,
+}
+
+// filmLength is how many bytes of b are an MP4 at its beginning, with a moov box; 0 if b begins with none.
+func filmLength(b []byte) int {
+	at, moov := 0, false
+	for at+boxHead <= len(b) {
+		kind := string(b[at+4 : at+boxHead])
+		if !filmBoxes[kind] || at == 0 && kind != "ftyp" {
+			break
+		}
+		length := uint64(binary.BigEndian.Uint32(b[at:]))
+		if length == 1 && at+boxLongHead <= len(b) {
+			length = binary.BigEndian.Uint64(b[at+boxHead:])
+		}
+		if length == 0 {
+			length = uint64(len(b) - at)
+		}
+		if length < boxHead || length > uint64(len(b)-at) {
+			break
+		}
+		at += int(length)
+		moov = moov || kind == "moov"
+	}
+	if !moov {
+		return 0
+	}
+	return at
+}
