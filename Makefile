@@ -22,8 +22,9 @@ setup: ## Install the programs that are missing (Debian packages)
 	@.ci/setup
 
 # Without DWARF (-w) the link takes 3 s instead of 6; a debugger needs go build without it.
-build: setup ## Build bin/stoa
+build: setup ## Build bin/stoa, and bin/stoa-inspect, which it starts for every file
 	@[ -e $(BIN) ] || echo 'Compiling bin/stoa, which takes about two minutes on two cores the first time and seconds later.'
+	@$(GO) build -ldflags -w -o $(BIN)-inspect ./cmd/inspect
 	@$(GO) build -ldflags '-w -X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
 
 run: build ## Run the server with a PostgreSQL of its own in ./data
@@ -98,7 +99,8 @@ package: setup ## Build the Debian package and the images, reproducibly, into bi
 package-test: ## Install, upgrade and purge the package that make package has built, run its image, and try make on a bare Debian; as root, an hour
 	@.ci/setup package
 	@.ci/package/test
-	@dpkg-deb --fsys-tarfile bin/package/stoa_$(VERSION)-1_$$(dpkg --print-architecture).deb | tar -xO ./usr/bin/stoa >bin/package/stoa
-	@chmod +x bin/package/stoa && .ci/package/filter bin/package/stoa
+	@dpkg-deb --fsys-tarfile bin/package/stoa_$(VERSION)-1_$$(dpkg --print-architecture).deb | \
+		tar -x --strip-components 3 -C bin/package ./usr/bin/stoa ./usr/bin/stoa-inspect
+	@.ci/package/filter bin/package/stoa
 	@.ci/package/serve-image bin/package/stoa-postgresql_$(VERSION)_$$(dpkg --print-architecture).oci.tar
 	@.ci/package/bare
