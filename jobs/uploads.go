@@ -35,8 +35,8 @@ func (c Config) inspect(ctx context.Context, original *os.File, purpose attachme
 	return report, err
 }
 
-// inspectWith inspects a file in a child process, for at most 15 s. A file whose child reached a limit of its own is refused; a
-// child that ended in any other way without a report makes it ErrCrashed.
+// inspectWith inspects a file in a child process. A file whose child reached a limit of processor time or memory is refused; a
+// child that ended in any other way without a report, also one that was given too little of the processor, makes it ErrCrashed.
 func inspectWith(
 	ctx context.Context, with *inspection.Inspector, original *os.File, purpose attachments.Purpose,
 ) (attachments.Report, error) {

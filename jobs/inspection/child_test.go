@@ -25,6 +25,12 @@ var attacks = map[string]func(){
 		}
 	},
 	"hang": func() { select {} },
+	"starve": func() { // as if it had got most of that second when its time on the clock was over
+		for used := new(unix.Rusage); time.Duration(used.Utime.Nano()+used.Stime.Nano()) < 750*time.Millisecond; {
+			_ = unix.Getrusage(unix.RUSAGE_SELF, used)
+		}
+		select {}
+	},
 	"hoard": func() {
 		var held [][]byte
 		for {
@@ -103,7 +109,7 @@ func attackOr(with Renderer, file []byte, p Purpose) (response, error) {
 }
 
 // endings are how the attacks end that do not end as Completed.
-var endings = map[string]Ending{"spin": Limited, "hang": Crashed, "hoard": Limited, "crash": Crashed, "abort": Crashed}
+var endings = map[string]Ending{"spin": Limited, "hang": Crashed, "starve": Crashed, "hoard": Limited, "crash": Crashed, "abort": Crashed}
 
 // TestAttacks: whatever a child does, the parent refuses the file within its time, believes nothing, follows nothing, and
 // leaves nothing behind.
@@ -139,6 +145,36 @@ func TestAttacks(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
+}
+
+// TestStopped: a child that gets nothing of the processor for a while is waited for.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	p, err := start("")
+	require.NoError(t, err)
+	_, err = p.measures(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(p.cmd.Process.Pid, syscall.SIGSTOP))
+	type result struct {
+		report Report
+		err    error
+	}
+	done := make(chan result, 1)
+	original := file(t, jpegOf(t, plain(8, 8, red)))
+	go func() {
+		report, err := p.inspect(t.Context(), original, Avatar)
+		done <- result{report, err}
+	}()
+	require.Eventually(t, func() bool { // all is sent
+		at, err := original.Seek(0, 1)
+		return err == nil && at > 0
+	}, 10*time.Second, time.Millisecond)
+	require.Empty(t, done)
+	require.NoError(t, syscall.Kill(p.cmd.Process.Pid, syscall.SIGCONT))
+	r := <-done
+	require.NoError(t, r.err)
+	require.True(t, r.report.Accepted, r.report.Reason)
+	require.NoError(t, r.report.Remove())
 }
 
 // TestUnable: what is not the file's fault is an error, and leaves nothing behind.

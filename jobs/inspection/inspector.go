@@ -59,8 +59,8 @@ func CloseMemory() error {
 	return nil
 }
 
-// Inspect inspects one file in a child process, for at most 15 s and within 512 MiB, and returns its report (§4.8). Everything
-// the bytes can cause is in the report. An error means that the machine failed or ctx ended: the inspection may be repeated, and
+// Inspect inspects one file in a child process, with at most 15 s of processor time and 512 MiB, and returns its report (§4.8).
+// Everything the bytes can cause is in the report; how long it takes on a busy machine decides nothing. An error means that the machine failed or ctx ended: the inspection may be repeated, and
 // nothing is left behind.
 func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 	if _, known := purposes[r.Purpose]; !known {

@@ -25,6 +25,6 @@ func RunTests(m *testing.M, with Renderer) int {
 		}
 		return 0
 	}
-	spentTime = 600 * time.Millisecond // "spin" ends after a second
+	spentTime, wallTime = 900*time.Millisecond, 15*time.Second // "spin" ends after a second, "hang" at the end of this
 	return m.Run()
 }

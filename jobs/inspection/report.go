@@ -161,16 +161,16 @@ type Ending string
 const (
 	// Completed says that the child wrote a response.
 	Completed Ending = ""
-	// Limited says that it reached a limit of time or memory.
+	// Limited says that it reached a limit of processor time or memory.
 	Limited Ending = "limited"
 	// Crashed says that it ended without a response for a reason that is not known to be the file: it was killed, broke down, or was
 	// given too little of the processor. The same file may be inspected again.
 	Crashed Ending = "crashed"
 )
 
-// spentTime of the processor is far more than a sound file takes. A child that ended after so much of it reached a limit, whether
-// its own or its 15 s; one that was ended with less was waiting for the machine. Tests have a shorter one.
-var spentTime = cpuTime * time.Second * 2 / 3
+// spentTime of the processor is all that a child has, but for what the kernel counts coarsely. A child that was ended after so much
+// of it reached its limit; one that was ended with less was waiting for the machine. Tests have a shorter one.
+var spentTime = (cpuTime - 1) * time.Second
 
 // outOfMemory is what the Go runtime, GLib, the C++ library and libvips print before they end a process for want of memory.
 var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]ailed to allocate|bad_alloc|pthread_create failed`)
