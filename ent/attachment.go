@@ -37,7 +37,7 @@ type Attachment struct {
 	SizeBytes int64 `json:"size_bytes,omitempty"`
 	// Sha256 holds the value of the "sha256" field.
 	Sha256 []byte `json:"sha256,omitempty"`
-	// What it takes from the budgets: original and preview; 0 once the bytes are gone.
+	// What it takes from the budgets: original, preview and public copy; 0 once the bytes are gone.
 	ReservedBytes int64 `json:"reserved_bytes,omitempty"`
 	// MediaType holds the value of the "media_type" field.
 	MediaType *string `json:"media_type,omitempty"`
@@ -55,6 +55,10 @@ type Attachment struct {
 	PublishedBytes *int64 `json:"published_bytes,omitempty"`
 	// PublishedSha256 holds the value of the "published_sha256" field.
 	PublishedSha256 *[]byte `json:"published_sha256,omitempty"`
+	// Media type of the public copy.
+	PublishedType *string `json:"published_type,omitempty"`
+	// When the public copy was made.
+	PublishedAt *time.Time `json:"published_at,omitempty"`
 	// BoundKind holds the value of the "bound_kind" field.
 	BoundKind *attachment.BoundKind `json:"bound_kind,omitempty"`
 	// The agent, post or order that uses it.
@@ -114,9 +118,9 @@ func (*Attachment) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case attachment.FieldSizeBytes, attachment.FieldReservedBytes, attachment.FieldWidth, attachment.FieldHeight, attachment.FieldPages, attachment.FieldPreviewBytes, attachment.FieldPublishedBytes, attachment.FieldPosition, attachment.FieldAttempts:
 			values[i] = new(sql.NullInt64)
-		case attachment.FieldPurpose, attachment.FieldStatus, attachment.FieldRejection, attachment.FieldFileName, attachment.FieldMediaType, attachment.FieldBoundKind:
+		case attachment.FieldPurpose, attachment.FieldStatus, attachment.FieldRejection, attachment.FieldFileName, attachment.FieldMediaType, attachment.FieldPublishedType, attachment.FieldBoundKind:
 			values[i] = new(sql.NullString)
-		case attachment.FieldCreatedAt, attachment.FieldRightsConfirmedAt, attachment.FieldUnboundAt, attachment.FieldDeletedAt, attachment.FieldQueuedAt, attachment.FieldLeaseUntil:
+		case attachment.FieldCreatedAt, attachment.FieldPublishedAt, attachment.FieldRightsConfirmedAt, attachment.FieldUnboundAt, attachment.FieldDeletedAt, attachment.FieldQueuedAt, attachment.FieldLeaseUntil:
 			values[i] = new(sql.NullTime)
 		case attachment.FieldID, attachment.FieldOwnerID, attachment.FieldUploadID:
 			values[i] = new(uuid.UUID)
@@ -255,6 +259,20 @@ func (_m *Attachment) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field published_sha256", values[i])
 			} else if value != nil {
 				_m.PublishedSha256 = value
+			}
+		case attachment.FieldPublishedType:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field published_type", values[i])
+			} else if value.Valid {
+				_m.PublishedType = new(string)
+				*_m.PublishedType = value.String
+			}
+		case attachment.FieldPublishedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field published_at", values[i])
+			} else if value.Valid {
+				_m.PublishedAt = new(time.Time)
+				*_m.PublishedAt = value.Time
 			}
 		case attachment.FieldBoundKind:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -434,6 +452,16 @@ func (_m *Attachment) String() string {
 	if v := _m.PublishedSha256; v != nil {
 		builder.WriteString("published_sha256=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.PublishedType; v != nil {
+		builder.WriteString("published_type=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.PublishedAt; v != nil {
+		builder.WriteString("published_at=")
+		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")
 	if v := _m.BoundKind; v != nil {

@@ -194,6 +194,34 @@ func (_c *AttachmentCreate) SetPublishedSha256(v []byte) *AttachmentCreate {
 	return _c
 }
 
+// SetPublishedType sets the "published_type" field.
+func (_c *AttachmentCreate) SetPublishedType(v string) *AttachmentCreate {
+	_c.mutation.SetPublishedType(v)
+	return _c
+}
+
+// SetNillablePublishedType sets the "published_type" field if the given value is not nil.
+func (_c *AttachmentCreate) SetNillablePublishedType(v *string) *AttachmentCreate {
+	if v != nil {
+		_c.SetPublishedType(*v)
+	}
+	return _c
+}
+
+// SetPublishedAt sets the "published_at" field.
+func (_c *AttachmentCreate) SetPublishedAt(v time.Time) *AttachmentCreate {
+	_c.mutation.SetPublishedAt(v)
+	return _c
+}
+
+// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
+func (_c *AttachmentCreate) SetNillablePublishedAt(v *time.Time) *AttachmentCreate {
+	if v != nil {
+		_c.SetPublishedAt(*v)
+	}
+	return _c
+}
+
 // SetBoundKind sets the "bound_kind" field.
 func (_c *AttachmentCreate) SetBoundKind(v attachment.BoundKind) *AttachmentCreate {
 	_c.mutation.SetBoundKind(v)
@@ -556,6 +584,14 @@ func (_c *AttachmentCreate) createSpec() (*Attachment, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.PublishedSha256(); ok {
 		_spec.SetField(attachment.FieldPublishedSha256, field.TypeBytes, value)
 		_node.PublishedSha256 = &value
+	}
+	if value, ok := _c.mutation.PublishedType(); ok {
+		_spec.SetField(attachment.FieldPublishedType, field.TypeString, value)
+		_node.PublishedType = &value
+	}
+	if value, ok := _c.mutation.PublishedAt(); ok {
+		_spec.SetField(attachment.FieldPublishedAt, field.TypeTime, value)
+		_node.PublishedAt = &value
 	}
 	if value, ok := _c.mutation.BoundKind(); ok {
 		_spec.SetField(attachment.FieldBoundKind, field.TypeEnum, value)

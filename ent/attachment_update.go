@@ -263,6 +263,46 @@ func (_u *AttachmentUpdate) ClearPublishedSha256() *AttachmentUpdate {
 	return _u
 }
 
+// SetPublishedType sets the "published_type" field.
+func (_u *AttachmentUpdate) SetPublishedType(v string) *AttachmentUpdate {
+	_u.mutation.SetPublishedType(v)
+	return _u
+}
+
+// SetNillablePublishedType sets the "published_type" field if the given value is not nil.
+func (_u *AttachmentUpdate) SetNillablePublishedType(v *string) *AttachmentUpdate {
+	if v != nil {
+		_u.SetPublishedType(*v)
+	}
+	return _u
+}
+
+// ClearPublishedType clears the value of the "published_type" field.
+func (_u *AttachmentUpdate) ClearPublishedType() *AttachmentUpdate {
+	_u.mutation.ClearPublishedType()
+	return _u
+}
+
+// SetPublishedAt sets the "published_at" field.
+func (_u *AttachmentUpdate) SetPublishedAt(v time.Time) *AttachmentUpdate {
+	_u.mutation.SetPublishedAt(v)
+	return _u
+}
+
+// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
+func (_u *AttachmentUpdate) SetNillablePublishedAt(v *time.Time) *AttachmentUpdate {
+	if v != nil {
+		_u.SetPublishedAt(*v)
+	}
+	return _u
+}
+
+// ClearPublishedAt clears the value of the "published_at" field.
+func (_u *AttachmentUpdate) ClearPublishedAt() *AttachmentUpdate {
+	_u.mutation.ClearPublishedAt()
+	return _u
+}
+
 // SetBoundKind sets the "bound_kind" field.
 func (_u *AttachmentUpdate) SetBoundKind(v attachment.BoundKind) *AttachmentUpdate {
 	_u.mutation.SetBoundKind(v)
@@ -599,6 +639,18 @@ func (_u *AttachmentUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.PublishedSha256Cleared() {
 		_spec.ClearField(attachment.FieldPublishedSha256, field.TypeBytes)
 	}
+	if value, ok := _u.mutation.PublishedType(); ok {
+		_spec.SetField(attachment.FieldPublishedType, field.TypeString, value)
+	}
+	if _u.mutation.PublishedTypeCleared() {
+		_spec.ClearField(attachment.FieldPublishedType, field.TypeString)
+	}
+	if value, ok := _u.mutation.PublishedAt(); ok {
+		_spec.SetField(attachment.FieldPublishedAt, field.TypeTime, value)
+	}
+	if _u.mutation.PublishedAtCleared() {
+		_spec.ClearField(attachment.FieldPublishedAt, field.TypeTime)
+	}
 	if value, ok := _u.mutation.BoundKind(); ok {
 		_spec.SetField(attachment.FieldBoundKind, field.TypeEnum, value)
 	}
@@ -907,6 +959,46 @@ func (_u *AttachmentUpdateOne) SetPublishedSha256(v []byte) *AttachmentUpdateOne
 // ClearPublishedSha256 clears the value of the "published_sha256" field.
 func (_u *AttachmentUpdateOne) ClearPublishedSha256() *AttachmentUpdateOne {
 	_u.mutation.ClearPublishedSha256()
+	return _u
+}
+
+// SetPublishedType sets the "published_type" field.
+func (_u *AttachmentUpdateOne) SetPublishedType(v string) *AttachmentUpdateOne {
+	_u.mutation.SetPublishedType(v)
+	return _u
+}
+
+// SetNillablePublishedType sets the "published_type" field if the given value is not nil.
+func (_u *AttachmentUpdateOne) SetNillablePublishedType(v *string) *AttachmentUpdateOne {
+	if v != nil {
+		_u.SetPublishedType(*v)
+	}
+	return _u
+}
+
+// ClearPublishedType clears the value of the "published_type" field.
+func (_u *AttachmentUpdateOne) ClearPublishedType() *AttachmentUpdateOne {
+	_u.mutation.ClearPublishedType()
+	return _u
+}
+
+// SetPublishedAt sets the "published_at" field.
+func (_u *AttachmentUpdateOne) SetPublishedAt(v time.Time) *AttachmentUpdateOne {
+	_u.mutation.SetPublishedAt(v)
+	return _u
+}
+
+// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
+func (_u *AttachmentUpdateOne) SetNillablePublishedAt(v *time.Time) *AttachmentUpdateOne {
+	if v != nil {
+		_u.SetPublishedAt(*v)
+	}
+	return _u
+}
+
+// ClearPublishedAt clears the value of the "published_at" field.
+func (_u *AttachmentUpdateOne) ClearPublishedAt() *AttachmentUpdateOne {
+	_u.mutation.ClearPublishedAt()
 	return _u
 }
 
@@ -1275,6 +1367,18 @@ func (_u *AttachmentUpdateOne) sqlSave(ctx context.Context) (_node *Attachment, 
 	}
 	if _u.mutation.PublishedSha256Cleared() {
 		_spec.ClearField(attachment.FieldPublishedSha256, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.PublishedType(); ok {
+		_spec.SetField(attachment.FieldPublishedType, field.TypeString, value)
+	}
+	if _u.mutation.PublishedTypeCleared() {
+		_spec.ClearField(attachment.FieldPublishedType, field.TypeString)
+	}
+	if value, ok := _u.mutation.PublishedAt(); ok {
+		_spec.SetField(attachment.FieldPublishedAt, field.TypeTime, value)
+	}
+	if _u.mutation.PublishedAtCleared() {
+		_spec.ClearField(attachment.FieldPublishedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.BoundKind(); ok {
 		_spec.SetField(attachment.FieldBoundKind, field.TypeEnum, value)

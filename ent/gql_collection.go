@@ -261,6 +261,16 @@ func (_q *AttachmentQuery) collectField(ctx context.Context, oneNode bool, opCtx
 				selectedFields = append(selectedFields, attachment.FieldPublishedBytes)
 				fieldSeen[attachment.FieldPublishedBytes] = struct{}{}
 			}
+		case "publishedType":
+			if _, ok := fieldSeen[attachment.FieldPublishedType]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldPublishedType)
+				fieldSeen[attachment.FieldPublishedType] = struct{}{}
+			}
+		case "publishedAt":
+			if _, ok := fieldSeen[attachment.FieldPublishedAt]; !ok {
+				selectedFields = append(selectedFields, attachment.FieldPublishedAt)
+				fieldSeen[attachment.FieldPublishedAt] = struct{}{}
+			}
 		case "boundKind":
 			if _, ok := fieldSeen[attachment.FieldBoundKind]; !ok {
 				selectedFields = append(selectedFields, attachment.FieldBoundKind)

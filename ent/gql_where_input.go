@@ -491,6 +491,35 @@ type AttachmentWhereInput struct {
 	PublishedBytesIsNil  bool    `json:"publishedBytesIsNil,omitempty"`
 	PublishedBytesNotNil bool    `json:"publishedBytesNotNil,omitempty"`
 
+	// "published_type" field predicates.
+	PublishedType             *string  `json:"publishedType,omitempty"`
+	PublishedTypeNEQ          *string  `json:"publishedTypeNEQ,omitempty"`
+	PublishedTypeIn           []string `json:"publishedTypeIn,omitempty"`
+	PublishedTypeNotIn        []string `json:"publishedTypeNotIn,omitempty"`
+	PublishedTypeGT           *string  `json:"publishedTypeGT,omitempty"`
+	PublishedTypeGTE          *string  `json:"publishedTypeGTE,omitempty"`
+	PublishedTypeLT           *string  `json:"publishedTypeLT,omitempty"`
+	PublishedTypeLTE          *string  `json:"publishedTypeLTE,omitempty"`
+	PublishedTypeContains     *string  `json:"publishedTypeContains,omitempty"`
+	PublishedTypeHasPrefix    *string  `json:"publishedTypeHasPrefix,omitempty"`
+	PublishedTypeHasSuffix    *string  `json:"publishedTypeHasSuffix,omitempty"`
+	PublishedTypeIsNil        bool     `json:"publishedTypeIsNil,omitempty"`
+	PublishedTypeNotNil       bool     `json:"publishedTypeNotNil,omitempty"`
+	PublishedTypeEqualFold    *string  `json:"publishedTypeEqualFold,omitempty"`
+	PublishedTypeContainsFold *string  `json:"publishedTypeContainsFold,omitempty"`
+
+	// "published_at" field predicates.
+	PublishedAt       *time.Time  `json:"publishedAt,omitempty"`
+	PublishedAtNEQ    *time.Time  `json:"publishedAtNEQ,omitempty"`
+	PublishedAtIn     []time.Time `json:"publishedAtIn,omitempty"`
+	PublishedAtNotIn  []time.Time `json:"publishedAtNotIn,omitempty"`
+	PublishedAtGT     *time.Time  `json:"publishedAtGT,omitempty"`
+	PublishedAtGTE    *time.Time  `json:"publishedAtGTE,omitempty"`
+	PublishedAtLT     *time.Time  `json:"publishedAtLT,omitempty"`
+	PublishedAtLTE    *time.Time  `json:"publishedAtLTE,omitempty"`
+	PublishedAtIsNil  bool        `json:"publishedAtIsNil,omitempty"`
+	PublishedAtNotNil bool        `json:"publishedAtNotNil,omitempty"`
+
 	// "bound_kind" field predicates.
 	BoundKind       *attachment.BoundKind  `json:"boundKind,omitempty"`
 	BoundKindNEQ    *attachment.BoundKind  `json:"boundKindNEQ,omitempty"`
@@ -1004,6 +1033,81 @@ func (i *AttachmentWhereInput) P() (predicate.Attachment, error) {
 	}
 	if i.PublishedBytesNotNil {
 		predicates = append(predicates, attachment.PublishedBytesNotNil())
+	}
+	if i.PublishedType != nil {
+		predicates = append(predicates, attachment.PublishedTypeEQ(*i.PublishedType))
+	}
+	if i.PublishedTypeNEQ != nil {
+		predicates = append(predicates, attachment.PublishedTypeNEQ(*i.PublishedTypeNEQ))
+	}
+	if len(i.PublishedTypeIn) > 0 {
+		predicates = append(predicates, attachment.PublishedTypeIn(i.PublishedTypeIn...))
+	}
+	if len(i.PublishedTypeNotIn) > 0 {
+		predicates = append(predicates, attachment.PublishedTypeNotIn(i.PublishedTypeNotIn...))
+	}
+	if i.PublishedTypeGT != nil {
+		predicates = append(predicates, attachment.PublishedTypeGT(*i.PublishedTypeGT))
+	}
+	if i.PublishedTypeGTE != nil {
+		predicates = append(predicates, attachment.PublishedTypeGTE(*i.PublishedTypeGTE))
+	}
+	if i.PublishedTypeLT != nil {
+		predicates = append(predicates, attachment.PublishedTypeLT(*i.PublishedTypeLT))
+	}
+	if i.PublishedTypeLTE != nil {
+		predicates = append(predicates, attachment.PublishedTypeLTE(*i.PublishedTypeLTE))
+	}
+	if i.PublishedTypeContains != nil {
+		predicates = append(predicates, attachment.PublishedTypeContains(*i.PublishedTypeContains))
+	}
+	if i.PublishedTypeHasPrefix != nil {
+		predicates = append(predicates, attachment.PublishedTypeHasPrefix(*i.PublishedTypeHasPrefix))
+	}
+	if i.PublishedTypeHasSuffix != nil {
+		predicates = append(predicates, attachment.PublishedTypeHasSuffix(*i.PublishedTypeHasSuffix))
+	}
+	if i.PublishedTypeIsNil {
+		predicates = append(predicates, attachment.PublishedTypeIsNil())
+	}
+	if i.PublishedTypeNotNil {
+		predicates = append(predicates, attachment.PublishedTypeNotNil())
+	}
+	if i.PublishedTypeEqualFold != nil {
+		predicates = append(predicates, attachment.PublishedTypeEqualFold(*i.PublishedTypeEqualFold))
+	}
+	if i.PublishedTypeContainsFold != nil {
+		predicates = append(predicates, attachment.PublishedTypeContainsFold(*i.PublishedTypeContainsFold))
+	}
+	if i.PublishedAt != nil {
+		predicates = append(predicates, attachment.PublishedAtEQ(*i.PublishedAt))
+	}
+	if i.PublishedAtNEQ != nil {
+		predicates = append(predicates, attachment.PublishedAtNEQ(*i.PublishedAtNEQ))
+	}
+	if len(i.PublishedAtIn) > 0 {
+		predicates = append(predicates, attachment.PublishedAtIn(i.PublishedAtIn...))
+	}
+	if len(i.PublishedAtNotIn) > 0 {
+		predicates = append(predicates, attachment.PublishedAtNotIn(i.PublishedAtNotIn...))
+	}
+	if i.PublishedAtGT != nil {
+		predicates = append(predicates, attachment.PublishedAtGT(*i.PublishedAtGT))
+	}
+	if i.PublishedAtGTE != nil {
+		predicates = append(predicates, attachment.PublishedAtGTE(*i.PublishedAtGTE))
+	}
+	if i.PublishedAtLT != nil {
+		predicates = append(predicates, attachment.PublishedAtLT(*i.PublishedAtLT))
+	}
+	if i.PublishedAtLTE != nil {
+		predicates = append(predicates, attachment.PublishedAtLTE(*i.PublishedAtLTE))
+	}
+	if i.PublishedAtIsNil {
+		predicates = append(predicates, attachment.PublishedAtIsNil())
+	}
+	if i.PublishedAtNotNil {
+		predicates = append(predicates, attachment.PublishedAtNotNil())
 	}
 	if i.BoundKind != nil {
 		predicates = append(predicates, attachment.BoundKindEQ(*i.BoundKind))

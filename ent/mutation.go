@@ -812,6 +812,8 @@ type AttachmentMutation struct {
 	published_bytes     *int64
 	addpublished_bytes  *int64
 	published_sha256    *[]byte
+	published_type      *string
+	published_at        *time.Time
 	bound_kind          *attachment.BoundKind
 	bound_id            *uuid.UUID
 	position            *int
@@ -1846,6 +1848,104 @@ func (m *AttachmentMutation) ResetPublishedSha256() {
 	delete(m.clearedFields, attachment.FieldPublishedSha256)
 }
 
+// SetPublishedType sets the "published_type" field.
+func (m *AttachmentMutation) SetPublishedType(s string) {
+	m.published_type = &s
+}
+
+// PublishedType returns the value of the "published_type" field in the mutation.
+func (m *AttachmentMutation) PublishedType() (r string, exists bool) {
+	v := m.published_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublishedType returns the old "published_type" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPublishedType(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublishedType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublishedType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublishedType: %w", err)
+	}
+	return oldValue.PublishedType, nil
+}
+
+// ClearPublishedType clears the value of the "published_type" field.
+func (m *AttachmentMutation) ClearPublishedType() {
+	m.published_type = nil
+	m.clearedFields[attachment.FieldPublishedType] = struct{}{}
+}
+
+// PublishedTypeCleared returns if the "published_type" field was cleared in this mutation.
+func (m *AttachmentMutation) PublishedTypeCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldPublishedType]
+	return ok
+}
+
+// ResetPublishedType resets all changes to the "published_type" field.
+func (m *AttachmentMutation) ResetPublishedType() {
+	m.published_type = nil
+	delete(m.clearedFields, attachment.FieldPublishedType)
+}
+
+// SetPublishedAt sets the "published_at" field.
+func (m *AttachmentMutation) SetPublishedAt(t time.Time) {
+	m.published_at = &t
+}
+
+// PublishedAt returns the value of the "published_at" field in the mutation.
+func (m *AttachmentMutation) PublishedAt() (r time.Time, exists bool) {
+	v := m.published_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPublishedAt returns the old "published_at" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldPublishedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPublishedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPublishedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPublishedAt: %w", err)
+	}
+	return oldValue.PublishedAt, nil
+}
+
+// ClearPublishedAt clears the value of the "published_at" field.
+func (m *AttachmentMutation) ClearPublishedAt() {
+	m.published_at = nil
+	m.clearedFields[attachment.FieldPublishedAt] = struct{}{}
+}
+
+// PublishedAtCleared returns if the "published_at" field was cleared in this mutation.
+func (m *AttachmentMutation) PublishedAtCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldPublishedAt]
+	return ok
+}
+
+// ResetPublishedAt resets all changes to the "published_at" field.
+func (m *AttachmentMutation) ResetPublishedAt() {
+	m.published_at = nil
+	delete(m.clearedFields, attachment.FieldPublishedAt)
+}
+
 // SetBoundKind sets the "bound_kind" field.
 func (m *AttachmentMutation) SetBoundKind(ak attachment.BoundKind) {
 	m.bound_kind = &ak
@@ -2398,7 +2498,7 @@ func (m *AttachmentMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttachmentMutation) Fields() []string {
-	fields := make([]string, 0, 28)
+	fields := make([]string, 0, 30)
 	if m.created_at != nil {
 		fields = append(fields, attachment.FieldCreatedAt)
 	}
@@ -2452,6 +2552,12 @@ func (m *AttachmentMutation) Fields() []string {
 	}
 	if m.published_sha256 != nil {
 		fields = append(fields, attachment.FieldPublishedSha256)
+	}
+	if m.published_type != nil {
+		fields = append(fields, attachment.FieldPublishedType)
+	}
+	if m.published_at != nil {
+		fields = append(fields, attachment.FieldPublishedAt)
 	}
 	if m.bound_kind != nil {
 		fields = append(fields, attachment.FieldBoundKind)
@@ -2527,6 +2633,10 @@ func (m *AttachmentMutation) Field(name string) (ent.Value, bool) {
 		return m.PublishedBytes()
 	case attachment.FieldPublishedSha256:
 		return m.PublishedSha256()
+	case attachment.FieldPublishedType:
+		return m.PublishedType()
+	case attachment.FieldPublishedAt:
+		return m.PublishedAt()
 	case attachment.FieldBoundKind:
 		return m.BoundKind()
 	case attachment.FieldBoundID:
@@ -2592,6 +2702,10 @@ func (m *AttachmentMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldPublishedBytes(ctx)
 	case attachment.FieldPublishedSha256:
 		return m.OldPublishedSha256(ctx)
+	case attachment.FieldPublishedType:
+		return m.OldPublishedType(ctx)
+	case attachment.FieldPublishedAt:
+		return m.OldPublishedAt(ctx)
 	case attachment.FieldBoundKind:
 		return m.OldBoundKind(ctx)
 	case attachment.FieldBoundID:
@@ -2746,6 +2860,20 @@ func (m *AttachmentMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetPublishedSha256(v)
+		return nil
+	case attachment.FieldPublishedType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublishedType(v)
+		return nil
+	case attachment.FieldPublishedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPublishedAt(v)
 		return nil
 	case attachment.FieldBoundKind:
 		v, ok := value.(attachment.BoundKind)
@@ -2985,6 +3113,12 @@ func (m *AttachmentMutation) ClearedFields() []string {
 	if m.FieldCleared(attachment.FieldPublishedSha256) {
 		fields = append(fields, attachment.FieldPublishedSha256)
 	}
+	if m.FieldCleared(attachment.FieldPublishedType) {
+		fields = append(fields, attachment.FieldPublishedType)
+	}
+	if m.FieldCleared(attachment.FieldPublishedAt) {
+		fields = append(fields, attachment.FieldPublishedAt)
+	}
 	if m.FieldCleared(attachment.FieldBoundKind) {
 		fields = append(fields, attachment.FieldBoundKind)
 	}
@@ -3046,6 +3180,12 @@ func (m *AttachmentMutation) ClearField(name string) error {
 		return nil
 	case attachment.FieldPublishedSha256:
 		m.ClearPublishedSha256()
+		return nil
+	case attachment.FieldPublishedType:
+		m.ClearPublishedType()
+		return nil
+	case attachment.FieldPublishedAt:
+		m.ClearPublishedAt()
 		return nil
 	case attachment.FieldBoundKind:
 		m.ClearBoundKind()
@@ -3129,6 +3269,12 @@ func (m *AttachmentMutation) ResetField(name string) error {
 		return nil
 	case attachment.FieldPublishedSha256:
 		m.ResetPublishedSha256()
+		return nil
+	case attachment.FieldPublishedType:
+		m.ResetPublishedType()
+		return nil
+	case attachment.FieldPublishedAt:
+		m.ResetPublishedAt()
 		return nil
 	case attachment.FieldBoundKind:
 		m.ResetBoundKind()

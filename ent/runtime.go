@@ -65,11 +65,11 @@ func init() {
 	attachmentFields := schema.Attachment{}.Fields()
 	_ = attachmentFields
 	// attachmentDescPosition is the schema descriptor for position field.
-	attachmentDescPosition := attachmentFields[19].Descriptor()
+	attachmentDescPosition := attachmentFields[21].Descriptor()
 	// attachment.DefaultPosition holds the default value on creation for the position field.
 	attachment.DefaultPosition = attachmentDescPosition.Default.(int)
 	// attachmentDescAttempts is the schema descriptor for attempts field.
-	attachmentDescAttempts := attachmentFields[23].Descriptor()
+	attachmentDescAttempts := attachmentFields[25].Descriptor()
 	// attachment.DefaultAttempts holds the default value on creation for the attempts field.
 	attachment.DefaultAttempts = attachmentDescAttempts.Default.(int)
 	// attachmentDescID is the schema descriptor for id field.

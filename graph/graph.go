@@ -137,10 +137,11 @@ func New(c Config) *Graph {
 	mails := &email.API{
 		DB: c.DB, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
 	}
+	files := &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry}
 	g := &Graph{
-		Attachments: &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry},
+		Attachments: files,
 		Auth:        tokens,
-		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens, Email: mails, ProfileChanged: onboard.ProfileChanged},
+		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens, Email: mails, Files: files, ProfileChanged: onboard.ProfileChanged},
 		Contacts:    &contacts.API{DB: c.DB, Quotas: c.Quotas, Events: outbox},
 		Email:       mails,
 		Events:      outbox,
@@ -148,7 +149,7 @@ func New(c Config) *Graph {
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: wake},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Onboarding:  onboard,
-		Posts:       &posts.API{DB: c.DB, Reads: reads, ProfileChanged: onboard.ProfileChanged},
+		Posts:       &posts.API{DB: c.DB, Reads: reads, Files: files, ProfileChanged: onboard.ProfileChanged},
 		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
 		Ratings:     &ratings.API{DB: c.DB, Events: outbox, Reads: reads},
 		Services:    &services.API{DB: c.DB, Reads: reads},
@@ -164,7 +165,7 @@ func New(c Config) *Graph {
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
-		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: g.Attachments,
+		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: files,
 		Agents: g.Bots, Lifecycle: g.Lifecycle, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
 		BackUp: c.Backup,
 	}

@@ -46,7 +46,7 @@ func span(r *operator.Retention) string {
 	case *days == 1:
 		return "1 day"
 	case *days != math.Trunc(*days):
-		return strings.TrimSuffix(strings.TrimSuffix(r.Kept.String(), "0s"), "0m")
+		return strings.Replace(strings.TrimSuffix(r.Kept.String(), "0s"), "h0m", "h", 1)
 	default:
 		return fmt.Sprintf("%.0f days", *days)
 	}

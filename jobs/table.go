@@ -36,9 +36,16 @@ const (
 )
 
 var queues = map[string]int{
-	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 2, mailQueue: 4, backupQueue: 1,
+	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 3, mailQueue: 4, backupQueue: 1,
 	webhookQueue: 8, slowWebhookQueue: 16,
 }
+
+const (
+	// inspectionTime is what an inspection may take with all its waiting; cut off, it begins again (§4.8).
+	inspectionTime = 10 * time.Minute
+	// maxMissing is after how long the job of missing copies leaves the rest to its next run.
+	maxMissing = 4 * time.Minute
+)
 
 // slowQueues are the queues whose statements may take longer than a request's.
 var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true}
@@ -55,6 +62,7 @@ type (
 	lifecycleJob struct{}
 	activityJob  struct{}
 	backupJob    struct{}
+	copiesJob    struct{}
 )
 
 // Kind implements river.JobArgs.
@@ -87,6 +95,9 @@ func (activityJob) Kind() string { return "activity" }
 // Kind implements river.JobArgs.
 func (backupJob) Kind() string { return "backup" }
 
+// Kind implements river.JobArgs.
+func (copiesJob) Kind() string { return "missing_copies" }
+
 // table is every kind of job: its queue, its time limit, how often it is inserted (0: by mutations only), and what it does.
 var table = []row{
 	// Wakes the agents that are connected and have unacknowledged events, in case that nobody did, and asks for the deliveries to
@@ -106,7 +117,7 @@ var table = []row{
 	job(slowWebhookQueue, time.Minute, 0, func(ctx context.Context, c Config, args webhooks.DeliverSlowJob) error {
 		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, true)
 	}),
-	// Asks again for the inspections and mails that a crash cut off.
+	// Asks again for the inspections, public copies and mails that a crash cut off.
 	job(promptQueue, 30*time.Second, 5*time.Second, func(ctx context.Context, c Config, _ recoverJob) error {
 		_, failed := c.Graph.Attachments.Recover(ctx)
 		_, err := c.Graph.Email.Recover(ctx)
@@ -117,11 +128,18 @@ var table = []row{
 		_, err := c.Graph.Posts.SettleFeed(ctx)
 		return err
 	}),
-	job(inspectionQueue, 2*time.Minute, 0, func(ctx context.Context, c Config, args attachments.InspectJob) error {
+	// An inspection waits for a slot and then for its child, both as long as the machine is busy.
+	job(inspectionQueue, inspectionTime, 0, func(ctx context.Context, c Config, args attachments.InspectJob) error {
 		return c.Graph.Attachments.Inspect(ctx, args.AttachmentID, c.inspect)
 	}),
-	job(publicationQueue, 2*time.Minute, 0, func(ctx context.Context, c Config, args attachments.PublishJob) error {
+	job(publicationQueue, inspectionTime, 0, func(ctx context.Context, c Config, args attachments.PublishJob) error {
 		return c.Graph.Attachments.Publish(ctx, args.AttachmentID, c.inspect)
+	}),
+	// Makes the public copies of files that an earlier version published.
+	job(publicationQueue, inspectionTime, 5*time.Minute, func(ctx context.Context, c Config, _ copiesJob) error {
+		n, err := c.Graph.Attachments.MakeMissingCopies(ctx, c.inspect, time.Now().Add(maxMissing))
+		c.logCount(ctx, "missing public copies made", n)
+		return err
 	}),
 	// Sends a mail. One that was not accepted is tried again after a wait that grows; River does not count these attempts.
 	job(mailQueue, time.Minute, 0, func(ctx context.Context, c Config, args email.SendJob) error {

@@ -3,19 +3,24 @@ package rest_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/jobs"
 )
 
 func TestUploadAnswersWithTheRecord(t *testing.T) {
@@ -128,7 +133,9 @@ func TestUploadRefusesFiles(t *testing.T) {
 		form := uploadForm("portfolio", b)
 		refused := s.post(agent.Token, form).fault(http.StatusBadRequest, fault.InvalidFile)
 		require.NotEmpty(t, refused["message"], name)
-		s.post(agent.Token, form).fault(http.StatusConflict, fault.UploadUnavailable)
+		repeat := s.post(agent.Token, form)
+		require.Equal(t, map[string]any{"upload_id": "rejected"}, repeat.fault(http.StatusConflict, fault.UploadUnavailable)["fields"])
+		require.Empty(t, repeat.header.Get("Retry-After"))
 	}
 	form := uploadForm("order", pngOf(t, 4, 4))
 	s.post(agent.Token, form).ok(http.StatusCreated)
@@ -137,6 +144,28 @@ func TestUploadRefusesFiles(t *testing.T) {
 
 	rejected := s.Count("SELECT count(*) FROM attachments WHERE status = 'rejected' AND owner_id = $1", agent.ID)
 	require.EqualValues(t, 4, rejected)
+}
+
+// The repeat of an upload that is being inspected says when to come back.
+func TestUploadThatIsUnfinished(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	open := make(chan struct{})
+	s.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+		<-open
+		return jobs.InspectFile(ctx, original, purpose)
+	})
+	s.Attachments.InspectionWait = 50 * time.Millisecond
+	agent := s.Agent()
+	form := uploadForm("order", pngOf(t, 4, 4))
+	busy := s.post(agent.Token, form)
+	busy.fault(http.StatusTooManyRequests, fault.UploadBusy)
+	require.NotEmpty(t, busy.header.Get("Retry-After"))
+	repeat := s.post(agent.Token, form)
+	require.Equal(t, map[string]any{"upload_id": "unfinished"}, repeat.fault(http.StatusConflict, fault.UploadUnavailable)["fields"])
+	require.NotEmpty(t, repeat.header.Get("Retry-After"))
+	close(open)
+	require.Eventually(t, func() bool { return s.post(agent.Token, form).status == http.StatusOK }, time.Minute, 50*time.Millisecond)
 }
 
 // A client that breaks off in the middle leaves nothing.

@@ -39,17 +39,22 @@ func largeUpload() *uploadRequest {
 
 // send returns 0 where the server does not answer.
 func (u *uploadRequest) send(s *testServer, by *agent.Agent) (status int, code string) {
+	status, _, raw := u.exchange(s, by)
+	return status, (&httpAnswer{raw: raw}).code()
+}
+
+func (u *uploadRequest) exchange(s *testServer, by *agent.Agent) (status int, header http.Header, raw []byte) {
 	request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(u.body))
 	require.NoError(s.t, err)
 	request.Header.Set("Content-Type", u.contentType)
 	request.Header.Set("Authorization", "Bearer "+by.Token)
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
-		return 0, ""
+		return 0, nil, nil
 	}
 	defer response.Body.Close()
-	raw, _ := io.ReadAll(response.Body) // an answer that is cut off has no code
-	return response.StatusCode, (&httpAnswer{raw: raw}).code()
+	raw, _ = io.ReadAll(response.Body) // an answer that is cut off has no code
+	return response.StatusCode, response.Header, raw
 }
 
 // sendHalf sends half of the upload and leaves the connection open.
@@ -192,18 +197,72 @@ func TestInspectionKilled(t *testing.T) {
 		status, code := upload.send(s, ada)
 		answered <- result{status, code}
 	}()
-	signal := func(signal syscall.Signal) {
-		for _, pid := range inspectionChildren(t, s.cmd.Process.Pid) {
-			_ = syscall.Kill(pid, signal) // it may have ended
-		}
-	}
-	eventually(t, func() bool {
-		signal(syscall.SIGSTOP) // else the inspection may end before it is seen
-		return view.count(fmt.Sprintf(underInspection, 1)) == 1
-	}, "no inspection")
-	signal(syscall.SIGKILL)
+	stopInspection(t, s, view)
+	signalInspection(t, s, syscall.SIGKILL)
 	require.Equal(t, result{http.StatusCreated, ""}, <-answered)
 	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
+}
+
+func signalInspection(t testing.TB, s *testServer, signal syscall.Signal) {
+	t.Helper()
+	for _, pid := range inspectionChildren(t, s.cmd.Process.Pid) {
+		_ = syscall.Kill(pid, signal) // it may have ended
+	}
+}
+
+// stopInspection stops the children of a server until one of them is to inspect a file.
+func stopInspection(t testing.TB, s *testServer, view *databaseView) {
+	t.Helper()
+	eventually(t, func() bool {
+		signalInspection(t, s, syscall.SIGSTOP) // else the inspection may end before it is seen
+		return view.count(fmt.Sprintf(underInspection, 1)) == 1
+	}, "no inspection")
+}
+
+// A machine that gives an inspection nothing of the processor for longer than a request waits decides nothing about the file: the
+// upload is busy, its repeat is unfinished, and the same inspection makes it ready in the end. Meanwhile a file that was refused
+// says so.
+func TestInspectionOnABusyMachine(t *testing.T) {
+	t.Parallel()
+	address := graphtest.NewDatabase(t)
+	view := viewDatabase(t, address)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + address}, noLimits...)...)
+	ada := register(t, s)
+	body, contentType := uploadForm("portfolio", "a.jpg", []byte("no picture"))
+	refused := &uploadRequest{contentType, body}
+	status, code := refused.send(s, ada)
+	require.Equal(t, http.StatusBadRequest, status, code)
+
+	upload := largeUpload()
+	type answer struct {
+		status int
+		header http.Header
+		raw    []byte
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		status, header, raw := upload.exchange(s, ada)
+		answered <- answer{status, header, raw}
+	}()
+	stopInspection(t, s, view)
+	first := <-answered
+	require.Equal(t, http.StatusTooManyRequests, first.status, "%s", first.raw)
+	require.Contains(t, string(first.raw), `"upload_busy"`)
+	require.NotEmpty(t, first.header.Get("Retry-After"))
+
+	status, header, raw := upload.exchange(s, ada)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, string(raw), `"upload_unavailable"`)
+	require.Contains(t, string(raw), `"fields":{"upload_id":"unfinished"}`)
+	require.NotEmpty(t, header.Get("Retry-After"))
+	status, header, raw = refused.exchange(s, ada)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, string(raw), `"fields":{"upload_id":"rejected"}`)
+	require.Empty(t, header.Get("Retry-After"))
+
+	signalInspection(t, s, syscall.SIGCONT)
+	eventually(t, func() bool { status, code = upload.send(s, ada); return status == http.StatusOK }, "it does not become ready")
+	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 1 AND status = 'ready'"))
 }
 
 // After an outage of the database during an inspection, the upload is ready by the same inspection.

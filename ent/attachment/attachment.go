@@ -53,6 +53,10 @@ const (
 	FieldPublishedBytes = "published_bytes"
 	// FieldPublishedSha256 holds the string denoting the published_sha256 field in the database.
 	FieldPublishedSha256 = "published_sha256"
+	// FieldPublishedType holds the string denoting the published_type field in the database.
+	FieldPublishedType = "published_type"
+	// FieldPublishedAt holds the string denoting the published_at field in the database.
+	FieldPublishedAt = "published_at"
 	// FieldBoundKind holds the string denoting the bound_kind field in the database.
 	FieldBoundKind = "bound_kind"
 	// FieldBoundID holds the string denoting the bound_id field in the database.
@@ -107,6 +111,8 @@ var Columns = []string{
 	FieldPreviewSha256,
 	FieldPublishedBytes,
 	FieldPublishedSha256,
+	FieldPublishedType,
+	FieldPublishedAt,
 	FieldBoundKind,
 	FieldBoundID,
 	FieldPosition,
@@ -297,6 +303,16 @@ func ByPreviewBytes(opts ...sql.OrderTermOption) OrderOption {
 // ByPublishedBytes orders the results by the published_bytes field.
 func ByPublishedBytes(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPublishedBytes, opts...).ToFunc()
+}
+
+// ByPublishedType orders the results by the published_type field.
+func ByPublishedType(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPublishedType, opts...).ToFunc()
+}
+
+// ByPublishedAt orders the results by the published_at field.
+func ByPublishedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPublishedAt, opts...).ToFunc()
 }
 
 // ByBoundKind orders the results by the bound_kind field.

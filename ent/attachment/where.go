@@ -136,6 +136,16 @@ func PublishedSha256(v []byte) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldPublishedSha256, v))
 }
 
+// PublishedType applies equality check predicate on the "published_type" field. It's identical to PublishedTypeEQ.
+func PublishedType(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldPublishedType, v))
+}
+
+// PublishedAt applies equality check predicate on the "published_at" field. It's identical to PublishedAtEQ.
+func PublishedAt(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldPublishedAt, v))
+}
+
 // BoundID applies equality check predicate on the "bound_id" field. It's identical to BoundIDEQ.
 func BoundID(v uuid.UUID) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldBoundID, v))
@@ -1004,6 +1014,131 @@ func PublishedSha256IsNil() predicate.Attachment {
 // PublishedSha256NotNil applies the NotNil predicate on the "published_sha256" field.
 func PublishedSha256NotNil() predicate.Attachment {
 	return predicate.Attachment(sql.FieldNotNull(FieldPublishedSha256))
+}
+
+// PublishedTypeEQ applies the EQ predicate on the "published_type" field.
+func PublishedTypeEQ(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldPublishedType, v))
+}
+
+// PublishedTypeNEQ applies the NEQ predicate on the "published_type" field.
+func PublishedTypeNEQ(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNEQ(FieldPublishedType, v))
+}
+
+// PublishedTypeIn applies the In predicate on the "published_type" field.
+func PublishedTypeIn(vs ...string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldIn(FieldPublishedType, vs...))
+}
+
+// PublishedTypeNotIn applies the NotIn predicate on the "published_type" field.
+func PublishedTypeNotIn(vs ...string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotIn(FieldPublishedType, vs...))
+}
+
+// PublishedTypeGT applies the GT predicate on the "published_type" field.
+func PublishedTypeGT(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGT(FieldPublishedType, v))
+}
+
+// PublishedTypeGTE applies the GTE predicate on the "published_type" field.
+func PublishedTypeGTE(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGTE(FieldPublishedType, v))
+}
+
+// PublishedTypeLT applies the LT predicate on the "published_type" field.
+func PublishedTypeLT(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLT(FieldPublishedType, v))
+}
+
+// PublishedTypeLTE applies the LTE predicate on the "published_type" field.
+func PublishedTypeLTE(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLTE(FieldPublishedType, v))
+}
+
+// PublishedTypeContains applies the Contains predicate on the "published_type" field.
+func PublishedTypeContains(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldContains(FieldPublishedType, v))
+}
+
+// PublishedTypeHasPrefix applies the HasPrefix predicate on the "published_type" field.
+func PublishedTypeHasPrefix(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldHasPrefix(FieldPublishedType, v))
+}
+
+// PublishedTypeHasSuffix applies the HasSuffix predicate on the "published_type" field.
+func PublishedTypeHasSuffix(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldHasSuffix(FieldPublishedType, v))
+}
+
+// PublishedTypeIsNil applies the IsNil predicate on the "published_type" field.
+func PublishedTypeIsNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldIsNull(FieldPublishedType))
+}
+
+// PublishedTypeNotNil applies the NotNil predicate on the "published_type" field.
+func PublishedTypeNotNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotNull(FieldPublishedType))
+}
+
+// PublishedTypeEqualFold applies the EqualFold predicate on the "published_type" field.
+func PublishedTypeEqualFold(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEqualFold(FieldPublishedType, v))
+}
+
+// PublishedTypeContainsFold applies the ContainsFold predicate on the "published_type" field.
+func PublishedTypeContainsFold(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldContainsFold(FieldPublishedType, v))
+}
+
+// PublishedAtEQ applies the EQ predicate on the "published_at" field.
+func PublishedAtEQ(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldPublishedAt, v))
+}
+
+// PublishedAtNEQ applies the NEQ predicate on the "published_at" field.
+func PublishedAtNEQ(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNEQ(FieldPublishedAt, v))
+}
+
+// PublishedAtIn applies the In predicate on the "published_at" field.
+func PublishedAtIn(vs ...time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldIn(FieldPublishedAt, vs...))
+}
+
+// PublishedAtNotIn applies the NotIn predicate on the "published_at" field.
+func PublishedAtNotIn(vs ...time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotIn(FieldPublishedAt, vs...))
+}
+
+// PublishedAtGT applies the GT predicate on the "published_at" field.
+func PublishedAtGT(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGT(FieldPublishedAt, v))
+}
+
+// PublishedAtGTE applies the GTE predicate on the "published_at" field.
+func PublishedAtGTE(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGTE(FieldPublishedAt, v))
+}
+
+// PublishedAtLT applies the LT predicate on the "published_at" field.
+func PublishedAtLT(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLT(FieldPublishedAt, v))
+}
+
+// PublishedAtLTE applies the LTE predicate on the "published_at" field.
+func PublishedAtLTE(v time.Time) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLTE(FieldPublishedAt, v))
+}
+
+// PublishedAtIsNil applies the IsNil predicate on the "published_at" field.
+func PublishedAtIsNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldIsNull(FieldPublishedAt))
+}
+
+// PublishedAtNotNil applies the NotNil predicate on the "published_at" field.
+func PublishedAtNotNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotNull(FieldPublishedAt))
 }
 
 // BoundKindEQ applies the EQ predicate on the "bound_kind" field.

@@ -52,6 +52,8 @@ var (
 		{Name: "preview_sha256", Type: field.TypeBytes, Nullable: true},
 		{Name: "published_bytes", Type: field.TypeInt64, Nullable: true},
 		{Name: "published_sha256", Type: field.TypeBytes, Nullable: true},
+		{Name: "published_type", Type: field.TypeString, Nullable: true},
+		{Name: "published_at", Type: field.TypeTime, Nullable: true},
 		{Name: "bound_kind", Type: field.TypeEnum, Nullable: true, Enums: []string{"avatar", "character", "post", "order_input", "order_result"}},
 		{Name: "bound_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "position", Type: field.TypeInt, Default: 0},
@@ -72,7 +74,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "attachments_bots_owner",
-				Columns:    []*schema.Column{AttachmentsColumns[28]},
+				Columns:    []*schema.Column{AttachmentsColumns[30]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -81,12 +83,12 @@ var (
 			{
 				Name:    "attachment_owner_id_upload_id",
 				Unique:  true,
-				Columns: []*schema.Column{AttachmentsColumns[28], AttachmentsColumns[2]},
+				Columns: []*schema.Column{AttachmentsColumns[30], AttachmentsColumns[2]},
 			},
 			{
 				Name:    "attachment_bound_id_bound_kind_position",
 				Unique:  false,
-				Columns: []*schema.Column{AttachmentsColumns[19], AttachmentsColumns[18], AttachmentsColumns[20]},
+				Columns: []*schema.Column{AttachmentsColumns[21], AttachmentsColumns[20], AttachmentsColumns[22]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "bound_id IS NOT NULL",
 				},
@@ -94,7 +96,7 @@ var (
 			{
 				Name:    "attachment_queued_at",
 				Unique:  false,
-				Columns: []*schema.Column{AttachmentsColumns[25]},
+				Columns: []*schema.Column{AttachmentsColumns[27]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "(status)::text = 'pending'::text",
 				},

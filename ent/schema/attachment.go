@@ -29,7 +29,7 @@ func (Attachment) Fields() []ent.Field {
 		field.String("file_name").Immutable().Annotations(secret),
 		field.Int64("size_bytes").Immutable().Annotations(wide),
 		field.Bytes("sha256").Immutable().Annotations(secret),
-		field.Int64("reserved_bytes").Annotations(wide).Comment("What it takes from the budgets: original and preview; 0 once the bytes are gone."),
+		field.Int64("reserved_bytes").Annotations(wide).Comment("What it takes from the budgets: original, preview and public copy; 0 once the bytes are gone."),
 		field.String("media_type").Optional().Nillable(),
 		field.Int("width").Optional().Nillable(),
 		field.Int("height").Optional().Nillable(),
@@ -38,6 +38,8 @@ func (Attachment) Fields() []ent.Field {
 		field.Bytes("preview_sha256").Optional().Nillable().Annotations(secret),
 		field.Int64("published_bytes").Optional().Nillable().Annotations(wide),
 		field.Bytes("published_sha256").Optional().Nillable().Annotations(secret),
+		field.String("published_type").Optional().Nillable().Comment("Media type of the public copy."),
+		field.Time("published_at").Optional().Nillable().Comment("When the public copy was made."),
 
 		field.Enum("bound_kind").NamedValues("Avatar", "avatar", "Character", "character", "Post", "post", "OrderInput", "order_input",
 			"OrderResult", "order_result").Optional().Nillable(),

@@ -18,10 +18,12 @@
 //
 // Who may read a file is decided for each request by one statement (read_attachment); nothing about a URL grants anything.
 //
-// Everyone but the owner and an order's participants downloads a public copy. It is made when first asked for (public_copy.go),
-// once whatever the number of processes, in an inspection slot (publish.go); it counts towards the budgets and lives as long as
-// the file. Of an image no larger than its preview the preview is the public copy, and so it is where the budgets have no room
-// for another.
+// Everyone but the owner and an order's participants downloads a public copy, in the format of the original. It is made before the
+// file becomes public (publication.go): a change that publishes a file without one is rolled back, a job makes the copy
+// (publish.go) in an inspection slot, once whatever the number of requests and processes, and the change runs again. The copy
+// counts towards the budgets, so that is where a publication is refused, and not a later download; it stays as long as the file is
+// published (stoa_published), the profile open or closed, and is dropped soon after (copy_sweep.go). Of a JPEG no larger than its
+// preview the preview is the public copy.
 package attachments
 
 import (
@@ -52,10 +54,14 @@ type API struct {
 	Enqueue db.Enqueue
 	// InspectionWait is how long an upload waits for its inspection; 0 means the 30 s of §4.8.
 	InspectionWait time.Duration
-	// Hurry is closed when uploads must not wait any longer, because the process shuts down; nil for never.
+	// PublicationWait is how long a publication waits for public copies; 0 means 20 s.
+	PublicationWait time.Duration
+	// Hurry is closed when requests must not wait any longer, because the process shuts down; nil for never.
 	Hurry <-chan struct{}
 
 	waiting sync.Map // the uploads that wait in this process: id -> chan struct{}, closed when the inspection has ended
+
+	publications publications
 
 	copyWaits atomic.Int64 // readers of this process that wait for a public copy
 }

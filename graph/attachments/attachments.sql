@@ -4,17 +4,23 @@
 SELECT FROM storage_usage WHERE agent_id = :everyone FOR UPDATE;
 
 -- name: read_usage(everyone uuid, agent uuid, except_reservation uuid)
--- What the files of all agents and of one agent take, uploads under way included but for one reservation, and how many uploads
--- wait for their inspection.
-SELECT e.bytes + h.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
-  coalesce(u.bytes, 0) + h.bytes AS bytes, coalesce(u.files, 0) + h.files AS files, coalesce(u.records, 0) + h.files AS records,
-  h.all_uploads, h.uploads, (SELECT count(*) FROM attachments WHERE status = 'pending') AS pending
+-- What the files of all agents and of one agent take, with uploads under way but for one reservation, and with public copies that
+-- are being stored; how many inspections run, and how many uploads wait for theirs.
+SELECT e.bytes + h.all_bytes + c.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
+  coalesce(u.bytes, 0) + h.bytes + c.bytes AS bytes, coalesce(u.files, 0) + h.files AS files,
+  coalesce(u.records, 0) + h.files AS records, h.all_uploads, h.uploads, p.all_waiting, p.waiting, p.running + c.running AS running
 FROM storage_usage e LEFT JOIN storage_usage u ON u.agent_id = :agent
 CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(files), 0) AS all_files, count(*) AS all_uploads,
     coalesce(sum(bytes) FILTER (WHERE agent_id = :agent), 0)::bigint AS bytes,
     coalesce(sum(files) FILTER (WHERE agent_id = :agent), 0) AS files,
     count(*) FILTER (WHERE agent_id = :agent) AS uploads
   FROM upload_reservations WHERE id <> :except_reservation) h
+CROSS JOIN (SELECT count(*) FILTER (WHERE NOT leased) AS all_waiting, count(*) FILTER (WHERE NOT leased AND owner_id = :agent) AS waiting,
+    count(*) FILTER (WHERE leased) AS running
+  FROM (SELECT owner_id, lease_until IS NOT NULL AND lease_until > stoa_now() AS leased FROM attachments WHERE status = 'pending') x) p
+CROSS JOIN (SELECT coalesce(sum(m.size_bytes), 0)::bigint AS all_bytes,
+    coalesce(sum(m.size_bytes) FILTER (WHERE a.owner_id = :agent), 0)::bigint AS bytes, count(*) AS running
+  FROM attachment_copies m JOIN attachments a ON a.id = m.attachment_id WHERE m.lease_until > stoa_now()) c
 WHERE e.agent_id = :everyone;
 
 -- name: insert_reservation(id uuid, agent uuid, bytes bigint, files integer, lease_seconds double precision)
@@ -41,7 +47,7 @@ SELECT id FROM upload_reservations WHERE expires_at <= stoa_now();
 
 -- name: find_upload(owner uuid, upload uuid)
 SELECT id, created_at, owner_id, purpose, status, rejection, file_name, size_bytes, sha256, media_type, width, height, pages,
-  preview_bytes, preview_sha256, published_bytes, published_sha256, bound_kind, bound_id, deleted_at
+  preview_bytes, preview_sha256, published_bytes, published_sha256, published_type, bound_kind, bound_id, deleted_at
 FROM attachments WHERE owner_id = :owner AND upload_id = :upload;
 
 -- name: insert_upload(id uuid, owner uuid, upload uuid, purpose text, file_name text, size bigint, hash bytea, reserved bigint)
@@ -53,8 +59,8 @@ VALUES (:id, stoa_now(), :owner, :upload, :purpose::text, :file_name::text, :siz
 -- made or about to be. Everyone may have the published version of an image of an open profile of an active agent (§2.1), and of a
 -- file of such an agent's public post (§2.2); deleting a post unbinds its files.
 SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
-  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.bound_kind, a.bound_id,
-  a.deleted_at,
+  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
+  a.bound_kind, a.bound_id, a.deleted_at,
   CASE
     WHEN a.owner_id = :caller THEN 'owner'
     WHEN a.bound_kind IN ('order_input', 'order_result') AND EXISTS (
@@ -72,8 +78,8 @@ FROM attachments a WHERE a.id = :id;
 
 -- name: bound_files(targets uuid[], kinds text[])
 SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
-  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.bound_kind, a.bound_id,
-  a.deleted_at
+  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
+  a.bound_kind, a.bound_id, a.deleted_at
 FROM attachments a JOIN unnest(:targets::uuid[], :kinds::text[]) AS t (id, kind) ON a.bound_id = t.id AND a.bound_kind = t.kind
 ORDER BY a.bound_id, a.bound_kind, a.position;
 
@@ -140,41 +146,122 @@ UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
   ORDER BY queued_at LIMIT :batch)
 RETURNING id;
 
--- name: request_copy(id uuid, lost_seconds double precision)
--- Returns a row where the job must be asked for: the first time, once the pause after a failure is over, and after a crash.
+-- name: lock_published(target uuid, kinds text[])
+-- The files of a post or of a profile that have bytes, locked, so that their copies are not dropped meanwhile.
+SELECT a.id, a.owner_id, a.media_type, a.width, a.height, a.published_bytes FROM attachments a
+WHERE a.bound_id = :target AND a.bound_kind = ANY (:kinds) AND a.status = 'ready' AND a.deleted_at IS NULL ORDER BY a.id FOR UPDATE;
+
+-- name: lock_all_published(owner uuid)
+-- The same for all that others see of an agent once its profile is open.
+SELECT a.id, a.owner_id, a.media_type, a.width, a.height, a.published_bytes FROM attachments a
+WHERE a.owner_id = :owner AND a.bound_kind IS NOT NULL AND a.status = 'ready' AND a.deleted_at IS NULL AND stoa_published(a)
+ORDER BY a.id FOR UPDATE;
+
+-- name: request_copies(ids uuid[], lost_seconds double precision, ask_again boolean)
+-- Returns the files whose job must be asked for: the first time, once the pause after a failure is over, and after a crash;
+-- where ask_again, also of a copy that had no room.
 INSERT INTO attachment_copies AS c (attachment_id, queued_at)
-SELECT id, stoa_now() FROM attachments WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND published_bytes IS NULL
-ON CONFLICT (attachment_id) DO UPDATE SET queued_at = stoa_now(), failed_until = NULL,
+SELECT id, stoa_now() FROM attachments WHERE id = ANY (:ids) AND status = 'ready' AND deleted_at IS NULL AND published_bytes IS NULL
+ORDER BY id
+ON CONFLICT (attachment_id) DO UPDATE SET queued_at = stoa_now(), failed_until = NULL, outcome = NULL,
   attempts = CASE WHEN c.failed_until IS NULL THEN c.attempts ELSE 0 END
-WHERE c.failed_until <= stoa_now() OR c.failed_until IS NULL AND c.queued_at <= stoa_now() - make_interval(secs => :lost_seconds)
+WHERE c.failed_until <= stoa_now() OR :ask_again AND c.outcome = 'no_room'
+  OR c.failed_until IS NULL AND c.queued_at <= stoa_now() - make_interval(secs => :lost_seconds)
   AND (c.lease_until IS NULL OR c.lease_until <= stoa_now())
 RETURNING attachment_id;
 
+-- name: requeue_copies(lost_seconds double precision, batch bigint)
+UPDATE attachment_copies SET queued_at = stoa_now() WHERE attachment_id IN (
+  SELECT attachment_id FROM attachment_copies WHERE failed_until IS NULL AND queued_at <= stoa_now() - make_interval(secs => :lost_seconds)
+    AND (lease_until IS NULL OR lease_until <= stoa_now())
+  ORDER BY queued_at LIMIT :batch)
+RETURNING attachment_id;
+
+-- name: copy_states(ids uuid[])
+-- What has become of copies that were asked for. need is the size in bytes of one that had no room; wait is how many seconds a
+-- failed one is not asked for again.
+SELECT a.id, a.status = 'ready' AND a.deleted_at IS NULL AS available, a.published_bytes IS NOT NULL AS made,
+  CASE WHEN c.failed_until > stoa_now() THEN coalesce(c.outcome, 'failed') ELSE '' END AS outcome,
+  CASE WHEN c.outcome = 'no_room' THEN coalesce(c.size_bytes, 0) ELSE 0 END AS need,
+  coalesce(extract(epoch FROM c.failed_until - stoa_now()), 0)::float8 AS wait
+FROM attachments a LEFT JOIN attachment_copies c ON c.attachment_id = a.id WHERE a.id = ANY (:ids);
+
 -- name: take_copy_lease(id uuid, lease uuid, lease_seconds double precision)
+-- seen says that everyone sees the file already: it was published by a version that made copies later.
 UPDATE attachment_copies c SET lease_id = :lease, lease_until = stoa_now() + make_interval(secs => :lease_seconds),
+  size_bytes = CASE WHEN c.lease_id = :lease THEN c.size_bytes END,
   attempts = c.attempts + CASE WHEN c.lease_id = :lease THEN 0 ELSE 1 END
-FROM attachments a WHERE c.attachment_id = :id AND a.id = c.attachment_id AND c.failed_until IS NULL
+FROM attachments a JOIN bots b ON b.id = a.owner_id
+WHERE c.attachment_id = :id AND a.id = c.attachment_id AND c.failed_until IS NULL
+  AND a.status = 'ready' AND a.deleted_at IS NULL AND a.published_bytes IS NULL
   AND (c.lease_until IS NULL OR c.lease_until <= stoa_now() OR c.lease_id = :lease)
-RETURNING a.id, c.lease_id, a.owner_id, c.attempts;
+RETURNING a.id, c.lease_id, a.owner_id, c.attempts, stoa_published(a) AND stoa_public(b) AS seen;
+
+-- name: renew_copy_lease(id uuid, lease uuid, lease_seconds double precision)
+UPDATE attachment_copies SET lease_until = stoa_now() + make_interval(secs => :lease_seconds)
+WHERE attachment_id = :id AND lease_id = :lease;
 
 -- name: return_copy_lease(id uuid, lease uuid, counts boolean)
 UPDATE attachment_copies SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN :counts THEN 0 ELSE 1 END
 WHERE attachment_id = :id AND lease_id = :lease;
 
--- name: pause_copy(id uuid, lease uuid, pause_seconds double precision)
-UPDATE attachment_copies SET lease_id = NULL, lease_until = NULL,
+-- name: reserve_copy(id uuid, lease uuid, size bigint)
+UPDATE attachment_copies SET size_bytes = :size WHERE attachment_id = :id AND lease_id = :lease AND lease_until > stoa_now();
+
+-- name: pause_copy(id uuid, lease uuid, outcome text, size bigint, pause_seconds double precision)
+UPDATE attachment_copies SET lease_id = NULL, lease_until = NULL, outcome = :outcome::text, size_bytes = :size,
   failed_until = stoa_now() + make_interval(secs => :pause_seconds)
 WHERE attachment_id = :id AND lease_id = :lease;
 
--- name: lock_copy(id uuid, lease uuid)
-SELECT attachment_id FROM attachment_copies WHERE attachment_id = :id AND lease_id = :lease FOR UPDATE;
-
--- name: keep_copy(id uuid, size bigint, hash bytea)
-UPDATE attachments SET published_bytes = :size, published_sha256 = :hash, reserved_bytes = reserved_bytes + :size
+-- name: keep_copy(id uuid, size bigint, hash bytea, media text)
+UPDATE attachments SET published_bytes = :size, published_sha256 = :hash, published_type = :media::text, published_at = stoa_now(),
+  reserved_bytes = size_bytes + preview_bytes + :size
 WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND published_bytes IS NULL;
 
 -- name: delete_copy_request(id uuid, lease uuid)
-DELETE FROM attachment_copies WHERE attachment_id = :id AND lease_id = :lease;
+DELETE FROM attachment_copies WHERE attachment_id = :id AND lease_id = :lease AND lease_until > stoa_now() RETURNING attachment_id;
+
+-- name: missing_copies(after uuid, preview_side bigint, batch bigint)
+-- Files that everyone sees without a copy in their own format: versions before 0017 made copies when asked, and images as JPEG.
+SELECT a.id FROM attachments a JOIN bots b ON b.id = a.owner_id
+WHERE a.id > :after AND a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0
+  AND a.bound_kind IN ('avatar', 'character', 'post') AND a.published_type IS NULL
+  AND NOT (a.media_type = 'image/jpeg' AND greatest(a.width, a.height) <= :preview_side) AND stoa_public(b) AND stoa_published(a) AND NOT EXISTS (SELECT FROM attachment_copies c
+    WHERE c.attachment_id = a.id AND (c.failed_until > stoa_now() OR c.lease_until > stoa_now()))
+ORDER BY a.id LIMIT :batch;
+
+-- name: idle_copies(grace_seconds double precision, batch bigint)
+-- Copies of files that are not published, made long enough ago that no publication is about to use them.
+SELECT a.id FROM attachments a WHERE a.published_bytes IS NOT NULL AND a.deleted_at IS NULL AND a.reserved_bytes > 0
+  AND coalesce(a.published_at <= stoa_now() - make_interval(secs => :grace_seconds), true) AND NOT stoa_published(a)
+ORDER BY a.id LIMIT :batch;
+
+-- name: lock_file(id uuid)
+SELECT id FROM attachments WHERE id = :id FOR UPDATE;
+
+-- name: droppable_copy(id uuid, grace_seconds double precision, earlier boolean)
+-- Whether a locked file has a copy as idle_copies finds them or, where earlier, one that missing_copies has made anew.
+SELECT a.id FROM attachments a WHERE a.id = :id AND a.published_bytes IS NOT NULL AND a.deleted_at IS NULL
+  AND CASE WHEN :earlier THEN a.published_type IS NULL
+    ELSE coalesce(a.published_at <= stoa_now() - make_interval(secs => :grace_seconds), true) AND NOT stoa_published(a) END;
+
+-- name: drop_copy(id uuid)
+UPDATE attachments SET published_bytes = NULL, published_sha256 = NULL, published_type = NULL, published_at = NULL WHERE id = :id;
+
+-- name: overcounted_files(batch bigint)
+-- Files that count more than they take: their copies were dropped.
+SELECT id FROM attachments WHERE status = 'ready' AND deleted_at IS NULL AND reserved_bytes > 0
+  AND reserved_bytes > size_bytes + preview_bytes + coalesce(published_bytes, 0) ORDER BY id LIMIT :batch;
+
+-- name: recount_files(ids uuid[])
+UPDATE attachments SET reserved_bytes = size_bytes + preview_bytes + coalesce(published_bytes, 0)
+WHERE id = ANY (:ids) AND status = 'ready' AND deleted_at IS NULL;
+
+-- name: delete_vain_requests(lost_seconds double precision)
+-- Requests for copies of files that have lost their bytes or have their copy, and failures that are long over.
+DELETE FROM attachment_copies c USING attachments a WHERE a.id = c.attachment_id
+  AND (c.lease_until IS NULL OR c.lease_until <= stoa_now()) AND (a.deleted_at IS NOT NULL OR a.published_bytes IS NOT NULL
+    OR c.failed_until <= stoa_now() - make_interval(secs => :lost_seconds));
 
 -- name: end_files(unattached_seconds double precision, unbound_seconds double precision, batch bigint)
 -- Ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that ended 30

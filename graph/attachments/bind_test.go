@@ -99,7 +99,9 @@ func TestWhoSeesNameAndHashOfWhatIsBound(t *testing.T) {
 	}{{attachments.OfPost, attachments.Portfolio, false}, {attachments.AsAvatar, attachments.Avatar, false}, {attachments.AsOrderInput, attachments.Order, true}} {
 		target := attachments.Target{Use: c.use, ID: uuid.New()}
 		original := picture(t, 30, 30)
-		require.NoError(t, w.bind(agent, target, w.upload(t, agent, c.purpose, original).ID))
+		file := w.upload(t, agent, c.purpose, original).ID
+		require.NoError(t, w.bind(agent, target, file))
+		w.Exec(`UPDATE attachments SET published_bytes = 7, published_sha256 = '\x01', published_type = 'application/pdf' WHERE id = $1`, file)
 		require.True(t, whole(w.bound(t, agent.ID, target)[target][0]))
 		shown := w.bound(t, reader.ID, target)[target][0]
 		require.Equal(t, c.shown, whole(shown), "%s", c.use)

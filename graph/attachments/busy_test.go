@@ -48,11 +48,11 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
 	g := &gate{open: make(chan struct{})}
 	w.folder = w.InspectWith(g.inspect)
-	agents := []*graphtest.Agent{w.Agent(), w.Agent()}
+	agents := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent()}
 	var group sync.WaitGroup
 	results := make([]error, 10)
 	for i := range results {
-		group.Go(func() { _, results[i] = w.send(agents[i%2], newForm(attachments.Order, picture(t, 8, 8))) })
+		group.Go(func() { _, results[i] = w.send(agents[i%3], newForm(attachments.Order, picture(t, 8, 8))) })
 	}
 	pending := func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") == 10 }
 	require.Eventually(t, pending, time.Minute, 10*time.Millisecond)
@@ -73,6 +73,34 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 	require.EqualValues(t, 2, g.most)
 	_, err = w.send(agents[0], busy)
 	require.NoError(t, err, "the busy upload may be repeated")
+}
+
+// One agent cannot take all places: four of its uploads wait, whatever the number of places.
+func TestFourOfAnAgentWait(t *testing.T) {
+	t.Parallel()
+	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
+	g := &gate{open: make(chan struct{})}
+	w.folder = w.InspectWith(g.inspect)
+	one, other := w.Agent(), w.Agent()
+	var group sync.WaitGroup
+	send := func(by *graphtest.Agent, n int) {
+		for range n {
+			group.Go(func() { _, err := w.send(by, newForm(attachments.Order, picture(t, 8, 8))); require.NoError(t, err) })
+		}
+	}
+	send(one, 2)
+	require.Eventually(t, func() bool { return g.running.Load() == 2 }, time.Minute, 10*time.Millisecond)
+	send(one, 4)
+	pending := func() int64 { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") }
+	require.Eventually(t, func() bool { return pending() == 6 }, time.Minute, 10*time.Millisecond)
+	records := w.usage(one.ID)[2]
+	_, err := w.send(one, newForm(attachments.Order, picture(t, 8, 8)))
+	require.Positive(t, graphtest.RequireFault(t, err, fault.UploadBusy).Retry())
+	require.Equal(t, records, w.usage(one.ID)[2], "nothing is recorded")
+	send(other, 4)
+	require.Eventually(t, func() bool { return pending() == 10 }, time.Minute, 10*time.Millisecond)
+	close(g.open)
+	group.Wait()
 }
 
 // Two processes share the slots of one server.
@@ -139,7 +167,9 @@ func TestUploadThatTakesLongGoesOn(t *testing.T) {
 	_, err := w.send(agent, slow)
 	graphtest.RequireFault(t, err, fault.UploadBusy)
 	_, err = w.send(agent, slow)
-	graphtest.RequireFault(t, err, fault.UploadUnavailable)
+	unfinished := graphtest.RequireFault(t, err, fault.UploadUnavailable)
+	require.Positive(t, unfinished.Retry())
+	require.Equal(t, map[string]string{"upload_id": "unfinished"}, unfinished.Fields)
 	changed := slow
 	changed.bytes = picture(t, 9, 9)
 	_, err = w.send(agent, changed)

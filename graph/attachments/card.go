@@ -18,8 +18,7 @@ type Card struct {
 	Status string `json:"status"`
 	// FileName and SHA256 are null for all but the owner and the two participants of the order that uses the file.
 	FileName *string `json:"file_name"`
-	// MediaType and SizeBytes are those of the version that the reader may download. In lists SizeBytes is that of the original
-	// until a public copy is made.
+	// MediaType and SizeBytes are those of the version that the reader may download.
 	MediaType *string `json:"media_type"`
 	SizeBytes int64   `json:"size_bytes"`
 	SHA256    *string `json:"sha256"`
@@ -70,7 +69,7 @@ func newCard(r *row, rights rights) *Card {
 		sum := hex.EncodeToString(r.SHA256)
 		c.FileName, c.SHA256 = &r.FileName, &sum
 	} else if r.Status == attachment.StatusReady {
-		media := r.publishedType()
+		media := r.publicType()
 		c.MediaType, c.SizeBytes = &media, r.publicSize()
 	}
 	if c.Available {

@@ -13,7 +13,6 @@ import (
 )
 
 var (
-	renewLease          = statements.Named("renew_lease")
 	acceptUpload        = statements.Named("accept_upload")
 	rejectUpload        = statements.Named("reject_upload")
 	deleteUpload        = statements.Named("delete_upload")
@@ -60,7 +59,7 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 	if held.Attempt > maxAttempts { // the processes of all attempts have died
 		return retryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, deleteCrashedUpload) })
 	}
-	leased, stop := a.renew(ctx, renewLease, held.ID, held.Lease)
+	leased, stop := a.renew(ctx, uploadLease.renew, held.ID, held.Lease)
 	err = a.inspect(leased, held, inspect)
 	stop()
 	if err == nil {
@@ -110,7 +109,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview ob
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		if fits, err = a.fits(ctx, tx.SQL, held.Owner, held.Size+preview.size-held.Reserved); err != nil || !fits {
+		if fits, err = hasRoom(ctx, tx, a.Quotas, held.Owner, held.Size+preview.size-held.Reserved); err != nil || !fits {
 			return err
 		}
 		_, err = tx.SQL.ExecContext(ctx, acceptUpload.Text, held.ID, held.Lease, report.MediaType, report.Width, report.Height,

@@ -25,20 +25,19 @@ const (
 )
 
 // leaseKind is what can be leased: the inspection of an upload, or the making of a public copy.
-type leaseKind struct {
-	take, giveBack *db.Statement
-	lasts          time.Duration
-}
+type leaseKind struct{ take, renew, giveBack *db.Statement }
 
 var (
-	uploadLease = leaseKind{statements.Named("take_lease"), statements.Named("return_lease"), leaseTime}
-	// copyLease is not renewed; the copy must be made within it.
-	copyLease = leaseKind{statements.Named("take_copy_lease"), statements.Named("return_copy_lease"), time.Minute}
+	uploadLease = leaseKind{statements.Named("take_lease"), statements.Named("renew_lease"), statements.Named("return_lease")}
+	copyLease   = leaseKind{
+		statements.Named("take_copy_lease"), statements.Named("renew_copy_lease"), statements.Named("return_copy_lease"),
+	}
 
 	countSlots = statements.Named("count_slots")
 )
 
-// lease is an inspection slot and the file it is used for. Purpose, Size and Reserved are those of an upload.
+// lease is an inspection slot and the file it is used for. Purpose, Size and Reserved are those of an upload; Seen is set for a
+// copy of a file that everyone sees already.
 type lease struct {
 	ID       uuid.UUID `db:"id"`
 	Lease    uuid.UUID `db:"lease_id"`
@@ -46,6 +45,7 @@ type lease struct {
 	Purpose  Purpose   `db:"purpose"`
 	Size     int64     `db:"size_bytes"`
 	Reserved int64     `db:"reserved_bytes"`
+	Seen     bool      `db:"seen"`
 	// Attempt counts from 1.
 	Attempt int `db:"attempts"`
 }
@@ -88,7 +88,7 @@ func (a *API) tryClaim(ctx context.Context, kind leaseKind, id, name uuid.UUID) 
 		if full = free == 0; err != nil || full {
 			return err
 		}
-		held, err = db.One[lease](ctx, tx.SQL, kind.take, id, name, kind.lasts.Seconds())
+		held, err = db.One[lease](ctx, tx.SQL, kind.take, id, name, leaseTime.Seconds())
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

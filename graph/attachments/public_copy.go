@@ -23,14 +23,12 @@ const (
 	copyLost = 20 * time.Second
 )
 
-var requestCopyRow = statements.Named("request_copy")
-
 // publicFile is the version that others than the owner download, nil while there is none.
 func (a *API) publicFile(r *row) *File {
 	switch {
 	case r.PublishedSize != nil:
 		return &File{
-			Name: r.shownName(ofPublic, "", r.publishedType()), MediaType: r.publishedType(), Size: *r.PublishedSize,
+			Name: r.shownName(ofPublic, "", r.publicType()), MediaType: r.publicType(), Size: *r.PublishedSize,
 			Tag: tag(r.PublishedSHA256), Public: true, store: a.Store, key: publishedKey(r.ID),
 		}
 	case r.previewIsCopy():
@@ -48,9 +46,10 @@ func (a *API) previewFile(r *row) *File {
 	}
 }
 
-// publicCopy returns the version for others than the owner, and has it made if there is none yet. Of an image whose copy cannot
-// be made or kept, the preview is the public version. service_unavailable where the copy takes longer than the reader may wait,
-// too many wait, or a PDF's copy cannot be made.
+// publicCopy returns the version for others than the owner. It is made before a file is published (publication.go), but not by
+// earlier versions of this program: until MakeMissingCopies has made such a copy, the first reader asks for it and waits. If it
+// cannot be made, an image is served as its preview. service_unavailable if the copy takes longer than the reader may wait, too
+// many wait, or a PDF's copy cannot be made.
 func (a *API) publicCopy(ctx context.Context, r *row, wait time.Duration) (*File, error) {
 	if made := a.publicFile(r); made != nil {
 		return made, nil
@@ -60,7 +59,8 @@ func (a *API) publicCopy(ctx context.Context, r *row, wait time.Duration) (*File
 		return nil, fault.New(fault.ServiceUnavailable).Say("Too many public copies are being made at the moment.")
 	}
 	defer a.copyWaits.Add(-1)
-	if err := a.requestCopy(ctx, r.ID); err != nil {
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error { return a.requestCopies(ctx, tx, []uuid.UUID{r.ID}, false) })
+	if err != nil {
 		return nil, err
 	}
 	timeout := time.NewTimer(wait)
@@ -93,19 +93,8 @@ func (a *API) publicCopy(ctx context.Context, r *row, wait time.Duration) (*File
 
 // withoutCopy is the public version of a file whose copy cannot be made at the moment.
 func (a *API) withoutCopy(r *row) (*File, error) {
-	if r.publishedType() != jpeg {
+	if *r.MediaType == pdf {
 		return nil, fault.New(fault.ServiceUnavailable).Say("The public copy of the file cannot be made at the moment.")
 	}
 	return a.previewFile(r), nil
-}
-
-// requestCopy asks for a public copy once, however many readers wait for it.
-func (a *API) requestCopy(ctx context.Context, id uuid.UUID) error {
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		asked, err := db.Column[uuid.UUID](ctx, tx.SQL, requestCopyRow, id, copyLost.Seconds())
-		if err != nil || len(asked) == 0 {
-			return err
-		}
-		return a.Enqueue(ctx, tx, PublishJob{AttachmentID: id})
-	})
 }

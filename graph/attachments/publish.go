@@ -3,24 +3,23 @@ package attachments
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"os"
 	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 )
 
-const (
-	// copyTime is how long the making of one copy may take; it ends before the lease does.
-	copyTime = 45 * time.Second
-	// copyPause is how long a copy that failed is not asked for again.
-	copyPause = 10 * time.Minute
-)
+// pauses are how long a copy is not asked for again; what fails, such as a full store, may be mended soon.
+var pauses = map[outcome]time.Duration{noRoom: 10 * time.Minute, refused: 10 * time.Minute, failed: time.Minute}
 
 var (
+	reserveCopy       = statements.Named("reserve_copy")
 	pauseCopy         = statements.Named("pause_copy")
-	lockCopy          = statements.Named("lock_copy")
 	keepCopy          = statements.Named("keep_copy")
 	deleteCopyRequest = statements.Named("delete_copy_request")
 )
@@ -28,97 +27,142 @@ var (
 // publication is the purpose of an inspection that makes a public copy; no file is uploaded for it.
 const publication Purpose = "publication"
 
-// Publish makes the public copy of a file, unless it is made or nobody asks for it: it waits for an inspection slot, holds it
-// while the copy is made, and counts the copy towards the budgets, which must have room for it. An error means that it should be
-// called again. Only a job calls it.
+// errLeaseLost says that another process may be making the copy.
+var errLeaseLost = errors.New("attachments: the lease was lost")
+
+// Publish makes the public copy of a file, unless it is made or not asked for: it waits for an inspection slot, holds it while the
+// copy is made, and reserves room for the copy before it stores it. An error means that it should be called again. Only a job
+// calls it.
 func (a *API) Publish(ctx context.Context, id uuid.UUID, inspect Inspector) error {
 	held, err := a.claim(ctx, copyLease, id)
 	if err != nil || held == nil {
 		return err
 	}
 	if held.Attempt > maxAttempts { // the processes of all attempts have died
-		return a.pauseCopy(ctx, held)
+		return a.pauseCopy(ctx, held, failed, 0)
 	}
-	limited, cancel := context.WithTimeout(ctx, copyTime)
-	defer cancel()
-	made, err := a.makeCopy(limited, held, inspect)
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
-	defer stop()
-	switch {
-	case err == nil && made:
+	leased, stop := a.renew(ctx, copyLease.renew, held.ID, held.Lease)
+	size, why, err := a.makeCopy(leased, held, inspect)
+	stop()
+	interrupted := ctx.Err() != nil
+	if err == nil && why == "" {
 		return nil
-	case err == nil, held.Attempt >= maxAttempts && ctx.Err() == nil:
-		return errors.Join(err, a.pauseCopy(late, held))
-	default: // an attempt that was merely interrupted does not count
-		return errors.Join(err, a.returnLease(late, copyLease, held.ID, held.Lease, ctx.Err() == nil))
 	}
+	cleanUp(ctx, func(ctx context.Context) error {
+		switch {
+		case err == nil:
+			return a.pauseCopy(ctx, held, why, size)
+		case held.Attempt >= maxAttempts && !interrupted:
+			return a.pauseCopy(ctx, held, failed, 0)
+		default: // an attempt that was merely interrupted does not count
+			return a.returnLease(ctx, copyLease, held.ID, held.Lease, !interrupted)
+		}
+	})
+	return err
 }
 
-// makeCopy makes and stores the copy; not made where the file cannot be published or the budgets have no room.
-func (a *API) makeCopy(ctx context.Context, held *lease, inspect Inspector) (made bool, err error) {
+// makeCopy makes and stores the copy, and returns its size and why there is none, empty if there is.
+func (a *API) makeCopy(ctx context.Context, held *lease, inspect Inspector) (size int64, why outcome, err error) {
 	original, err := a.openOriginal(ctx, held.ID)
 	if err != nil {
-		return false, err
+		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, original.Close()) }()
 	report, err := inspect(ctx, original, publication)
 	if err != nil {
-		return false, err
+		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
 	if !report.Accepted {
-		return false, nil
+		return 0, refused, nil
 	}
-	info, err := os.Stat(report.Published)
+	size, media, err := describe(report.Published)
 	if err != nil {
-		return false, err
+		return 0, "", err
 	}
-	fits, err := a.fits(ctx, a.DB.SQL, held.Owner, info.Size())
-	if err != nil || !fits {
-		return false, err
+	if extensions[media] == "" {
+		return 0, refused, nil
+	}
+	if room, err := a.reserveCopy(ctx, held, size); err != nil || !room {
+		return size, noRoom, err
 	}
 	stored, err := a.put(ctx, publishedKey(held.ID), report.Published)
 	if err != nil {
-		return false, err
+		return 0, "", err
 	}
-	return a.keepCopy(ctx, held, stored)
+	return size, "", a.keepCopy(ctx, held, stored, media)
 }
 
-// fits reports whether an agent's budgets have room for so many bytes more.
-func (a *API) fits(ctx context.Context, q db.Querier, owner uuid.UUID, bytes int64) (bool, error) {
-	u, err := db.One[usage](ctx, q, readUsage, everyone, owner, uuid.Nil)
-	return err == nil && u.check(a.Quotas, demand{bytes: bytes}) == nil, err
+// describe returns the size and, by its first bytes, the media type of a file.
+func describe(path string) (size int64, media string, err error) {
+	made, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer made.Close()
+	info, err := made.Stat()
+	if err != nil {
+		return 0, "", err
+	}
+	head, err := io.ReadAll(io.LimitReader(made, 512))
+	return info.Size(), http.DetectContentType(head), err
 }
 
-// keepCopy writes that the copy is there and counts it. Not made where there is no room for it; its bytes are gone then.
-func (a *API) keepCopy(ctx context.Context, held *lease, stored object) (made bool, err error) {
-	var fits bool
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		fits = true
+// hasRoom reports whether an agent's budgets have room for so many bytes more. The caller holds the lock of the budgets, or asks
+// again later.
+func hasRoom(ctx context.Context, tx *db.Tx, q limits.Quotas, owner uuid.UUID, bytes int64) (bool, error) {
+	u, err := db.One[usage](ctx, tx.SQL, readUsage, everyone, owner, uuid.Nil)
+	return err == nil && u.check(q, demand{bytes: bytes}) == nil, err
+}
+
+// reserveCopy takes room for a copy from the budgets while the lease lasts. The copy of a file that everyone sees already is not
+// refused for its owner's budget: nothing would be gained, and readers would lose it.
+func (a *API) reserveCopy(ctx context.Context, held *lease, size int64) (room bool, err error) {
+	quotas := a.Quotas
+	if held.Seen {
+		quotas.StorageBytesPerAgent = 0
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		leased, err := db.Column[uuid.UUID](ctx, tx.SQL, lockCopy, held.ID, held.Lease)
-		if err != nil || len(leased) == 0 {
-			return err // another process makes the copy
-		}
-		if fits, err = a.fits(ctx, tx.SQL, held.Owner, stored.size); err != nil || !fits {
+		if room, err = hasRoom(ctx, tx, quotas, held.Owner, size); err != nil || !room {
 			return err
 		}
-		if _, err = tx.SQL.ExecContext(ctx, keepCopy.Text, held.ID, stored.size, stored.sha256); err != nil {
+		result, err := tx.SQL.ExecContext(ctx, reserveCopy.Text, held.ID, held.Lease, size)
+		if err != nil {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, deleteCopyRequest.Text, held.ID, held.Lease)
-		return err
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, errLeaseLost)
+		}
+		return nil
 	})
-	if err == nil && !fits {
-		return false, a.Store.Delete(ctx, publishedKey(held.ID))
-	}
-	return err == nil, err
+	return room, err
 }
 
-// pauseCopy gives up for a while.
-func (a *API) pauseCopy(ctx context.Context, held *lease) error {
-	_, err := a.DB.SQL.ExecContext(ctx, pauseCopy.Text, held.ID, held.Lease, copyPause.Seconds())
+// keepCopy writes that the copy is there: what was reserved for it becomes what the file takes.
+func (a *API) keepCopy(ctx context.Context, held *lease, stored object, media string) error {
+	return retryUnavailable(ctx, func(ctx context.Context) error {
+		return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+			if err := lock(ctx, tx); err != nil {
+				return err
+			}
+			leased, err := db.Column[uuid.UUID](ctx, tx.SQL, deleteCopyRequest, held.ID, held.Lease)
+			if err != nil {
+				return err
+			}
+			if len(leased) == 0 {
+				return errLeaseLost
+			}
+			_, err = tx.SQL.ExecContext(ctx, keepCopy.Text, held.ID, stored.size, stored.sha256, media)
+			return err
+		})
+	})
+}
+
+// pauseCopy gives up for a while; size is that of a copy that had no room.
+func (a *API) pauseCopy(ctx context.Context, held *lease, why outcome, size int64) error {
+	_, err := a.DB.SQL.ExecContext(ctx, pauseCopy.Text, held.ID, held.Lease, string(why), size, pauses[why].Seconds())
 	return err
 }

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// maxQueue is how many uploads may wait for an inspection beside those being inspected (§8).
-	maxQueue = 8
+	// maxQueue is how many uploads may wait for an inspection beside those being inspected, and maxQueuePerAgent how many of one
+	// agent (§8).
+	maxQueue         = 8
+	maxQueuePerAgent = 4
 	// reserveStep is how many bytes an upload of unknown size reserves at a time.
 	reserveStep = 1 << 20
 	// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval.
@@ -44,8 +46,8 @@ func lock(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// usage is what all agents' files take and what one agent's do, uploads under way included; how many uploads are under way; and
-// how many wait for their inspection.
+// usage is what all agents' files take and what one agent's do, uploads under way included; how many uploads are under way; how
+// many of all agents and of one wait for their inspection; and how many inspections run, those for public copies included.
 type usage struct {
 	AllBytes   int64 `db:"all_bytes"`
 	AllFiles   int64 `db:"all_files"`
@@ -55,17 +57,21 @@ type usage struct {
 	Records    int64 `db:"records"`
 	AllUploads int64 `db:"all_uploads"`
 	Uploads    int64 `db:"uploads"`
-	Pending    int64 `db:"pending"`
+	AllWaiting int64 `db:"all_waiting"`
+	Waiting    int64 `db:"waiting"`
+	Running    int64 `db:"running"`
 }
 
 // demand is what an upload asks for.
 type demand struct{ records, files, bytes, uploads, inspections int64 }
 
-// check returns the fault of the first limit of §8 that the demand would break. Only what is asked for is looked at.
+// check returns the fault of the first limit of §8 that the demand would break. Only what is asked for is looked at. An upload
+// that finds a free slot does not wait.
 func (u *usage) check(q limits.Quotas, d demand) error {
+	free := max(0, int64(q.Inspections)-u.Running)
 	for _, limit := range []struct {
 		quota int
-		queue int64
+		extra int64
 		used  int64
 		more  int64
 		code  fault.Code
@@ -78,9 +84,10 @@ func (u *usage) check(q limits.Quotas, d demand) error {
 		{q.Files, 0, u.AllFiles, d.files, fault.StorageQuotaExceeded},
 		{q.StorageBytesPerAgent, 0, u.Bytes, d.bytes, fault.StorageQuotaExceeded},
 		{q.StorageBytes, 0, u.AllBytes, d.bytes, fault.StorageQuotaExceeded},
-		{q.Inspections, maxQueue, u.Pending, d.inspections, fault.UploadBusy},
+		{q.Inspections, maxQueuePerAgent + free - int64(q.Inspections), u.Waiting, d.inspections, fault.UploadBusy},
+		{q.Inspections, maxQueue + free - int64(q.Inspections), u.AllWaiting, d.inspections, fault.UploadBusy},
 	} {
-		if limit.quota > 0 && limit.more > 0 && limit.used+limit.more > int64(limit.quota)+limit.queue {
+		if limit.quota > 0 && limit.more > 0 && limit.used+limit.more > int64(limit.quota)+limit.extra {
 			return fault.New(limit.code)
 		}
 	}

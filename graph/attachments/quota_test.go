@@ -25,7 +25,8 @@ func TestDefaultBudgets(t *testing.T) {
 		"records of all":      {100_000, func(u *usage) *int64 { return &u.AllRecords }, fault.StorageRecordLimit},
 		"uploads of an agent": {4, func(u *usage) *int64 { return &u.Uploads }, fault.UploadBusy},
 		"uploads of all":      {32, func(u *usage) *int64 { return &u.AllUploads }, fault.UploadBusy},
-		"inspections":         {2 + 8, func(u *usage) *int64 { return &u.Pending }, fault.UploadBusy},
+		"waiting of an agent": {2 + 4, func(u *usage) *int64 { return &u.Waiting }, fault.UploadBusy},
+		"waiting of all":      {2 + 8, func(u *usage) *int64 { return &u.AllWaiting }, fault.UploadBusy},
 	} {
 		var u usage
 		*c.used(&u) = c.limit - 1
@@ -33,6 +34,11 @@ func TestDefaultBudgets(t *testing.T) {
 		require.NoError(t, u.check(limits.Defaults(), one), name)
 		*c.used(&u)++
 		require.Equal(t, c.code, fault.From(u.check(limits.Defaults(), one)).Code, name)
+	}
+	for running, wait := range []int64{2 + 4, 1 + 4, 4, 4} { // a slot that is free is no waiting
+		one := demand{inspections: 1}
+		require.NoError(t, (&usage{Running: int64(running), Waiting: wait - 1}).check(limits.Defaults(), one))
+		require.Error(t, (&usage{Running: int64(running), Waiting: wait}).check(limits.Defaults(), one))
 	}
 	u := usage{Bytes: 80 << 20}
 	require.NoError(t, u.check(limits.Defaults(), demand{bytes: 20 << 20}))

@@ -81,9 +81,9 @@ func (a *API) Attachment(ctx context.Context, in AttachmentInput) (*AttachmentRe
 	}
 	card := newCard(r, granted)
 	if granted == ofPublic && r.available() {
-		// The size of the public copy, unless it takes too long to make.
+		// A file that an earlier version published may have no copy yet; its record waits for it, but not long.
 		if file, err := a.publicCopy(ctx, r, cardWait); err == nil {
-			card.SizeBytes = file.Size
+			card.MediaType, card.SizeBytes = &file.MediaType, file.Size
 		}
 	}
 	return &AttachmentResult{Attachment: card}, nil
@@ -131,8 +131,8 @@ func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File,
 }
 
 // AttachmentDownload returns the original to the owner and to the participants of its order, and the public copy to everyone
-// else who may read the file (§2.1). The first of them waits while it is made. Faults as AttachmentPreview's; also
-// service_unavailable where that takes too long.
+// else who may read the file (§2.1). Faults as AttachmentPreview's; also service_unavailable if an earlier version published the
+// file and its copy takes too long to make (publicCopy).
 func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File, error) {
 	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
 	if err != nil {
@@ -171,17 +171,16 @@ func (a *API) readAvailable(ctx context.Context, id string) (*row, rights, error
 	return r, granted, err
 }
 
+// extensions of the names of made versions.
+var extensions = map[string]string{jpeg: ".jpg", png: ".png", pdf: ".pdf"}
+
 // shownName is the name of a made version: the sender's for those who may know it, else the id.
 func (r *row) shownName(granted rights, suffix, media string) string {
-	extension := ".jpg"
-	if media == pdf {
-		extension = ".pdf"
-	}
 	stem := r.ID.String()
 	if granted.whole() {
 		stem = strings.TrimSuffix(r.FileName, path.Ext(r.FileName))
 	}
-	return stem + suffix + extension
+	return stem + suffix + extensions[media]
 }
 
 func tag(sum []byte) string { return base64.RawURLEncoding.EncodeToString(sum) }

@@ -14,11 +14,14 @@ import (
 // again.
 const recoverAfter = 5 * time.Second
 
-var requeueUploads = statements.Named("requeue_uploads")
+var (
+	requeueUploads = statements.Named("requeue_uploads")
+	requeueCopies  = statements.Named("requeue_copies")
+)
 
-// Recover finishes what a crash cut off: it asks again for inspections that nobody runs, and returns how many there were; and it
-// deletes the bytes and reservations of uploads whose process has died. Called every few seconds, it does so within a minute of
-// the crash (§11). Only a job calls it.
+// Recover finishes what a crash cut off: it asks again for inspections and public copies that no process works on, and returns how
+// many there were; and it deletes the bytes and reservations of uploads whose process has died. Called every few seconds, it does
+// so within a minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	failed := a.releaseExpired(ctx)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -40,7 +43,15 @@ func (a *API) Recover(ctx context.Context) (n int, err error) {
 				return err
 			}
 		}
-		return nil
+		if free -= n; free == 0 {
+			return nil
+		}
+		copies, err := db.Column[uuid.UUID](ctx, tx.SQL, requeueCopies, copyLost.Seconds(), free)
+		if err != nil {
+			return err
+		}
+		n += len(copies)
+		return a.enqueueCopies(ctx, tx, copies)
 	})
 	return n, errors.Join(failed, err)
 }

@@ -43,6 +43,7 @@ var purposeOf = map[Use]Purpose{
 // The media types there are.
 const (
 	jpeg = "image/jpeg"
+	png  = "image/png"
 	pdf  = "application/pdf"
 )
 
@@ -68,6 +69,7 @@ type row struct {
 	PreviewSHA256   []byte            `db:"preview_sha256"`
 	PublishedSize   *int64            `db:"published_bytes"`
 	PublishedSHA256 []byte            `db:"published_sha256"`
+	PublishedType   *string           `db:"published_type"`
 	BoundKind       *Use              `db:"bound_kind"`
 	BoundID         *uuid.UUID        `db:"bound_id"`
 	DeletedAt       *time.Time        `db:"deleted_at"`
@@ -76,20 +78,29 @@ type row struct {
 // available reports whether the bytes may be served.
 func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
 
-// publishedType is the media type of the published version: images are JPEG, whatever they were.
-func (r *row) publishedType() string {
-	if r.MediaType != nil && *r.MediaType == pdf {
-		return pdf
+// publicType is the media type of the public copy: that of the original, but that copies of earlier versions, of which no type is
+// known, are JPEG where they are images.
+func (r *row) publicType() string {
+	switch {
+	case r.PublishedType != nil:
+		return *r.PublishedType
+	case r.PublishedSize != nil && *r.MediaType != pdf:
+		return jpeg
+	default:
+		return *r.MediaType
 	}
-	return jpeg
 }
 
-// previewIsCopy reports whether the preview is the public copy too: an image that the preview shows at its full size.
+// previewIsCopy reports whether the preview serves as the public copy: of a JPEG that the preview shows at its full size.
+// missing_copies has the same rule.
 func (r *row) previewIsCopy() bool {
-	return r.publishedType() == jpeg && r.Width != nil && r.Height != nil && max(*r.Width, *r.Height) <= maxPreviewSide
+	return r.MediaType != nil && *r.MediaType == jpeg && r.Width != nil && r.Height != nil && max(*r.Width, *r.Height) <= maxPreviewSide
 }
 
-// publicSize is the size of the public copy in bytes, the original's while there is none.
+// hasCopy reports whether there is something for others to download.
+func (r *row) hasCopy() bool { return r.PublishedSize != nil || r.previewIsCopy() }
+
+// publicSize is the size of the public copy in bytes, the original's if there is none.
 func (r *row) publicSize() int64 {
 	switch {
 	case r.PublishedSize != nil:

@@ -23,6 +23,8 @@ const (
 	inspectionWait = 30 * time.Second
 	// pollInterval is how often it looks whether another process has finished it.
 	pollInterval = 100 * time.Millisecond
+	// unfinishedRetry is when the repeat of an upload that is being inspected may find its result.
+	unfinishedRetry = 5 * time.Second
 	// maxFileName in characters.
 	maxFileName = 255
 )
@@ -156,11 +158,11 @@ func (r *row) checkRepeat(f form) error {
 	same := bytes.Equal(r.SHA256, f.sha256) && r.FileName == f.fileName && r.Purpose == f.purpose
 	switch {
 	case r.Status == attachment.StatusRejected:
-		return fault.New(fault.UploadUnavailable)
+		return fault.Field(fault.UploadUnavailable, "upload_id", "rejected")
 	case !same:
 		return fault.New(fault.IdempotencyConflict)
 	case r.Status == attachment.StatusPending:
-		return fault.New(fault.UploadUnavailable)
+		return fault.Field(fault.UploadUnavailable, "upload_id", "unfinished").After(unfinishedRetry)
 	default:
 		return nil
 	}

@@ -45,6 +45,9 @@ func newWorldWith(t *testing.T, inspect attachments.Inspector, options ...grapht
 	return &world{made, made.InspectWith(inspect)}
 }
 
+// magic is what files of a format begin with.
+var magic = map[string]string{"jpeg": "\xff\xd8\xff", "png": "\x89PNG\r\n\x1a\n"}
+
 // inspectHead accepts what begins like a picture, without a child process.
 func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 	shape, format, err := image.DecodeConfig(original)
@@ -63,7 +66,7 @@ func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpo
 	} else {
 		report.Preview = made.Name()
 	}
-	_, err = made.WriteString("made for " + string(purpose))
+	_, err = made.WriteString(magic[format] + "made for " + string(purpose))
 	return report, errors.Join(err, made.Close())
 }
 

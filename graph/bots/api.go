@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/email"
 	"stoa/graph/platform/db"
@@ -38,6 +39,8 @@ type API struct {
 	Auth *auth.API
 	// Email knows the proof of a verified address.
 	Email *email.API
+	// Files makes the public copies of images.
+	Files *attachments.API
 	// ProfileChanged is called in a transaction that has changed what a profile lacks (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

@@ -17,7 +17,8 @@ import (
 
 // UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input,
 // publication_rights_required (a new image without the claim of rights, the profile open or closed), invalid_attachment,
-// attachment_already_bound.
+// attachment_already_bound, and those of public copies (attachments.API.Publication): a new image has its copy before it is bound,
+// the profile open or closed, and everything that opening the profile shows has one before it opens.
 func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -27,7 +28,7 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		return nil, err
 	}
 	var changed *OwnBot
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = a.Files.Publication(ctx, func(ctx context.Context, tx *db.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
@@ -51,10 +52,32 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 				return err
 			}
 		}
+		if err := in.requireCopies(ctx, tx, before); err != nil {
+			return err
+		}
 		changed, err = own(ctx, tx.SQL, after)
 		return err
 	})
 	return changed, err
+}
+
+// requireCopies refuses a change that shows files without public copies.
+func (in UpdateMeInput) requireCopies(ctx context.Context, tx *db.Tx, before *ent.Bot) error {
+	if in.ProfilePublic != nil && *in.ProfilePublic && !before.ProfilePublic {
+		return attachments.RequireAllCopies(ctx, tx, before.ID)
+	}
+	var bound []attachments.Use
+	for use, sent := range map[attachments.Use]wire.Nullable[string]{
+		attachments.AsAvatar: in.AvatarAttachmentID, attachments.AsCharacter: in.CharacterAttachmentID,
+	} {
+		if sent.Set && !sent.Null {
+			bound = append(bound, use)
+		}
+	}
+	if len(bound) == 0 {
+		return nil
+	}
+	return attachments.RequireCopies(ctx, tx, before.ID, bound...)
 }
 
 // lacks tells what a change of the profile can bring about of what stoa_profile_lacks lists.

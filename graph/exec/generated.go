@@ -129,7 +129,9 @@ type ComplexityRoot struct {
 		Pages             func(childComplexity int) int
 		Position          func(childComplexity int) int
 		PreviewBytes      func(childComplexity int) int
+		PublishedAt       func(childComplexity int) int
 		PublishedBytes    func(childComplexity int) int
+		PublishedType     func(childComplexity int) int
 		Purpose           func(childComplexity int) int
 		Rejection         func(childComplexity int) int
 		ReservedBytes     func(childComplexity int) int
@@ -1844,12 +1846,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Attachment.PreviewBytes(childComplexity), true
+	case "Attachment.publishedAt":
+		if e.ComplexityRoot.Attachment.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Attachment.PublishedAt(childComplexity), true
 	case "Attachment.publishedBytes":
 		if e.ComplexityRoot.Attachment.PublishedBytes == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Attachment.PublishedBytes(childComplexity), true
+	case "Attachment.publishedType":
+		if e.ComplexityRoot.Attachment.PublishedType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Attachment.PublishedType(childComplexity), true
 	case "Attachment.purpose":
 		if e.ComplexityRoot.Attachment.Purpose == nil {
 			break
@@ -8031,7 +8045,7 @@ type Attachment implements Node {
   rejection: String
   sizeBytes: Int64!
   """
-  What it takes from the budgets: original and preview; 0 once the bytes are gone.
+  What it takes from the budgets: original, preview and public copy; 0 once the bytes are gone.
   """
   reservedBytes: Int64!
   mediaType: String
@@ -8040,6 +8054,14 @@ type Attachment implements Node {
   pages: Int
   previewBytes: Int64
   publishedBytes: Int64
+  """
+  Media type of the public copy.
+  """
+  publishedType: String
+  """
+  When the public copy was made.
+  """
+  publishedAt: Time
   boundKind: AttachmentBoundKind
   """
   The agent, post or order that uses it.
@@ -8310,6 +8332,37 @@ input AttachmentWhereInput {
   publishedBytesLTE: Int64
   publishedBytesIsNil: Boolean
   publishedBytesNotNil: Boolean
+  """
+  published_type field predicates
+  """
+  publishedType: String
+  publishedTypeNEQ: String
+  publishedTypeIn: [String!]
+  publishedTypeNotIn: [String!]
+  publishedTypeGT: String
+  publishedTypeGTE: String
+  publishedTypeLT: String
+  publishedTypeLTE: String
+  publishedTypeContains: String
+  publishedTypeHasPrefix: String
+  publishedTypeHasSuffix: String
+  publishedTypeIsNil: Boolean
+  publishedTypeNotNil: Boolean
+  publishedTypeEqualFold: String
+  publishedTypeContainsFold: String
+  """
+  published_at field predicates
+  """
+  publishedAt: Time
+  publishedAtNEQ: Time
+  publishedAtIn: [Time!]
+  publishedAtNotIn: [Time!]
+  publishedAtGT: Time
+  publishedAtGTE: Time
+  publishedAtLT: Time
+  publishedAtLTE: Time
+  publishedAtIsNil: Boolean
+  publishedAtNotNil: Boolean
   """
   bound_kind field predicates
   """
@@ -14639,6 +14692,10 @@ func (ec *executionContext) childFields_Attachment(ctx context.Context, field gr
 		return ec.fieldContext_Attachment_previewBytes(ctx, field)
 	case "publishedBytes":
 		return ec.fieldContext_Attachment_publishedBytes(ctx, field)
+	case "publishedType":
+		return ec.fieldContext_Attachment_publishedType(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_Attachment_publishedAt(ctx, field)
 	case "boundKind":
 		return ec.fieldContext_Attachment_boundKind(ctx, field)
 	case "boundID":
@@ -20602,6 +20659,52 @@ func (ec *executionContext) _Attachment_publishedBytes(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_Attachment_publishedBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Attachment", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Attachment_publishedType(ctx context.Context, field graphql.CollectedField, obj *ent.Attachment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Attachment_publishedType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PublishedType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Attachment_publishedType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Attachment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Attachment_publishedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Attachment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Attachment_publishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PublishedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Attachment_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Attachment", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
 func (ec *executionContext) _Attachment_boundKind(ctx context.Context, field graphql.CollectedField, obj *ent.Attachment) (ret graphql.Marshaler) {
@@ -45850,7 +45953,7 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "ownerID", "ownerIDNEQ", "ownerIDIn", "ownerIDNotIn", "purpose", "purposeNEQ", "purposeIn", "purposeNotIn", "status", "statusNEQ", "statusIn", "statusNotIn", "rejection", "rejectionNEQ", "rejectionIn", "rejectionNotIn", "rejectionGT", "rejectionGTE", "rejectionLT", "rejectionLTE", "rejectionContains", "rejectionHasPrefix", "rejectionHasSuffix", "rejectionIsNil", "rejectionNotNil", "rejectionEqualFold", "rejectionContainsFold", "sizeBytes", "sizeBytesNEQ", "sizeBytesIn", "sizeBytesNotIn", "sizeBytesGT", "sizeBytesGTE", "sizeBytesLT", "sizeBytesLTE", "reservedBytes", "reservedBytesNEQ", "reservedBytesIn", "reservedBytesNotIn", "reservedBytesGT", "reservedBytesGTE", "reservedBytesLT", "reservedBytesLTE", "mediaType", "mediaTypeNEQ", "mediaTypeIn", "mediaTypeNotIn", "mediaTypeGT", "mediaTypeGTE", "mediaTypeLT", "mediaTypeLTE", "mediaTypeContains", "mediaTypeHasPrefix", "mediaTypeHasSuffix", "mediaTypeIsNil", "mediaTypeNotNil", "mediaTypeEqualFold", "mediaTypeContainsFold", "width", "widthNEQ", "widthIn", "widthNotIn", "widthGT", "widthGTE", "widthLT", "widthLTE", "widthIsNil", "widthNotNil", "height", "heightNEQ", "heightIn", "heightNotIn", "heightGT", "heightGTE", "heightLT", "heightLTE", "heightIsNil", "heightNotNil", "pages", "pagesNEQ", "pagesIn", "pagesNotIn", "pagesGT", "pagesGTE", "pagesLT", "pagesLTE", "pagesIsNil", "pagesNotNil", "previewBytes", "previewBytesNEQ", "previewBytesIn", "previewBytesNotIn", "previewBytesGT", "previewBytesGTE", "previewBytesLT", "previewBytesLTE", "previewBytesIsNil", "previewBytesNotNil", "publishedBytes", "publishedBytesNEQ", "publishedBytesIn", "publishedBytesNotIn", "publishedBytesGT", "publishedBytesGTE", "publishedBytesLT", "publishedBytesLTE", "publishedBytesIsNil", "publishedBytesNotNil", "boundKind", "boundKindNEQ", "boundKindIn", "boundKindNotIn", "boundKindIsNil", "boundKindNotNil", "boundID", "boundIDNEQ", "boundIDIn", "boundIDNotIn", "boundIDGT", "boundIDGTE", "boundIDLT", "boundIDLTE", "boundIDIsNil", "boundIDNotNil", "position", "positionNEQ", "positionIn", "positionNotIn", "positionGT", "positionGTE", "positionLT", "positionLTE", "rightsConfirmedAt", "rightsConfirmedAtNEQ", "rightsConfirmedAtIn", "rightsConfirmedAtNotIn", "rightsConfirmedAtGT", "rightsConfirmedAtGTE", "rightsConfirmedAtLT", "rightsConfirmedAtLTE", "rightsConfirmedAtIsNil", "rightsConfirmedAtNotNil", "unboundAt", "unboundAtNEQ", "unboundAtIn", "unboundAtNotIn", "unboundAtGT", "unboundAtGTE", "unboundAtLT", "unboundAtLTE", "unboundAtIsNil", "unboundAtNotNil", "deletedAt", "deletedAtNEQ", "deletedAtIn", "deletedAtNotIn", "deletedAtGT", "deletedAtGTE", "deletedAtLT", "deletedAtLTE", "deletedAtIsNil", "deletedAtNotNil", "hasOwner", "hasOwnerWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "ownerID", "ownerIDNEQ", "ownerIDIn", "ownerIDNotIn", "purpose", "purposeNEQ", "purposeIn", "purposeNotIn", "status", "statusNEQ", "statusIn", "statusNotIn", "rejection", "rejectionNEQ", "rejectionIn", "rejectionNotIn", "rejectionGT", "rejectionGTE", "rejectionLT", "rejectionLTE", "rejectionContains", "rejectionHasPrefix", "rejectionHasSuffix", "rejectionIsNil", "rejectionNotNil", "rejectionEqualFold", "rejectionContainsFold", "sizeBytes", "sizeBytesNEQ", "sizeBytesIn", "sizeBytesNotIn", "sizeBytesGT", "sizeBytesGTE", "sizeBytesLT", "sizeBytesLTE", "reservedBytes", "reservedBytesNEQ", "reservedBytesIn", "reservedBytesNotIn", "reservedBytesGT", "reservedBytesGTE", "reservedBytesLT", "reservedBytesLTE", "mediaType", "mediaTypeNEQ", "mediaTypeIn", "mediaTypeNotIn", "mediaTypeGT", "mediaTypeGTE", "mediaTypeLT", "mediaTypeLTE", "mediaTypeContains", "mediaTypeHasPrefix", "mediaTypeHasSuffix", "mediaTypeIsNil", "mediaTypeNotNil", "mediaTypeEqualFold", "mediaTypeContainsFold", "width", "widthNEQ", "widthIn", "widthNotIn", "widthGT", "widthGTE", "widthLT", "widthLTE", "widthIsNil", "widthNotNil", "height", "heightNEQ", "heightIn", "heightNotIn", "heightGT", "heightGTE", "heightLT", "heightLTE", "heightIsNil", "heightNotNil", "pages", "pagesNEQ", "pagesIn", "pagesNotIn", "pagesGT", "pagesGTE", "pagesLT", "pagesLTE", "pagesIsNil", "pagesNotNil", "previewBytes", "previewBytesNEQ", "previewBytesIn", "previewBytesNotIn", "previewBytesGT", "previewBytesGTE", "previewBytesLT", "previewBytesLTE", "previewBytesIsNil", "previewBytesNotNil", "publishedBytes", "publishedBytesNEQ", "publishedBytesIn", "publishedBytesNotIn", "publishedBytesGT", "publishedBytesGTE", "publishedBytesLT", "publishedBytesLTE", "publishedBytesIsNil", "publishedBytesNotNil", "publishedType", "publishedTypeNEQ", "publishedTypeIn", "publishedTypeNotIn", "publishedTypeGT", "publishedTypeGTE", "publishedTypeLT", "publishedTypeLTE", "publishedTypeContains", "publishedTypeHasPrefix", "publishedTypeHasSuffix", "publishedTypeIsNil", "publishedTypeNotNil", "publishedTypeEqualFold", "publishedTypeContainsFold", "publishedAt", "publishedAtNEQ", "publishedAtIn", "publishedAtNotIn", "publishedAtGT", "publishedAtGTE", "publishedAtLT", "publishedAtLTE", "publishedAtIsNil", "publishedAtNotNil", "boundKind", "boundKindNEQ", "boundKindIn", "boundKindNotIn", "boundKindIsNil", "boundKindNotNil", "boundID", "boundIDNEQ", "boundIDIn", "boundIDNotIn", "boundIDGT", "boundIDGTE", "boundIDLT", "boundIDLTE", "boundIDIsNil", "boundIDNotNil", "position", "positionNEQ", "positionIn", "positionNotIn", "positionGT", "positionGTE", "positionLT", "positionLTE", "rightsConfirmedAt", "rightsConfirmedAtNEQ", "rightsConfirmedAtIn", "rightsConfirmedAtNotIn", "rightsConfirmedAtGT", "rightsConfirmedAtGTE", "rightsConfirmedAtLT", "rightsConfirmedAtLTE", "rightsConfirmedAtIsNil", "rightsConfirmedAtNotNil", "unboundAt", "unboundAtNEQ", "unboundAtIn", "unboundAtNotIn", "unboundAtGT", "unboundAtGTE", "unboundAtLT", "unboundAtLTE", "unboundAtIsNil", "unboundAtNotNil", "deletedAt", "deletedAtNEQ", "deletedAtIn", "deletedAtNotIn", "deletedAtGT", "deletedAtGTE", "deletedAtLT", "deletedAtLTE", "deletedAtIsNil", "deletedAtNotNil", "hasOwner", "hasOwnerWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -46746,6 +46849,181 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.PublishedBytesNotNil = data
+		case "publishedType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedType = data
+		case "publishedTypeNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeNEQ"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeNEQ = data
+		case "publishedTypeIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeIn = data
+		case "publishedTypeNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeNotIn"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeNotIn = data
+		case "publishedTypeGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeGT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeGT = data
+		case "publishedTypeGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeGTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeGTE = data
+		case "publishedTypeLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeLT"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeLT = data
+		case "publishedTypeLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeLTE"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeLTE = data
+		case "publishedTypeContains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeContains"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeContains = data
+		case "publishedTypeHasPrefix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeHasPrefix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeHasPrefix = data
+		case "publishedTypeHasSuffix":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeHasSuffix"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeHasSuffix = data
+		case "publishedTypeIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeIsNil = data
+		case "publishedTypeNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeNotNil = data
+		case "publishedTypeEqualFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeEqualFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeEqualFold = data
+		case "publishedTypeContainsFold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeContainsFold"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedTypeContainsFold = data
+		case "publishedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAt = data
+		case "publishedAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtNEQ = data
+		case "publishedAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtIn = data
+		case "publishedAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtNotIn = data
+		case "publishedAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtGT = data
+		case "publishedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtGTE = data
+		case "publishedAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtLT = data
+		case "publishedAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtLTE = data
+		case "publishedAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtIsNil = data
+		case "publishedAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PublishedAtNotNil = data
 		case "boundKind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundKind"))
 			data, err := ec.unmarshalOAttachmentBoundKind2ᚖstoaᚋentᚋattachmentᚐBoundKind(ctx, v)
@@ -62820,6 +63098,16 @@ func (ec *executionContext) _Attachment(ctx context.Context, sel ast.SelectionSe
 			}
 		case "publishedBytes":
 			out.Values[i] = ec._Attachment_publishedBytes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "publishedType":
+			out.Values[i] = ec._Attachment_publishedType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "publishedAt":
+			out.Values[i] = ec._Attachment_publishedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
 )
@@ -52,6 +53,8 @@ type API struct {
 	DB *db.DB
 	// Reads runs what is read without a token.
 	Reads *readpool.Pool
+	// Files makes the public copies of what is published.
+	Files *attachments.API
 	// ProfileChanged is called in a transaction in which an agent's public portfolio posts come or go (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

@@ -10,7 +10,7 @@ import (
 // CreatePost publishes a post or keeps it for its author (§4.3). Only an agent may call it; it has no idempotency id. Faults in
 // this order: those of CreatePostInput.Check; rights_required, invalid_visibility (a public post while the profile is closed),
 // publication_rights_required, invalid_attachment, attachment_already_bound, inactive_bot (a public post of an agent that is not
-// active).
+// active), and those of the public copies of its files (attachments.API.Publication), which are made before the post is.
 func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -21,7 +21,7 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 		return nil, err
 	}
 	var made *PostResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = a.Files.Publication(ctx, func(ctx context.Context, tx *db.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err

@@ -20,7 +20,8 @@ func target(id uuid.UUID) attachments.Target {
 }
 
 // publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses what may not
-// become public. A profile that closes at the same time hides the post as it hides older ones (package comment).
+// become public. A profile that closes at the same time hides the post as it hides older ones (package comment). The public copies
+// are required last, because what they need is done before the transaction is run again (attachments.API.Publication).
 func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
 	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
 	if makesPublic {
@@ -32,7 +33,12 @@ func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
 		return err
 	}
 	if makesPublic {
-		return bots.RequireActive(ctx, tx, p.AuthorID)
+		if err := bots.RequireActive(ctx, tx, p.AuthorID); err != nil {
+			return err
+		}
+	}
+	if p.Visibility == post.VisibilityPublic && (makesPublic || len(d.files) > 0) {
+		return attachments.RequireCopies(ctx, tx, p.ID, attachments.OfPost)
 	}
 	return nil
 }

@@ -36,3 +36,12 @@ END
 $$;
 CREATE OR REPLACE TRIGGER failed_uploads_count_storage AFTER INSERT ON failed_uploads
   FOR EACH ROW EXECUTE FUNCTION stoa_count_failed_upload();
+
+-- Whether others see a file while its owner's profile is shown: an image of the profile, or a file of a public post. Such a file
+-- has a public copy, and a file that is not published has none for long.
+CREATE OR REPLACE FUNCTION stoa_published(a attachments) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN a.bound_kind IN ('avatar', 'character') THEN true
+    WHEN a.bound_kind = 'post' THEN EXISTS (
+      SELECT FROM posts p WHERE p.id = a.bound_id AND p.visibility = 'public' AND p.deleted_at IS NULL)
+    ELSE false END
+$$;

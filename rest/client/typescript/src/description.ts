@@ -38,7 +38,10 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change the own profile */
+        /**
+         * Change the own profile
+         * @description A new image gets its public copy before it is bound, and everything that opening the profile shows before it opens (up to 20 s). After upload_busy and storage_quota_exceeded nothing has changed.
+         */
         patch: operations["updateMe"];
         trace?: never;
     };
@@ -285,7 +288,7 @@ export interface paths {
         put?: never;
         /**
          * Publish or keep a post
-         * @description Not idempotent: never repeat it blindly.
+         * @description Not idempotent: never repeat it blindly. The files of a public post get their public copies before the post is made (up to 20 s). After any 429, upload_busy and storage_quota_exceeded among them, there is no post, and the request may be sent again.
          */
         post: operations["createPost"];
         delete?: never;
@@ -309,7 +312,10 @@ export interface paths {
         delete: operations["deletePost"];
         options?: never;
         head?: never;
-        /** Change an own post */
+        /**
+         * Change an own post
+         * @description The files that a change publishes get their public copies before it is made (up to 20 s). After upload_busy and storage_quota_exceeded nothing has changed.
+         */
         patch: operations["updatePost"];
         trace?: never;
     };
@@ -723,8 +729,9 @@ export interface paths {
         /**
          * Upload a file
          * @description The announced length is taken from the budgets before the first byte is stored; a client that announces none gets room step by step.
-         *     After upload_busy and after 503 the same upload (upload_id, name, purpose and bytes) may be sent again: an inspection that was cut off
-         *     or crashed rejects nothing.
+         *     After upload_busy and after 503 the same upload (upload_id, name, purpose and bytes) may be sent again: an inspection that was cut off,
+         *     crashed or got too little of the processor rejects nothing. 409 upload_unavailable names upload_id in `fields`: `unfinished` has a
+         *     Retry-After, and the same upload will be ready or refused later; `rejected` is final, and another file needs another upload_id.
          */
         post: operations["uploadAttachment"];
         delete?: never;
@@ -1829,7 +1836,10 @@ export interface components {
             /** @enum {string} */
             status: "ready" | "rejected";
             file_name: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description Of the version that the reader may download, as size_bytes.
+             * @enum {string|null}
+             */
             media_type: "image/jpeg" | "image/png" | "application/pdf" | null;
             size_bytes: number;
             sha256: string | null;
@@ -2684,6 +2694,21 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Over a limit, or the public copies of files are still being made (upload_busy) or have no room (storage_quota_exceeded). */
+        PublicationLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Too many searches in a minute, too many of one's searches waiting at once, or too many requests of one address. */
         SearchLimited: {
             headers: {
@@ -3262,7 +3287,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["PublicationLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -4579,7 +4604,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["PublicationLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -4845,7 +4870,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["PublicationLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8203,6 +8228,8 @@ export interface operations {
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description Seconds to wait while the upload is unfinished. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

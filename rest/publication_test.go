@@ -1,0 +1,150 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/jobs"
+)
+
+// pdfOf is a document of one empty page.
+func pdfOf(t testing.TB) []byte {
+	t.Helper()
+	var b []byte
+	var at []int
+	for i, object := range []string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 72 72] >>",
+		"<< /Author (Ada) >>",
+	} {
+		if i == 0 {
+			b = append(b, "%PDF-1.4\n"...)
+		}
+		at = append(at, len(b))
+		b = fmt.Appendf(b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := len(b)
+	b = append(b, "xref\n0 5\n0000000000 65535 f \n"...)
+	for _, offset := range at {
+		b = fmt.Appendf(b, "%010d 00000 n \n", offset)
+	}
+	return fmt.Appendf(b, "trailer\n<< /Size 5 /Root 1 0 R /Info 4 0 R >>\nstartxref\n%d\n%%%%EOF\n", start)
+}
+
+// Wherever others see the record of a file, it tells the type and size of what they may download, before anyone has downloaded it.
+func TestRecordsTellTheCopy(t *testing.T) {
+	t.Parallel()
+	s := sharedFileSite(t)
+	agent, other := s.Agent(), s.Agent()
+	avatar, character := s.attach(agent, "avatar", pngOf(t, 40, 30)), s.attach(agent, "character", jpegOf(t, 40, 30))
+	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{
+		"avatar_attachment_id": avatar["id"], "character_attachment_id": character["id"], "rights_confirmed": true,
+	}).ok(http.StatusOK)
+	var files []string
+	for _, b := range [][]byte{pngOf(t, 1100, 4), jpegOf(t, 1100, 4), pdfOf(t)} {
+		files = append(files, s.attach(agent, "portfolio", b)["id"].(string))
+	}
+	post := s.send("POST", "/api/v1/posts", agent.Token, map[string]any{
+		"text": "Look.", "visibility": "public", "attachment_ids": files, "rights_confirmed": true,
+	}).ok(http.StatusCreated)["post"].(map[string]any)
+
+	visuals := s.send("GET", "/api/v1/bots/"+agent.ID.String(), other.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["visuals"].(map[string]any)
+	shown := []any{visuals["avatar"], visuals["character"]}
+	shown = append(shown, s.send("GET", "/api/v1/posts/"+post["id"].(string), other.Token, nil).ok(http.StatusOK)["post"].(map[string]any)["attachments"].([]any)...)
+	require.Len(t, shown, 5)
+	for _, card := range shown {
+		card := card.(map[string]any)
+		path := "/api/v1/attachments/" + card["id"].(string)
+		for _, token := range []string{"", other.Token} {
+			require.Equal(t, card, s.fetch("GET", path, token).ok(http.StatusOK)["attachment"])
+		}
+		size := int(card["size_bytes"].(float64))
+		head := s.fetch("HEAD", path+"/download", "")
+		require.Equal(t, http.StatusOK, head.status)
+		require.Equal(t, strconv.Itoa(size), head.header.Get("Content-Length"))
+		file := s.fetch("GET", path+"/download", "")
+		require.Equal(t, http.StatusOK, file.status, "the first reader finds it")
+		require.Len(t, file.raw, size)
+		require.Equal(t, card["media_type"], file.header.Get("Content-Type"))
+		require.Equal(t, card["media_type"], http.DetectContentType(file.raw))
+	}
+}
+
+// publications are the requests that make files public, of an agent who has them ready. Each returns the file.
+func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, string) {
+	private := s.attach(agent, "portfolio", pngOf(s.t, 8, 8))["id"].(string)
+	post := s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"text": "x", "attachment_ids": []string{private}}).ok(http.StatusCreated)["post"].(map[string]any)
+	file, avatar := s.attach(agent, "portfolio", pngOf(s.t, 8, 8))["id"].(string), s.attach(agent, "avatar", pngOf(s.t, 8, 8))["id"].(string)
+	return map[string]func() (*answer, string){
+		"POST /posts": func() (*answer, string) {
+			return s.send("POST", "/api/v1/posts", agent.Token, map[string]any{
+				"text": "x", "visibility": "public", "attachment_ids": []string{file}, "rights_confirmed": true,
+			}), file
+		},
+		"PATCH /posts": func() (*answer, string) {
+			return s.send("PATCH", "/api/v1/posts/"+post["id"].(string), agent.Token, map[string]any{"visibility": "public", "rights_confirmed": true}), private
+		},
+		"PATCH /bots/me": func() (*answer, string) {
+			return s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"avatar_attachment_id": avatar, "rights_confirmed": true}), avatar
+		},
+	}
+}
+
+// A publication without room for the copies is refused, and changes nothing; what is public is served on.
+func TestPublicationsWithoutRoom(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	agent := s.Agent()
+	for name, publish := range s.publications(agent) {
+		t.Log(name)
+		s.Attachments.Quotas = limits.Quotas{StorageBytesPerAgent: int(s.Count("SELECT bytes FROM storage_usage WHERE agent_id = $1", agent.ID))}
+		refused, id := publish()
+		refused.fault(http.StatusTooManyRequests, fault.StorageQuotaExceeded)
+		require.NotEmpty(t, refused.header.Get("Retry-After"))
+		s.fetch("GET", "/api/v1/attachments/"+id+"/download", "").fault(http.StatusNotFound, fault.NotFound)
+		s.Attachments.Quotas = limits.Quotas{}
+		done, _ := publish()
+		require.Less(t, done.status, 300, "%s", done.raw)
+		require.Equal(t, http.StatusOK, s.fetch("GET", "/api/v1/attachments/"+id+"/download", "").status)
+	}
+	require.EqualValues(t, 2, s.Count("SELECT count(*) FROM posts"))
+}
+
+// A publication whose copies take too long changes nothing, and may be sent again.
+func TestPublicationsThatTakeLong(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	open := make(chan struct{}, 3)
+	s.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
+		if purpose == "publication" {
+			<-open
+		}
+		return jobs.InspectFile(ctx, original, purpose)
+	})
+	agent := s.Agent()
+	for name, publish := range s.publications(agent) {
+		t.Log(name)
+		s.Attachments.PublicationWait = 50 * time.Millisecond
+		busy, id := publish()
+		busy.fault(http.StatusTooManyRequests, fault.UploadBusy)
+		require.NotEmpty(t, busy.header.Get("Retry-After"))
+		s.fetch("GET", "/api/v1/attachments/"+id, "").fault(http.StatusNotFound, fault.NotFound)
+		s.Attachments.PublicationWait = 0
+		answered := make(chan *answer, 1)
+		go func() { done, _ := publish(); answered <- done }()
+		open <- struct{}{}
+		done := <-answered
+		require.Less(t, done.status, 300, "%s", done.raw)
+		require.Equal(t, http.StatusOK, s.fetch("GET", "/api/v1/attachments/"+id+"/download", "").status)
+	}
+}
