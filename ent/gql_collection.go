@@ -1521,6 +1521,11 @@ func (_q *MailQuery) collectField(ctx context.Context, oneNode bool, opCtx *grap
 				selectedFields = append(selectedFields, mail.FieldExpiredAt)
 				fieldSeen[mail.FieldExpiredAt] = struct{}{}
 			}
+		case "countedAt":
+			if _, ok := fieldSeen[mail.FieldCountedAt]; !ok {
+				selectedFields = append(selectedFields, mail.FieldCountedAt)
+				fieldSeen[mail.FieldCountedAt] = struct{}{}
+			}
 		case "attempts":
 			if _, ok := fieldSeen[mail.FieldAttempts]; !ok {
 				selectedFields = append(selectedFields, mail.FieldAttempts)
@@ -2956,10 +2961,20 @@ func (_q *WebhookQuery) collectField(ctx context.Context, oneNode bool, opCtx *g
 				selectedFields = append(selectedFields, webhook.FieldLastFailureError)
 				fieldSeen[webhook.FieldLastFailureError] = struct{}{}
 			}
+		case "confirmedAt":
+			if _, ok := fieldSeen[webhook.FieldConfirmedAt]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldConfirmedAt)
+				fieldSeen[webhook.FieldConfirmedAt] = struct{}{}
+			}
 		case "prompt":
 			if _, ok := fieldSeen[webhook.FieldPrompt]; !ok {
 				selectedFields = append(selectedFields, webhook.FieldPrompt)
 				fieldSeen[webhook.FieldPrompt] = struct{}{}
+			}
+		case "tookSeconds":
+			if _, ok := fieldSeen[webhook.FieldTookSeconds]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldTookSeconds)
+				fieldSeen[webhook.FieldTookSeconds] = struct{}{}
 			}
 		case "notBefore":
 			if _, ok := fieldSeen[webhook.FieldNotBefore]; !ok {

@@ -4822,6 +4822,18 @@ type MailWhereInput struct {
 	ExpiredAtIsNil  bool        `json:"expiredAtIsNil,omitempty"`
 	ExpiredAtNotNil bool        `json:"expiredAtNotNil,omitempty"`
 
+	// "counted_at" field predicates.
+	CountedAt       *time.Time  `json:"countedAt,omitempty"`
+	CountedAtNEQ    *time.Time  `json:"countedAtNEQ,omitempty"`
+	CountedAtIn     []time.Time `json:"countedAtIn,omitempty"`
+	CountedAtNotIn  []time.Time `json:"countedAtNotIn,omitempty"`
+	CountedAtGT     *time.Time  `json:"countedAtGT,omitempty"`
+	CountedAtGTE    *time.Time  `json:"countedAtGTE,omitempty"`
+	CountedAtLT     *time.Time  `json:"countedAtLT,omitempty"`
+	CountedAtLTE    *time.Time  `json:"countedAtLTE,omitempty"`
+	CountedAtIsNil  bool        `json:"countedAtIsNil,omitempty"`
+	CountedAtNotNil bool        `json:"countedAtNotNil,omitempty"`
+
 	// "attempts" field predicates.
 	Attempts      *int  `json:"attempts,omitempty"`
 	AttemptsNEQ   *int  `json:"attemptsNEQ,omitempty"`
@@ -5189,6 +5201,36 @@ func (i *MailWhereInput) P() (predicate.Mail, error) {
 	}
 	if i.ExpiredAtNotNil {
 		predicates = append(predicates, mail.ExpiredAtNotNil())
+	}
+	if i.CountedAt != nil {
+		predicates = append(predicates, mail.CountedAtEQ(*i.CountedAt))
+	}
+	if i.CountedAtNEQ != nil {
+		predicates = append(predicates, mail.CountedAtNEQ(*i.CountedAtNEQ))
+	}
+	if len(i.CountedAtIn) > 0 {
+		predicates = append(predicates, mail.CountedAtIn(i.CountedAtIn...))
+	}
+	if len(i.CountedAtNotIn) > 0 {
+		predicates = append(predicates, mail.CountedAtNotIn(i.CountedAtNotIn...))
+	}
+	if i.CountedAtGT != nil {
+		predicates = append(predicates, mail.CountedAtGT(*i.CountedAtGT))
+	}
+	if i.CountedAtGTE != nil {
+		predicates = append(predicates, mail.CountedAtGTE(*i.CountedAtGTE))
+	}
+	if i.CountedAtLT != nil {
+		predicates = append(predicates, mail.CountedAtLT(*i.CountedAtLT))
+	}
+	if i.CountedAtLTE != nil {
+		predicates = append(predicates, mail.CountedAtLTE(*i.CountedAtLTE))
+	}
+	if i.CountedAtIsNil {
+		predicates = append(predicates, mail.CountedAtIsNil())
+	}
+	if i.CountedAtNotNil {
+		predicates = append(predicates, mail.CountedAtNotNil())
 	}
 	if i.Attempts != nil {
 		predicates = append(predicates, mail.AttemptsEQ(*i.Attempts))
@@ -9191,9 +9233,31 @@ type WebhookWhereInput struct {
 	LastFailureErrorEqualFold    *string  `json:"lastFailureErrorEqualFold,omitempty"`
 	LastFailureErrorContainsFold *string  `json:"lastFailureErrorContainsFold,omitempty"`
 
+	// "confirmed_at" field predicates.
+	ConfirmedAt       *time.Time  `json:"confirmedAt,omitempty"`
+	ConfirmedAtNEQ    *time.Time  `json:"confirmedAtNEQ,omitempty"`
+	ConfirmedAtIn     []time.Time `json:"confirmedAtIn,omitempty"`
+	ConfirmedAtNotIn  []time.Time `json:"confirmedAtNotIn,omitempty"`
+	ConfirmedAtGT     *time.Time  `json:"confirmedAtGT,omitempty"`
+	ConfirmedAtGTE    *time.Time  `json:"confirmedAtGTE,omitempty"`
+	ConfirmedAtLT     *time.Time  `json:"confirmedAtLT,omitempty"`
+	ConfirmedAtLTE    *time.Time  `json:"confirmedAtLTE,omitempty"`
+	ConfirmedAtIsNil  bool        `json:"confirmedAtIsNil,omitempty"`
+	ConfirmedAtNotNil bool        `json:"confirmedAtNotNil,omitempty"`
+
 	// "prompt" field predicates.
 	Prompt    *bool `json:"prompt,omitempty"`
 	PromptNEQ *bool `json:"promptNEQ,omitempty"`
+
+	// "took_seconds" field predicates.
+	TookSeconds      *float64  `json:"tookSeconds,omitempty"`
+	TookSecondsNEQ   *float64  `json:"tookSecondsNEQ,omitempty"`
+	TookSecondsIn    []float64 `json:"tookSecondsIn,omitempty"`
+	TookSecondsNotIn []float64 `json:"tookSecondsNotIn,omitempty"`
+	TookSecondsGT    *float64  `json:"tookSecondsGT,omitempty"`
+	TookSecondsGTE   *float64  `json:"tookSecondsGTE,omitempty"`
+	TookSecondsLT    *float64  `json:"tookSecondsLT,omitempty"`
+	TookSecondsLTE   *float64  `json:"tookSecondsLTE,omitempty"`
 
 	// "not_before" field predicates.
 	NotBefore       *time.Time  `json:"notBefore,omitempty"`
@@ -9589,11 +9653,65 @@ func (i *WebhookWhereInput) P() (predicate.Webhook, error) {
 	if i.LastFailureErrorContainsFold != nil {
 		predicates = append(predicates, webhook.LastFailureErrorContainsFold(*i.LastFailureErrorContainsFold))
 	}
+	if i.ConfirmedAt != nil {
+		predicates = append(predicates, webhook.ConfirmedAtEQ(*i.ConfirmedAt))
+	}
+	if i.ConfirmedAtNEQ != nil {
+		predicates = append(predicates, webhook.ConfirmedAtNEQ(*i.ConfirmedAtNEQ))
+	}
+	if len(i.ConfirmedAtIn) > 0 {
+		predicates = append(predicates, webhook.ConfirmedAtIn(i.ConfirmedAtIn...))
+	}
+	if len(i.ConfirmedAtNotIn) > 0 {
+		predicates = append(predicates, webhook.ConfirmedAtNotIn(i.ConfirmedAtNotIn...))
+	}
+	if i.ConfirmedAtGT != nil {
+		predicates = append(predicates, webhook.ConfirmedAtGT(*i.ConfirmedAtGT))
+	}
+	if i.ConfirmedAtGTE != nil {
+		predicates = append(predicates, webhook.ConfirmedAtGTE(*i.ConfirmedAtGTE))
+	}
+	if i.ConfirmedAtLT != nil {
+		predicates = append(predicates, webhook.ConfirmedAtLT(*i.ConfirmedAtLT))
+	}
+	if i.ConfirmedAtLTE != nil {
+		predicates = append(predicates, webhook.ConfirmedAtLTE(*i.ConfirmedAtLTE))
+	}
+	if i.ConfirmedAtIsNil {
+		predicates = append(predicates, webhook.ConfirmedAtIsNil())
+	}
+	if i.ConfirmedAtNotNil {
+		predicates = append(predicates, webhook.ConfirmedAtNotNil())
+	}
 	if i.Prompt != nil {
 		predicates = append(predicates, webhook.PromptEQ(*i.Prompt))
 	}
 	if i.PromptNEQ != nil {
 		predicates = append(predicates, webhook.PromptNEQ(*i.PromptNEQ))
+	}
+	if i.TookSeconds != nil {
+		predicates = append(predicates, webhook.TookSecondsEQ(*i.TookSeconds))
+	}
+	if i.TookSecondsNEQ != nil {
+		predicates = append(predicates, webhook.TookSecondsNEQ(*i.TookSecondsNEQ))
+	}
+	if len(i.TookSecondsIn) > 0 {
+		predicates = append(predicates, webhook.TookSecondsIn(i.TookSecondsIn...))
+	}
+	if len(i.TookSecondsNotIn) > 0 {
+		predicates = append(predicates, webhook.TookSecondsNotIn(i.TookSecondsNotIn...))
+	}
+	if i.TookSecondsGT != nil {
+		predicates = append(predicates, webhook.TookSecondsGT(*i.TookSecondsGT))
+	}
+	if i.TookSecondsGTE != nil {
+		predicates = append(predicates, webhook.TookSecondsGTE(*i.TookSecondsGTE))
+	}
+	if i.TookSecondsLT != nil {
+		predicates = append(predicates, webhook.TookSecondsLT(*i.TookSecondsLT))
+	}
+	if i.TookSecondsLTE != nil {
+		predicates = append(predicates, webhook.TookSecondsLTE(*i.TookSecondsLTE))
 	}
 	if i.NotBefore != nil {
 		predicates = append(predicates, webhook.NotBeforeEQ(*i.NotBefore))

@@ -39,6 +39,8 @@ type Mail struct {
 	RefusedAt *time.Time `json:"refused_at,omitempty"`
 	// When it was given up, because it could not be sent in time.
 	ExpiredAt *time.Time `json:"expired_at,omitempty"`
+	// When it was counted towards the mails of an hour; null: not yet.
+	CountedAt *time.Time `json:"counted_at,omitempty"`
 	// Attempts holds the value of the "attempts" field.
 	Attempts int `json:"attempts,omitempty"`
 	// What the last attempt that failed met, without the address.
@@ -84,7 +86,7 @@ func (*Mail) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case mail.FieldKind, mail.FieldAddress, mail.FieldAddressHint, mail.FieldLastError:
 			values[i] = new(sql.NullString)
-		case mail.FieldCreatedAt, mail.FieldExpiresAt, mail.FieldSentAt, mail.FieldRefusedAt, mail.FieldExpiredAt, mail.FieldClaimedUntil:
+		case mail.FieldCreatedAt, mail.FieldExpiresAt, mail.FieldSentAt, mail.FieldRefusedAt, mail.FieldExpiredAt, mail.FieldCountedAt, mail.FieldClaimedUntil:
 			values[i] = new(sql.NullTime)
 		case mail.FieldID:
 			values[i] = new(uuid.UUID)
@@ -174,6 +176,13 @@ func (_m *Mail) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.ExpiredAt = new(time.Time)
 				*_m.ExpiredAt = value.Time
+			}
+		case mail.FieldCountedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field counted_at", values[i])
+			} else if value.Valid {
+				_m.CountedAt = new(time.Time)
+				*_m.CountedAt = value.Time
 			}
 		case mail.FieldAttempts:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -273,6 +282,11 @@ func (_m *Mail) String() string {
 	builder.WriteString(", ")
 	if v := _m.ExpiredAt; v != nil {
 		builder.WriteString("expired_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.CountedAt; v != nil {
+		builder.WriteString("counted_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

@@ -130,6 +130,20 @@ func (_c *MailCreate) SetNillableExpiredAt(v *time.Time) *MailCreate {
 	return _c
 }
 
+// SetCountedAt sets the "counted_at" field.
+func (_c *MailCreate) SetCountedAt(v time.Time) *MailCreate {
+	_c.mutation.SetCountedAt(v)
+	return _c
+}
+
+// SetNillableCountedAt sets the "counted_at" field if the given value is not nil.
+func (_c *MailCreate) SetNillableCountedAt(v *time.Time) *MailCreate {
+	if v != nil {
+		_c.SetCountedAt(*v)
+	}
+	return _c
+}
+
 // SetAttempts sets the "attempts" field.
 func (_c *MailCreate) SetAttempts(v int) *MailCreate {
 	_c.mutation.SetAttempts(v)
@@ -340,6 +354,10 @@ func (_c *MailCreate) createSpec() (*Mail, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ExpiredAt(); ok {
 		_spec.SetField(mail.FieldExpiredAt, field.TypeTime, value)
 		_node.ExpiredAt = &value
+	}
+	if value, ok := _c.mutation.CountedAt(); ok {
+		_spec.SetField(mail.FieldCountedAt, field.TypeTime, value)
+		_node.CountedAt = &value
 	}
 	if value, ok := _c.mutation.Attempts(); ok {
 		_spec.SetField(mail.FieldAttempts, field.TypeInt, value)

@@ -88,6 +88,26 @@ func (_u *MailUpdate) ClearExpiredAt() *MailUpdate {
 	return _u
 }
 
+// SetCountedAt sets the "counted_at" field.
+func (_u *MailUpdate) SetCountedAt(v time.Time) *MailUpdate {
+	_u.mutation.SetCountedAt(v)
+	return _u
+}
+
+// SetNillableCountedAt sets the "counted_at" field if the given value is not nil.
+func (_u *MailUpdate) SetNillableCountedAt(v *time.Time) *MailUpdate {
+	if v != nil {
+		_u.SetCountedAt(*v)
+	}
+	return _u
+}
+
+// ClearCountedAt clears the value of the "counted_at" field.
+func (_u *MailUpdate) ClearCountedAt() *MailUpdate {
+	_u.mutation.ClearCountedAt()
+	return _u
+}
+
 // SetAttempts sets the "attempts" field.
 func (_u *MailUpdate) SetAttempts(v int) *MailUpdate {
 	_u.mutation.ResetAttempts()
@@ -221,6 +241,12 @@ func (_u *MailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.ExpiredAtCleared() {
 		_spec.ClearField(mail.FieldExpiredAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.CountedAt(); ok {
+		_spec.SetField(mail.FieldCountedAt, field.TypeTime, value)
+	}
+	if _u.mutation.CountedAtCleared() {
+		_spec.ClearField(mail.FieldCountedAt, field.TypeTime)
+	}
 	if value, ok := _u.mutation.Attempts(); ok {
 		_spec.SetField(mail.FieldAttempts, field.TypeInt, value)
 	}
@@ -313,6 +339,26 @@ func (_u *MailUpdateOne) SetNillableExpiredAt(v *time.Time) *MailUpdateOne {
 // ClearExpiredAt clears the value of the "expired_at" field.
 func (_u *MailUpdateOne) ClearExpiredAt() *MailUpdateOne {
 	_u.mutation.ClearExpiredAt()
+	return _u
+}
+
+// SetCountedAt sets the "counted_at" field.
+func (_u *MailUpdateOne) SetCountedAt(v time.Time) *MailUpdateOne {
+	_u.mutation.SetCountedAt(v)
+	return _u
+}
+
+// SetNillableCountedAt sets the "counted_at" field if the given value is not nil.
+func (_u *MailUpdateOne) SetNillableCountedAt(v *time.Time) *MailUpdateOne {
+	if v != nil {
+		_u.SetCountedAt(*v)
+	}
+	return _u
+}
+
+// ClearCountedAt clears the value of the "counted_at" field.
+func (_u *MailUpdateOne) ClearCountedAt() *MailUpdateOne {
+	_u.mutation.ClearCountedAt()
 	return _u
 }
 
@@ -478,6 +524,12 @@ func (_u *MailUpdateOne) sqlSave(ctx context.Context) (_node *Mail, err error) {
 	}
 	if _u.mutation.ExpiredAtCleared() {
 		_spec.ClearField(mail.FieldExpiredAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CountedAt(); ok {
+		_spec.SetField(mail.FieldCountedAt, field.TypeTime, value)
+	}
+	if _u.mutation.CountedAtCleared() {
+		_spec.ClearField(mail.FieldCountedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.Attempts(); ok {
 		_spec.SetField(mail.FieldAttempts, field.TypeInt, value)

@@ -10041,6 +10041,7 @@ type MailMutation struct {
 	sent_at       *time.Time
 	refused_at    *time.Time
 	expired_at    *time.Time
+	counted_at    *time.Time
 	attempts      *int
 	addattempts   *int
 	last_error    *string
@@ -10595,6 +10596,55 @@ func (m *MailMutation) ResetExpiredAt() {
 	delete(m.clearedFields, mail.FieldExpiredAt)
 }
 
+// SetCountedAt sets the "counted_at" field.
+func (m *MailMutation) SetCountedAt(t time.Time) {
+	m.counted_at = &t
+}
+
+// CountedAt returns the value of the "counted_at" field in the mutation.
+func (m *MailMutation) CountedAt() (r time.Time, exists bool) {
+	v := m.counted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCountedAt returns the old "counted_at" field's value of the Mail entity.
+// If the Mail object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *MailMutation) OldCountedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCountedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCountedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCountedAt: %w", err)
+	}
+	return oldValue.CountedAt, nil
+}
+
+// ClearCountedAt clears the value of the "counted_at" field.
+func (m *MailMutation) ClearCountedAt() {
+	m.counted_at = nil
+	m.clearedFields[mail.FieldCountedAt] = struct{}{}
+}
+
+// CountedAtCleared returns if the "counted_at" field was cleared in this mutation.
+func (m *MailMutation) CountedAtCleared() bool {
+	_, ok := m.clearedFields[mail.FieldCountedAt]
+	return ok
+}
+
+// ResetCountedAt resets all changes to the "counted_at" field.
+func (m *MailMutation) ResetCountedAt() {
+	m.counted_at = nil
+	delete(m.clearedFields, mail.FieldCountedAt)
+}
+
 // SetAttempts sets the "attempts" field.
 func (m *MailMutation) SetAttempts(i int) {
 	m.attempts = &i
@@ -10797,7 +10847,7 @@ func (m *MailMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MailMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 14)
 	if m.created_at != nil {
 		fields = append(fields, mail.FieldCreatedAt)
 	}
@@ -10827,6 +10877,9 @@ func (m *MailMutation) Fields() []string {
 	}
 	if m.expired_at != nil {
 		fields = append(fields, mail.FieldExpiredAt)
+	}
+	if m.counted_at != nil {
+		fields = append(fields, mail.FieldCountedAt)
 	}
 	if m.attempts != nil {
 		fields = append(fields, mail.FieldAttempts)
@@ -10865,6 +10918,8 @@ func (m *MailMutation) Field(name string) (ent.Value, bool) {
 		return m.RefusedAt()
 	case mail.FieldExpiredAt:
 		return m.ExpiredAt()
+	case mail.FieldCountedAt:
+		return m.CountedAt()
 	case mail.FieldAttempts:
 		return m.Attempts()
 	case mail.FieldLastError:
@@ -10900,6 +10955,8 @@ func (m *MailMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldRefusedAt(ctx)
 	case mail.FieldExpiredAt:
 		return m.OldExpiredAt(ctx)
+	case mail.FieldCountedAt:
+		return m.OldCountedAt(ctx)
 	case mail.FieldAttempts:
 		return m.OldAttempts(ctx)
 	case mail.FieldLastError:
@@ -10985,6 +11042,13 @@ func (m *MailMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetExpiredAt(v)
 		return nil
+	case mail.FieldCountedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCountedAt(v)
+		return nil
 	case mail.FieldAttempts:
 		v, ok := value.(int)
 		if !ok {
@@ -11069,6 +11133,9 @@ func (m *MailMutation) ClearedFields() []string {
 	if m.FieldCleared(mail.FieldExpiredAt) {
 		fields = append(fields, mail.FieldExpiredAt)
 	}
+	if m.FieldCleared(mail.FieldCountedAt) {
+		fields = append(fields, mail.FieldCountedAt)
+	}
 	if m.FieldCleared(mail.FieldClaimedUntil) {
 		fields = append(fields, mail.FieldClaimedUntil)
 	}
@@ -11103,6 +11170,9 @@ func (m *MailMutation) ClearField(name string) error {
 		return nil
 	case mail.FieldExpiredAt:
 		m.ClearExpiredAt()
+		return nil
+	case mail.FieldCountedAt:
+		m.ClearCountedAt()
 		return nil
 	case mail.FieldClaimedUntil:
 		m.ClearClaimedUntil()
@@ -11144,6 +11214,9 @@ func (m *MailMutation) ResetField(name string) error {
 		return nil
 	case mail.FieldExpiredAt:
 		m.ResetExpiredAt()
+		return nil
+	case mail.FieldCountedAt:
+		m.ResetCountedAt()
 		return nil
 	case mail.FieldAttempts:
 		m.ResetAttempts()
@@ -22863,10 +22936,16 @@ type WebhookMutation struct {
 	last_failure_status    *int
 	addlast_failure_status *int
 	last_failure_error     *string
+	confirmed_at           *time.Time
+	voided                 *int
+	addvoided              *int
 	prompt                 *bool
+	took_seconds           *float64
+	addtook_seconds        *float64
 	not_before             *time.Time
 	queued_until           *time.Time
 	claimed_until          *time.Time
+	due_at                 *time.Time
 	clearedFields          map[string]struct{}
 	bot                    *uuid.UUID
 	clearedbot             bool
@@ -23591,6 +23670,111 @@ func (m *WebhookMutation) ResetLastFailureError() {
 	m.last_failure_error = nil
 }
 
+// SetConfirmedAt sets the "confirmed_at" field.
+func (m *WebhookMutation) SetConfirmedAt(t time.Time) {
+	m.confirmed_at = &t
+}
+
+// ConfirmedAt returns the value of the "confirmed_at" field in the mutation.
+func (m *WebhookMutation) ConfirmedAt() (r time.Time, exists bool) {
+	v := m.confirmed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConfirmedAt returns the old "confirmed_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldConfirmedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConfirmedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConfirmedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConfirmedAt: %w", err)
+	}
+	return oldValue.ConfirmedAt, nil
+}
+
+// ClearConfirmedAt clears the value of the "confirmed_at" field.
+func (m *WebhookMutation) ClearConfirmedAt() {
+	m.confirmed_at = nil
+	m.clearedFields[webhook.FieldConfirmedAt] = struct{}{}
+}
+
+// ConfirmedAtCleared returns if the "confirmed_at" field was cleared in this mutation.
+func (m *WebhookMutation) ConfirmedAtCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldConfirmedAt]
+	return ok
+}
+
+// ResetConfirmedAt resets all changes to the "confirmed_at" field.
+func (m *WebhookMutation) ResetConfirmedAt() {
+	m.confirmed_at = nil
+	delete(m.clearedFields, webhook.FieldConfirmedAt)
+}
+
+// SetVoided sets the "voided" field.
+func (m *WebhookMutation) SetVoided(i int) {
+	m.voided = &i
+	m.addvoided = nil
+}
+
+// Voided returns the value of the "voided" field in the mutation.
+func (m *WebhookMutation) Voided() (r int, exists bool) {
+	v := m.voided
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVoided returns the old "voided" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldVoided(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVoided is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVoided requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVoided: %w", err)
+	}
+	return oldValue.Voided, nil
+}
+
+// AddVoided adds i to the "voided" field.
+func (m *WebhookMutation) AddVoided(i int) {
+	if m.addvoided != nil {
+		*m.addvoided += i
+	} else {
+		m.addvoided = &i
+	}
+}
+
+// AddedVoided returns the value that was added to the "voided" field in this mutation.
+func (m *WebhookMutation) AddedVoided() (r int, exists bool) {
+	v := m.addvoided
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVoided resets all changes to the "voided" field.
+func (m *WebhookMutation) ResetVoided() {
+	m.voided = nil
+	m.addvoided = nil
+}
+
 // SetPrompt sets the "prompt" field.
 func (m *WebhookMutation) SetPrompt(b bool) {
 	m.prompt = &b
@@ -23625,6 +23809,62 @@ func (m *WebhookMutation) OldPrompt(ctx context.Context) (v bool, err error) {
 // ResetPrompt resets all changes to the "prompt" field.
 func (m *WebhookMutation) ResetPrompt() {
 	m.prompt = nil
+}
+
+// SetTookSeconds sets the "took_seconds" field.
+func (m *WebhookMutation) SetTookSeconds(f float64) {
+	m.took_seconds = &f
+	m.addtook_seconds = nil
+}
+
+// TookSeconds returns the value of the "took_seconds" field in the mutation.
+func (m *WebhookMutation) TookSeconds() (r float64, exists bool) {
+	v := m.took_seconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTookSeconds returns the old "took_seconds" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldTookSeconds(ctx context.Context) (v float64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTookSeconds is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTookSeconds requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTookSeconds: %w", err)
+	}
+	return oldValue.TookSeconds, nil
+}
+
+// AddTookSeconds adds f to the "took_seconds" field.
+func (m *WebhookMutation) AddTookSeconds(f float64) {
+	if m.addtook_seconds != nil {
+		*m.addtook_seconds += f
+	} else {
+		m.addtook_seconds = &f
+	}
+}
+
+// AddedTookSeconds returns the value that was added to the "took_seconds" field in this mutation.
+func (m *WebhookMutation) AddedTookSeconds() (r float64, exists bool) {
+	v := m.addtook_seconds
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetTookSeconds resets all changes to the "took_seconds" field.
+func (m *WebhookMutation) ResetTookSeconds() {
+	m.took_seconds = nil
+	m.addtook_seconds = nil
 }
 
 // SetNotBefore sets the "not_before" field.
@@ -23774,6 +24014,55 @@ func (m *WebhookMutation) ResetClaimedUntil() {
 	delete(m.clearedFields, webhook.FieldClaimedUntil)
 }
 
+// SetDueAt sets the "due_at" field.
+func (m *WebhookMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *WebhookMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (m *WebhookMutation) ClearDueAt() {
+	m.due_at = nil
+	m.clearedFields[webhook.FieldDueAt] = struct{}{}
+}
+
+// DueAtCleared returns if the "due_at" field was cleared in this mutation.
+func (m *WebhookMutation) DueAtCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldDueAt]
+	return ok
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *WebhookMutation) ResetDueAt() {
+	m.due_at = nil
+	delete(m.clearedFields, webhook.FieldDueAt)
+}
+
 // ClearBot clears the "bot" edge to the Bot entity.
 func (m *WebhookMutation) ClearBot() {
 	m.clearedbot = true
@@ -23835,7 +24124,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 18)
+	fields := make([]string, 0, 22)
 	if m.created_at != nil {
 		fields = append(fields, webhook.FieldCreatedAt)
 	}
@@ -23878,8 +24167,17 @@ func (m *WebhookMutation) Fields() []string {
 	if m.last_failure_error != nil {
 		fields = append(fields, webhook.FieldLastFailureError)
 	}
+	if m.confirmed_at != nil {
+		fields = append(fields, webhook.FieldConfirmedAt)
+	}
+	if m.voided != nil {
+		fields = append(fields, webhook.FieldVoided)
+	}
 	if m.prompt != nil {
 		fields = append(fields, webhook.FieldPrompt)
+	}
+	if m.took_seconds != nil {
+		fields = append(fields, webhook.FieldTookSeconds)
 	}
 	if m.not_before != nil {
 		fields = append(fields, webhook.FieldNotBefore)
@@ -23889,6 +24187,9 @@ func (m *WebhookMutation) Fields() []string {
 	}
 	if m.claimed_until != nil {
 		fields = append(fields, webhook.FieldClaimedUntil)
+	}
+	if m.due_at != nil {
+		fields = append(fields, webhook.FieldDueAt)
 	}
 	return fields
 }
@@ -23926,14 +24227,22 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.LastFailureStatus()
 	case webhook.FieldLastFailureError:
 		return m.LastFailureError()
+	case webhook.FieldConfirmedAt:
+		return m.ConfirmedAt()
+	case webhook.FieldVoided:
+		return m.Voided()
 	case webhook.FieldPrompt:
 		return m.Prompt()
+	case webhook.FieldTookSeconds:
+		return m.TookSeconds()
 	case webhook.FieldNotBefore:
 		return m.NotBefore()
 	case webhook.FieldQueuedUntil:
 		return m.QueuedUntil()
 	case webhook.FieldClaimedUntil:
 		return m.ClaimedUntil()
+	case webhook.FieldDueAt:
+		return m.DueAt()
 	}
 	return nil, false
 }
@@ -23971,14 +24280,22 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldLastFailureStatus(ctx)
 	case webhook.FieldLastFailureError:
 		return m.OldLastFailureError(ctx)
+	case webhook.FieldConfirmedAt:
+		return m.OldConfirmedAt(ctx)
+	case webhook.FieldVoided:
+		return m.OldVoided(ctx)
 	case webhook.FieldPrompt:
 		return m.OldPrompt(ctx)
+	case webhook.FieldTookSeconds:
+		return m.OldTookSeconds(ctx)
 	case webhook.FieldNotBefore:
 		return m.OldNotBefore(ctx)
 	case webhook.FieldQueuedUntil:
 		return m.OldQueuedUntil(ctx)
 	case webhook.FieldClaimedUntil:
 		return m.OldClaimedUntil(ctx)
+	case webhook.FieldDueAt:
+		return m.OldDueAt(ctx)
 	}
 	return nil, fmt.Errorf("unknown Webhook field %s", name)
 }
@@ -24086,12 +24403,33 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetLastFailureError(v)
 		return nil
+	case webhook.FieldConfirmedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConfirmedAt(v)
+		return nil
+	case webhook.FieldVoided:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVoided(v)
+		return nil
 	case webhook.FieldPrompt:
 		v, ok := value.(bool)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetPrompt(v)
+		return nil
+	case webhook.FieldTookSeconds:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTookSeconds(v)
 		return nil
 	case webhook.FieldNotBefore:
 		v, ok := value.(time.Time)
@@ -24114,6 +24452,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetClaimedUntil(v)
 		return nil
+	case webhook.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Webhook field %s", name)
 }
@@ -24128,6 +24473,12 @@ func (m *WebhookMutation) AddedFields() []string {
 	if m.addlast_failure_status != nil {
 		fields = append(fields, webhook.FieldLastFailureStatus)
 	}
+	if m.addvoided != nil {
+		fields = append(fields, webhook.FieldVoided)
+	}
+	if m.addtook_seconds != nil {
+		fields = append(fields, webhook.FieldTookSeconds)
+	}
 	return fields
 }
 
@@ -24140,6 +24491,10 @@ func (m *WebhookMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedSecretNumber()
 	case webhook.FieldLastFailureStatus:
 		return m.AddedLastFailureStatus()
+	case webhook.FieldVoided:
+		return m.AddedVoided()
+	case webhook.FieldTookSeconds:
+		return m.AddedTookSeconds()
 	}
 	return nil, false
 }
@@ -24163,6 +24518,20 @@ func (m *WebhookMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddLastFailureStatus(v)
 		return nil
+	case webhook.FieldVoided:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVoided(v)
+		return nil
+	case webhook.FieldTookSeconds:
+		v, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddTookSeconds(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Webhook numeric field %s", name)
 }
@@ -24183,6 +24552,9 @@ func (m *WebhookMutation) ClearedFields() []string {
 	if m.FieldCleared(webhook.FieldLastFailureStatus) {
 		fields = append(fields, webhook.FieldLastFailureStatus)
 	}
+	if m.FieldCleared(webhook.FieldConfirmedAt) {
+		fields = append(fields, webhook.FieldConfirmedAt)
+	}
 	if m.FieldCleared(webhook.FieldNotBefore) {
 		fields = append(fields, webhook.FieldNotBefore)
 	}
@@ -24191,6 +24563,9 @@ func (m *WebhookMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(webhook.FieldClaimedUntil) {
 		fields = append(fields, webhook.FieldClaimedUntil)
+	}
+	if m.FieldCleared(webhook.FieldDueAt) {
+		fields = append(fields, webhook.FieldDueAt)
 	}
 	return fields
 }
@@ -24218,6 +24593,9 @@ func (m *WebhookMutation) ClearField(name string) error {
 	case webhook.FieldLastFailureStatus:
 		m.ClearLastFailureStatus()
 		return nil
+	case webhook.FieldConfirmedAt:
+		m.ClearConfirmedAt()
+		return nil
 	case webhook.FieldNotBefore:
 		m.ClearNotBefore()
 		return nil
@@ -24226,6 +24604,9 @@ func (m *WebhookMutation) ClearField(name string) error {
 		return nil
 	case webhook.FieldClaimedUntil:
 		m.ClearClaimedUntil()
+		return nil
+	case webhook.FieldDueAt:
+		m.ClearDueAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Webhook nullable field %s", name)
@@ -24277,8 +24658,17 @@ func (m *WebhookMutation) ResetField(name string) error {
 	case webhook.FieldLastFailureError:
 		m.ResetLastFailureError()
 		return nil
+	case webhook.FieldConfirmedAt:
+		m.ResetConfirmedAt()
+		return nil
+	case webhook.FieldVoided:
+		m.ResetVoided()
+		return nil
 	case webhook.FieldPrompt:
 		m.ResetPrompt()
+		return nil
+	case webhook.FieldTookSeconds:
+		m.ResetTookSeconds()
 		return nil
 	case webhook.FieldNotBefore:
 		m.ResetNotBefore()
@@ -24288,6 +24678,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldClaimedUntil:
 		m.ResetClaimedUntil()
+		return nil
+	case webhook.FieldDueAt:
+		m.ResetDueAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Webhook field %s", name)

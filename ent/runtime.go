@@ -188,13 +188,13 @@ func init() {
 	mailFields := schema.Mail{}.Fields()
 	_ = mailFields
 	// mailDescAttempts is the schema descriptor for attempts field.
-	mailDescAttempts := mailFields[9].Descriptor()
+	mailDescAttempts := mailFields[10].Descriptor()
 	// mail.DefaultAttempts holds the default value on creation for the attempts field.
 	mail.DefaultAttempts = mailDescAttempts.Default.(int)
 	// mail.AttemptsValidator is a validator for the "attempts" field. It is called by the builders before save.
 	mail.AttemptsValidator = mailDescAttempts.Validators[0].(func(int) error)
 	// mailDescLastError is the schema descriptor for last_error field.
-	mailDescLastError := mailFields[10].Descriptor()
+	mailDescLastError := mailFields[11].Descriptor()
 	// mail.DefaultLastError holds the default value on creation for the last_error field.
 	mail.DefaultLastError = mailDescLastError.Default.(string)
 	// mailDescID is the schema descriptor for id field.
@@ -376,10 +376,20 @@ func init() {
 	webhookDescLastFailureError := webhookFields[11].Descriptor()
 	// webhook.DefaultLastFailureError holds the default value on creation for the last_failure_error field.
 	webhook.DefaultLastFailureError = webhookDescLastFailureError.Default.(string)
+	// webhookDescVoided is the schema descriptor for voided field.
+	webhookDescVoided := webhookFields[13].Descriptor()
+	// webhook.DefaultVoided holds the default value on creation for the voided field.
+	webhook.DefaultVoided = webhookDescVoided.Default.(int)
+	// webhook.VoidedValidator is a validator for the "voided" field. It is called by the builders before save.
+	webhook.VoidedValidator = webhookDescVoided.Validators[0].(func(int) error)
 	// webhookDescPrompt is the schema descriptor for prompt field.
-	webhookDescPrompt := webhookFields[12].Descriptor()
+	webhookDescPrompt := webhookFields[14].Descriptor()
 	// webhook.DefaultPrompt holds the default value on creation for the prompt field.
 	webhook.DefaultPrompt = webhookDescPrompt.Default.(bool)
+	// webhookDescTookSeconds is the schema descriptor for took_seconds field.
+	webhookDescTookSeconds := webhookFields[15].Descriptor()
+	// webhook.DefaultTookSeconds holds the default value on creation for the took_seconds field.
+	webhook.DefaultTookSeconds = webhookDescTookSeconds.Default.(float64)
 	// webhookDescID is the schema descriptor for id field.
 	webhookDescID := webhookMixinFields0[0].Descriptor()
 	// webhook.DefaultID holds the default value on creation for the id field.

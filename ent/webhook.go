@@ -48,14 +48,22 @@ type Webhook struct {
 	LastFailureStatus *int `json:"last_failure_status,omitempty"`
 	// LastFailureError holds the value of the "last_failure_error" field.
 	LastFailureError string `json:"last_failure_error,omitempty"`
+	// When its address first answered 2xx; before, it is sent tests only.
+	ConfirmedAt *time.Time `json:"confirmed_at,omitempty"`
+	// How often it was paused because its agent's tokens ended.
+	Voided int `json:"voided,omitempty"`
 	// Its last delivery was acknowledged in time, so it is not among the slow.
 	Prompt bool `json:"prompt,omitempty"`
+	// How long its endpoint took for the last answer.
+	TookSeconds float64 `json:"took_seconds,omitempty"`
 	// Its server has asked not to be called before.
 	NotBefore *time.Time `json:"not_before,omitempty"`
 	// A job for it was asked for, and is believed in until then.
 	QueuedUntil *time.Time `json:"queued_until,omitempty"`
 	// A process is delivering to it until then.
 	ClaimedUntil *time.Time `json:"claimed_until,omitempty"`
+	// The queue looks at it then; null: nothing is to be sent.
+	DueAt *time.Time `json:"due_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the WebhookQuery when eager-loading is set.
 	Edges        WebhookEdges `json:"edges"`
@@ -93,11 +101,13 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case webhook.FieldPrompt:
 			values[i] = new(sql.NullBool)
-		case webhook.FieldSecretNumber, webhook.FieldLastFailureStatus:
+		case webhook.FieldTookSeconds:
+			values[i] = new(sql.NullFloat64)
+		case webhook.FieldSecretNumber, webhook.FieldLastFailureStatus, webhook.FieldVoided:
 			values[i] = new(sql.NullInt64)
 		case webhook.FieldURL, webhook.FieldHost, webhook.FieldSigning, webhook.FieldState, webhook.FieldLastFailureError:
 			values[i] = new(sql.NullString)
-		case webhook.FieldCreatedAt, webhook.FieldUpdatedAt, webhook.FieldRotatedAt, webhook.FieldLastSuccessAt, webhook.FieldLastFailureAt, webhook.FieldNotBefore, webhook.FieldQueuedUntil, webhook.FieldClaimedUntil:
+		case webhook.FieldCreatedAt, webhook.FieldUpdatedAt, webhook.FieldRotatedAt, webhook.FieldLastSuccessAt, webhook.FieldLastFailureAt, webhook.FieldConfirmedAt, webhook.FieldNotBefore, webhook.FieldQueuedUntil, webhook.FieldClaimedUntil, webhook.FieldDueAt:
 			values[i] = new(sql.NullTime)
 		case webhook.FieldID, webhook.FieldBotID:
 			values[i] = new(uuid.UUID)
@@ -212,11 +222,30 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.LastFailureError = value.String
 			}
+		case webhook.FieldConfirmedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field confirmed_at", values[i])
+			} else if value.Valid {
+				_m.ConfirmedAt = new(time.Time)
+				*_m.ConfirmedAt = value.Time
+			}
+		case webhook.FieldVoided:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field voided", values[i])
+			} else if value.Valid {
+				_m.Voided = int(value.Int64)
+			}
 		case webhook.FieldPrompt:
 			if value, ok := values[i].(*sql.NullBool); !ok {
 				return fmt.Errorf("unexpected type %T for field prompt", values[i])
 			} else if value.Valid {
 				_m.Prompt = value.Bool
+			}
+		case webhook.FieldTookSeconds:
+			if value, ok := values[i].(*sql.NullFloat64); !ok {
+				return fmt.Errorf("unexpected type %T for field took_seconds", values[i])
+			} else if value.Valid {
+				_m.TookSeconds = value.Float64
 			}
 		case webhook.FieldNotBefore:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -238,6 +267,13 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.ClaimedUntil = new(time.Time)
 				*_m.ClaimedUntil = value.Time
+			}
+		case webhook.FieldDueAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field due_at", values[i])
+			} else if value.Valid {
+				_m.DueAt = new(time.Time)
+				*_m.DueAt = value.Time
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -329,8 +365,19 @@ func (_m *Webhook) String() string {
 	builder.WriteString("last_failure_error=")
 	builder.WriteString(_m.LastFailureError)
 	builder.WriteString(", ")
+	if v := _m.ConfirmedAt; v != nil {
+		builder.WriteString("confirmed_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("voided=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Voided))
+	builder.WriteString(", ")
 	builder.WriteString("prompt=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Prompt))
+	builder.WriteString(", ")
+	builder.WriteString("took_seconds=")
+	builder.WriteString(fmt.Sprintf("%v", _m.TookSeconds))
 	builder.WriteString(", ")
 	if v := _m.NotBefore; v != nil {
 		builder.WriteString("not_before=")
@@ -344,6 +391,11 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	if v := _m.ClaimedUntil; v != nil {
 		builder.WriteString("claimed_until=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.DueAt; v != nil {
+		builder.WriteString("due_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteByte(')')

@@ -162,6 +162,34 @@ func (_c *WebhookCreate) SetNillableLastFailureError(v *string) *WebhookCreate {
 	return _c
 }
 
+// SetConfirmedAt sets the "confirmed_at" field.
+func (_c *WebhookCreate) SetConfirmedAt(v time.Time) *WebhookCreate {
+	_c.mutation.SetConfirmedAt(v)
+	return _c
+}
+
+// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableConfirmedAt(v *time.Time) *WebhookCreate {
+	if v != nil {
+		_c.SetConfirmedAt(*v)
+	}
+	return _c
+}
+
+// SetVoided sets the "voided" field.
+func (_c *WebhookCreate) SetVoided(v int) *WebhookCreate {
+	_c.mutation.SetVoided(v)
+	return _c
+}
+
+// SetNillableVoided sets the "voided" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableVoided(v *int) *WebhookCreate {
+	if v != nil {
+		_c.SetVoided(*v)
+	}
+	return _c
+}
+
 // SetPrompt sets the "prompt" field.
 func (_c *WebhookCreate) SetPrompt(v bool) *WebhookCreate {
 	_c.mutation.SetPrompt(v)
@@ -172,6 +200,20 @@ func (_c *WebhookCreate) SetPrompt(v bool) *WebhookCreate {
 func (_c *WebhookCreate) SetNillablePrompt(v *bool) *WebhookCreate {
 	if v != nil {
 		_c.SetPrompt(*v)
+	}
+	return _c
+}
+
+// SetTookSeconds sets the "took_seconds" field.
+func (_c *WebhookCreate) SetTookSeconds(v float64) *WebhookCreate {
+	_c.mutation.SetTookSeconds(v)
+	return _c
+}
+
+// SetNillableTookSeconds sets the "took_seconds" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableTookSeconds(v *float64) *WebhookCreate {
+	if v != nil {
+		_c.SetTookSeconds(*v)
 	}
 	return _c
 }
@@ -214,6 +256,20 @@ func (_c *WebhookCreate) SetClaimedUntil(v time.Time) *WebhookCreate {
 func (_c *WebhookCreate) SetNillableClaimedUntil(v *time.Time) *WebhookCreate {
 	if v != nil {
 		_c.SetClaimedUntil(*v)
+	}
+	return _c
+}
+
+// SetDueAt sets the "due_at" field.
+func (_c *WebhookCreate) SetDueAt(v time.Time) *WebhookCreate {
+	_c.mutation.SetDueAt(v)
+	return _c
+}
+
+// SetNillableDueAt sets the "due_at" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableDueAt(v *time.Time) *WebhookCreate {
+	if v != nil {
+		_c.SetDueAt(*v)
 	}
 	return _c
 }
@@ -284,9 +340,17 @@ func (_c *WebhookCreate) defaults() {
 		v := webhook.DefaultLastFailureError
 		_c.mutation.SetLastFailureError(v)
 	}
+	if _, ok := _c.mutation.Voided(); !ok {
+		v := webhook.DefaultVoided
+		_c.mutation.SetVoided(v)
+	}
 	if _, ok := _c.mutation.Prompt(); !ok {
 		v := webhook.DefaultPrompt
 		_c.mutation.SetPrompt(v)
+	}
+	if _, ok := _c.mutation.TookSeconds(); !ok {
+		v := webhook.DefaultTookSeconds
+		_c.mutation.SetTookSeconds(v)
 	}
 	if _, ok := _c.mutation.ID(); !ok {
 		v := webhook.DefaultID()
@@ -341,8 +405,19 @@ func (_c *WebhookCreate) check() error {
 	if _, ok := _c.mutation.LastFailureError(); !ok {
 		return &ValidationError{Name: "last_failure_error", err: errors.New(`ent: missing required field "Webhook.last_failure_error"`)}
 	}
+	if _, ok := _c.mutation.Voided(); !ok {
+		return &ValidationError{Name: "voided", err: errors.New(`ent: missing required field "Webhook.voided"`)}
+	}
+	if v, ok := _c.mutation.Voided(); ok {
+		if err := webhook.VoidedValidator(v); err != nil {
+			return &ValidationError{Name: "voided", err: fmt.Errorf(`ent: validator failed for field "Webhook.voided": %w`, err)}
+		}
+	}
 	if _, ok := _c.mutation.Prompt(); !ok {
 		return &ValidationError{Name: "prompt", err: errors.New(`ent: missing required field "Webhook.prompt"`)}
+	}
+	if _, ok := _c.mutation.TookSeconds(); !ok {
+		return &ValidationError{Name: "took_seconds", err: errors.New(`ent: missing required field "Webhook.took_seconds"`)}
 	}
 	if len(_c.mutation.BotIDs()) == 0 {
 		return &ValidationError{Name: "bot", err: errors.New(`ent: missing required edge "Webhook.bot"`)}
@@ -434,9 +509,21 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 		_spec.SetField(webhook.FieldLastFailureError, field.TypeString, value)
 		_node.LastFailureError = value
 	}
+	if value, ok := _c.mutation.ConfirmedAt(); ok {
+		_spec.SetField(webhook.FieldConfirmedAt, field.TypeTime, value)
+		_node.ConfirmedAt = &value
+	}
+	if value, ok := _c.mutation.Voided(); ok {
+		_spec.SetField(webhook.FieldVoided, field.TypeInt, value)
+		_node.Voided = value
+	}
 	if value, ok := _c.mutation.Prompt(); ok {
 		_spec.SetField(webhook.FieldPrompt, field.TypeBool, value)
 		_node.Prompt = value
+	}
+	if value, ok := _c.mutation.TookSeconds(); ok {
+		_spec.SetField(webhook.FieldTookSeconds, field.TypeFloat64, value)
+		_node.TookSeconds = value
 	}
 	if value, ok := _c.mutation.NotBefore(); ok {
 		_spec.SetField(webhook.FieldNotBefore, field.TypeTime, value)
@@ -449,6 +536,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ClaimedUntil(); ok {
 		_spec.SetField(webhook.FieldClaimedUntil, field.TypeTime, value)
 		_node.ClaimedUntil = &value
+	}
+	if value, ok := _c.mutation.DueAt(); ok {
+		_spec.SetField(webhook.FieldDueAt, field.TypeTime, value)
+		_node.DueAt = &value
 	}
 	if nodes := _c.mutation.BotIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{

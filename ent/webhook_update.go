@@ -219,6 +219,47 @@ func (_u *WebhookUpdate) SetNillableLastFailureError(v *string) *WebhookUpdate {
 	return _u
 }
 
+// SetConfirmedAt sets the "confirmed_at" field.
+func (_u *WebhookUpdate) SetConfirmedAt(v time.Time) *WebhookUpdate {
+	_u.mutation.SetConfirmedAt(v)
+	return _u
+}
+
+// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableConfirmedAt(v *time.Time) *WebhookUpdate {
+	if v != nil {
+		_u.SetConfirmedAt(*v)
+	}
+	return _u
+}
+
+// ClearConfirmedAt clears the value of the "confirmed_at" field.
+func (_u *WebhookUpdate) ClearConfirmedAt() *WebhookUpdate {
+	_u.mutation.ClearConfirmedAt()
+	return _u
+}
+
+// SetVoided sets the "voided" field.
+func (_u *WebhookUpdate) SetVoided(v int) *WebhookUpdate {
+	_u.mutation.ResetVoided()
+	_u.mutation.SetVoided(v)
+	return _u
+}
+
+// SetNillableVoided sets the "voided" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableVoided(v *int) *WebhookUpdate {
+	if v != nil {
+		_u.SetVoided(*v)
+	}
+	return _u
+}
+
+// AddVoided adds value to the "voided" field.
+func (_u *WebhookUpdate) AddVoided(v int) *WebhookUpdate {
+	_u.mutation.AddVoided(v)
+	return _u
+}
+
 // SetPrompt sets the "prompt" field.
 func (_u *WebhookUpdate) SetPrompt(v bool) *WebhookUpdate {
 	_u.mutation.SetPrompt(v)
@@ -230,6 +271,27 @@ func (_u *WebhookUpdate) SetNillablePrompt(v *bool) *WebhookUpdate {
 	if v != nil {
 		_u.SetPrompt(*v)
 	}
+	return _u
+}
+
+// SetTookSeconds sets the "took_seconds" field.
+func (_u *WebhookUpdate) SetTookSeconds(v float64) *WebhookUpdate {
+	_u.mutation.ResetTookSeconds()
+	_u.mutation.SetTookSeconds(v)
+	return _u
+}
+
+// SetNillableTookSeconds sets the "took_seconds" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableTookSeconds(v *float64) *WebhookUpdate {
+	if v != nil {
+		_u.SetTookSeconds(*v)
+	}
+	return _u
+}
+
+// AddTookSeconds adds value to the "took_seconds" field.
+func (_u *WebhookUpdate) AddTookSeconds(v float64) *WebhookUpdate {
+	_u.mutation.AddTookSeconds(v)
 	return _u
 }
 
@@ -293,6 +355,26 @@ func (_u *WebhookUpdate) ClearClaimedUntil() *WebhookUpdate {
 	return _u
 }
 
+// SetDueAt sets the "due_at" field.
+func (_u *WebhookUpdate) SetDueAt(v time.Time) *WebhookUpdate {
+	_u.mutation.SetDueAt(v)
+	return _u
+}
+
+// SetNillableDueAt sets the "due_at" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableDueAt(v *time.Time) *WebhookUpdate {
+	if v != nil {
+		_u.SetDueAt(*v)
+	}
+	return _u
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (_u *WebhookUpdate) ClearDueAt() *WebhookUpdate {
+	_u.mutation.ClearDueAt()
+	return _u
+}
+
 // Mutation returns the WebhookMutation object of the builder.
 func (_u *WebhookUpdate) Mutation() *WebhookMutation {
 	return _u.mutation
@@ -335,6 +417,11 @@ func (_u *WebhookUpdate) check() error {
 	if v, ok := _u.mutation.SecretNumber(); ok {
 		if err := webhook.SecretNumberValidator(v); err != nil {
 			return &ValidationError{Name: "secret_number", err: fmt.Errorf(`ent: validator failed for field "Webhook.secret_number": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.Voided(); ok {
+		if err := webhook.VoidedValidator(v); err != nil {
+			return &ValidationError{Name: "voided", err: fmt.Errorf(`ent: validator failed for field "Webhook.voided": %w`, err)}
 		}
 	}
 	if _u.mutation.BotCleared() && len(_u.mutation.BotIDs()) > 0 {
@@ -411,8 +498,26 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.LastFailureError(); ok {
 		_spec.SetField(webhook.FieldLastFailureError, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.ConfirmedAt(); ok {
+		_spec.SetField(webhook.FieldConfirmedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ConfirmedAtCleared() {
+		_spec.ClearField(webhook.FieldConfirmedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Voided(); ok {
+		_spec.SetField(webhook.FieldVoided, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedVoided(); ok {
+		_spec.AddField(webhook.FieldVoided, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.Prompt(); ok {
 		_spec.SetField(webhook.FieldPrompt, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.TookSeconds(); ok {
+		_spec.SetField(webhook.FieldTookSeconds, field.TypeFloat64, value)
+	}
+	if value, ok := _u.mutation.AddedTookSeconds(); ok {
+		_spec.AddField(webhook.FieldTookSeconds, field.TypeFloat64, value)
 	}
 	if value, ok := _u.mutation.NotBefore(); ok {
 		_spec.SetField(webhook.FieldNotBefore, field.TypeTime, value)
@@ -431,6 +536,12 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.ClaimedUntilCleared() {
 		_spec.ClearField(webhook.FieldClaimedUntil, field.TypeTime)
+	}
+	if value, ok := _u.mutation.DueAt(); ok {
+		_spec.SetField(webhook.FieldDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.DueAtCleared() {
+		_spec.ClearField(webhook.FieldDueAt, field.TypeTime)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -642,6 +753,47 @@ func (_u *WebhookUpdateOne) SetNillableLastFailureError(v *string) *WebhookUpdat
 	return _u
 }
 
+// SetConfirmedAt sets the "confirmed_at" field.
+func (_u *WebhookUpdateOne) SetConfirmedAt(v time.Time) *WebhookUpdateOne {
+	_u.mutation.SetConfirmedAt(v)
+	return _u
+}
+
+// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableConfirmedAt(v *time.Time) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetConfirmedAt(*v)
+	}
+	return _u
+}
+
+// ClearConfirmedAt clears the value of the "confirmed_at" field.
+func (_u *WebhookUpdateOne) ClearConfirmedAt() *WebhookUpdateOne {
+	_u.mutation.ClearConfirmedAt()
+	return _u
+}
+
+// SetVoided sets the "voided" field.
+func (_u *WebhookUpdateOne) SetVoided(v int) *WebhookUpdateOne {
+	_u.mutation.ResetVoided()
+	_u.mutation.SetVoided(v)
+	return _u
+}
+
+// SetNillableVoided sets the "voided" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableVoided(v *int) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetVoided(*v)
+	}
+	return _u
+}
+
+// AddVoided adds value to the "voided" field.
+func (_u *WebhookUpdateOne) AddVoided(v int) *WebhookUpdateOne {
+	_u.mutation.AddVoided(v)
+	return _u
+}
+
 // SetPrompt sets the "prompt" field.
 func (_u *WebhookUpdateOne) SetPrompt(v bool) *WebhookUpdateOne {
 	_u.mutation.SetPrompt(v)
@@ -653,6 +805,27 @@ func (_u *WebhookUpdateOne) SetNillablePrompt(v *bool) *WebhookUpdateOne {
 	if v != nil {
 		_u.SetPrompt(*v)
 	}
+	return _u
+}
+
+// SetTookSeconds sets the "took_seconds" field.
+func (_u *WebhookUpdateOne) SetTookSeconds(v float64) *WebhookUpdateOne {
+	_u.mutation.ResetTookSeconds()
+	_u.mutation.SetTookSeconds(v)
+	return _u
+}
+
+// SetNillableTookSeconds sets the "took_seconds" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableTookSeconds(v *float64) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetTookSeconds(*v)
+	}
+	return _u
+}
+
+// AddTookSeconds adds value to the "took_seconds" field.
+func (_u *WebhookUpdateOne) AddTookSeconds(v float64) *WebhookUpdateOne {
+	_u.mutation.AddTookSeconds(v)
 	return _u
 }
 
@@ -716,6 +889,26 @@ func (_u *WebhookUpdateOne) ClearClaimedUntil() *WebhookUpdateOne {
 	return _u
 }
 
+// SetDueAt sets the "due_at" field.
+func (_u *WebhookUpdateOne) SetDueAt(v time.Time) *WebhookUpdateOne {
+	_u.mutation.SetDueAt(v)
+	return _u
+}
+
+// SetNillableDueAt sets the "due_at" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableDueAt(v *time.Time) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetDueAt(*v)
+	}
+	return _u
+}
+
+// ClearDueAt clears the value of the "due_at" field.
+func (_u *WebhookUpdateOne) ClearDueAt() *WebhookUpdateOne {
+	_u.mutation.ClearDueAt()
+	return _u
+}
+
 // Mutation returns the WebhookMutation object of the builder.
 func (_u *WebhookUpdateOne) Mutation() *WebhookMutation {
 	return _u.mutation
@@ -771,6 +964,11 @@ func (_u *WebhookUpdateOne) check() error {
 	if v, ok := _u.mutation.SecretNumber(); ok {
 		if err := webhook.SecretNumberValidator(v); err != nil {
 			return &ValidationError{Name: "secret_number", err: fmt.Errorf(`ent: validator failed for field "Webhook.secret_number": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.Voided(); ok {
+		if err := webhook.VoidedValidator(v); err != nil {
+			return &ValidationError{Name: "voided", err: fmt.Errorf(`ent: validator failed for field "Webhook.voided": %w`, err)}
 		}
 	}
 	if _u.mutation.BotCleared() && len(_u.mutation.BotIDs()) > 0 {
@@ -864,8 +1062,26 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	if value, ok := _u.mutation.LastFailureError(); ok {
 		_spec.SetField(webhook.FieldLastFailureError, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.ConfirmedAt(); ok {
+		_spec.SetField(webhook.FieldConfirmedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ConfirmedAtCleared() {
+		_spec.ClearField(webhook.FieldConfirmedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Voided(); ok {
+		_spec.SetField(webhook.FieldVoided, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedVoided(); ok {
+		_spec.AddField(webhook.FieldVoided, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.Prompt(); ok {
 		_spec.SetField(webhook.FieldPrompt, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.TookSeconds(); ok {
+		_spec.SetField(webhook.FieldTookSeconds, field.TypeFloat64, value)
+	}
+	if value, ok := _u.mutation.AddedTookSeconds(); ok {
+		_spec.AddField(webhook.FieldTookSeconds, field.TypeFloat64, value)
 	}
 	if value, ok := _u.mutation.NotBefore(); ok {
 		_spec.SetField(webhook.FieldNotBefore, field.TypeTime, value)
@@ -884,6 +1100,12 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if _u.mutation.ClaimedUntilCleared() {
 		_spec.ClearField(webhook.FieldClaimedUntil, field.TypeTime)
+	}
+	if value, ok := _u.mutation.DueAt(); ok {
+		_spec.SetField(webhook.FieldDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.DueAtCleared() {
+		_spec.ClearField(webhook.FieldDueAt, field.TypeTime)
 	}
 	_node = &Webhook{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -131,7 +131,9 @@ func New(c Config) *Graph {
 	}
 	outbox := &events.API{DB: c.DB, Wake: wake, Withdrawn: c.Withdrawn, Acknowledged: c.Acknowledged}
 	hooks.Events = outbox
-	tokens := &auth.API{DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded}
+	tokens := &auth.API{
+		DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded, PauseWebhooks: webhooks.Pause,
+	}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
 	mails := &email.API{

@@ -29,15 +29,16 @@ const (
 	publicationQueue = "publication"
 	mailQueue        = "mail"
 	backupQueue      = "backup"
-	// webhookQueue is for endpoints that have answered in time, slowWebhookQueue for the others, each of which may hold a worker
-	// for 15 s at a time. Their workers wait for the network and hold no connection to the database meanwhile.
+	// The queues of the classes of webhooks: an endpoint of a light or busy one holds a worker for 2 s at most as a rule, one of a
+	// slow one for up to 15 s. Their workers wait for the network and hold no connection to the database meanwhile.
 	webhookQueue     = "webhook"
+	busyWebhookQueue = "busy_webhook"
 	slowWebhookQueue = "slow_webhook"
 )
 
 var queues = map[string]int{
 	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 3, mailQueue: 4, backupQueue: 1,
-	webhookQueue: 8, slowWebhookQueue: 16,
+	webhookQueue: 16, busyWebhookQueue: 16, slowWebhookQueue: 16,
 }
 
 const (
@@ -110,12 +111,15 @@ var table = []row{
 	job(promptQueue, 30*time.Second, time.Minute, func(ctx context.Context, c Config, _ queueJob) error {
 		return c.Graph.Webhooks.Queue(ctx, webhooks.Scope{})
 	}),
-	// Delivers to a webhook whose endpoint answers in time, and to one that has not shown so.
+	// Deliver to a webhook of each class.
 	job(webhookQueue, time.Minute, 0, func(ctx context.Context, c Config, args webhooks.DeliverJob) error {
-		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, false)
+		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, webhooks.Light)
+	}),
+	job(busyWebhookQueue, time.Minute, 0, func(ctx context.Context, c Config, args webhooks.DeliverBusyJob) error {
+		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, webhooks.Busy)
 	}),
 	job(slowWebhookQueue, time.Minute, 0, func(ctx context.Context, c Config, args webhooks.DeliverSlowJob) error {
-		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, true)
+		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, webhooks.Slow)
 	}),
 	// Asks again for the inspections, public copies and mails that a crash cut off.
 	job(promptQueue, 30*time.Second, 5*time.Second, func(ctx context.Context, c Config, _ recoverJob) error {
@@ -318,14 +322,18 @@ func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue,
 		byKind[row.kind] = row.queue
 	}
 	return func(ctx context.Context, tx *db.Tx, job db.Job) error {
-		_, err := client.InsertTx(ctx, tx.SQL, job, insertOpts(ctx, byKind[job.Kind()]))
+		_, err := client.InsertTx(ctx, tx.SQL, job, insertOpts(ctx, byKind[job.Kind()], job))
 		return err
 	}, nil
 }
 
-// insertOpts are the queue of a job and, as its metadata, the trace of the request that asks for it, if it has one.
-func insertOpts(ctx context.Context, queue string) *river.InsertOpts {
+// insertOpts are the queue of a job, its priority, if it has one, and, as its metadata, the trace of the request that asks for it, if
+// it has one.
+func insertOpts(ctx context.Context, queue string, job db.Job) *river.InsertOpts {
 	options := &river.InsertOpts{Queue: queue}
+	if urgent, ok := job.(interface{ Priority() int }); ok {
+		options.Priority = urgent.Priority()
+	}
 	if from := tracing.Carry(ctx); from.Parent != "" {
 		if raw, err := json.Marshal(from); err == nil {
 			options.Metadata = raw

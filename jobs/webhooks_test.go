@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,9 +50,9 @@ func TestWebhooksAreDelivered(t *testing.T) {
 	h.start()
 	h.start()
 	h.Asked(h.Agent(), agent)
-	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhook_deliveries WHERE status = 200") == 1 }, patience, 10*time.Millisecond)
-	require.EqualValues(t, 2, asked.Load())
-	require.EqualValues(t, 2, h.Count("SELECT count(*) FROM webhook_deliveries"))
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhook_deliveries WHERE status = 200") == 2 }, patience, 10*time.Millisecond)
+	require.EqualValues(t, 3, asked.Load(), "the test of the address twice, then the event")
+	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM webhook_deliveries"))
 	require.Zero(t, h.Count("SELECT count(*) FROM events"))
 	const gap = "SELECT extract(epoch FROM max(created_at) - min(created_at))::bigint FROM webhook_deliveries"
 	require.GreaterOrEqual(t, h.Count(gap), int64(5))
@@ -95,4 +97,78 @@ func TestHangingEndpointsStarveNobody(t *testing.T) {
 		require.Eventually(t, func() bool { return answered.Load() > before+int64(n) }, patience, 10*time.Millisecond)
 	}
 	require.Positive(t, h.Count(busy), "and the others hang still")
+}
+
+// Ten agents with three endpoints each that take 1.9 s, just in time to be among the prompt ones, and a queue of events for each: a
+// delivery to an endpoint that is quick stays under a second, and of each agent one is under way at a time.
+func TestSlowEndpointsDelayNobody(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	h.withWebhooks(0)
+	const agents, hooksEach, slowness = 10, 3, 1900 * time.Millisecond
+	var (
+		mu      sync.Mutex
+		under   = map[string]int{}
+		crowded int
+	)
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		agent := path.Base(r.URL.Path)
+		mu.Lock()
+		if under[agent]++; under[agent] > 1 {
+			crowded++
+		}
+		mu.Unlock()
+		select {
+		case <-time.After(slowness):
+		case <-r.Context().Done():
+		}
+		mu.Lock()
+		under[agent]--
+		mu.Unlock()
+	}))
+	t.Cleanup(slow.Close)
+	var answered atomic.Int64
+	quick := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered.Add(1) }))
+	t.Cleanup(quick.Close)
+
+	good := h.Agent()
+	h.hook(good, quick.URL)
+	for range agents {
+		agent := h.Agent()
+		for range hooksEach {
+			h.hook(agent, slow.URL+"/"+agent.ID.String())
+		}
+		h.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
+			SELECT gen_random_uuid(), stoa_now(), $1, 'order.changed', '{}' FROM generate_series(1, 100)`, agent.ID)
+	}
+	h.Exec("DELETE FROM pending_deliveries")
+	h.Exec("UPDATE webhooks SET confirmed_at = stoa_now(), prompt = true, due_at = NULL, queued_until = NULL")
+	h.Events.Wake = h.Webhooks.Wake
+	go h.Webhooks.Run(t.Context())
+	h.start()
+	busy := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		n := 0
+		for _, of := range under {
+			n += of
+		}
+		return n == agents
+	}
+	require.Eventually(t, busy, patience, time.Millisecond)
+	var longest time.Duration
+	for range 12 {
+		by, before := h.Agent(), answered.Load()
+		began := time.Now()
+		h.Asked(by, good)
+		require.Eventually(t, func() bool { return answered.Load() > before }, patience, time.Millisecond)
+		longest = max(longest, time.Since(began))
+		require.Eventually(t, busy, patience, time.Millisecond, "the others are still at it")
+	}
+	t.Logf("the longest of the quick deliveries took %v", longest)
+	require.Less(t, longest, time.Second)
+	mu.Lock()
+	defer mu.Unlock()
+	require.Zero(t, crowded)
 }

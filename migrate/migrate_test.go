@@ -112,7 +112,8 @@ func TestATableInUse(t *testing.T) {
 	database := open(t)
 	_, err := database.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 11;
 		DROP TYPE registration_proof CASCADE; DROP TABLE trash_notices, restores, email_challenges, bot_owners, owner_emails CASCADE;
-		DROP TABLE webhook_deliveries, pending_deliveries, webhooks, reputations, ratings, processes, activity, installation_key;
+		DROP TABLE webhook_time, webhook_deliveries, pending_deliveries, webhooks, reputations, ratings, processes, activity,
+			installation_key CASCADE;
 		ALTER TABLE bots DROP CONSTRAINT bots_key; UPDATE function_files SET hash = ''`)
 	require.NoError(t, err)
 	use, err := database.BeginTx(t.Context(), nil)

@@ -37,6 +37,8 @@ const (
 	FieldRefusedAt = "refused_at"
 	// FieldExpiredAt holds the string denoting the expired_at field in the database.
 	FieldExpiredAt = "expired_at"
+	// FieldCountedAt holds the string denoting the counted_at field in the database.
+	FieldCountedAt = "counted_at"
 	// FieldAttempts holds the string denoting the attempts field in the database.
 	FieldAttempts = "attempts"
 	// FieldLastError holds the string denoting the last_error field in the database.
@@ -69,6 +71,7 @@ var Columns = []string{
 	FieldSentAt,
 	FieldRefusedAt,
 	FieldExpiredAt,
+	FieldCountedAt,
 	FieldAttempts,
 	FieldLastError,
 	FieldClaimedUntil,
@@ -178,6 +181,11 @@ func ByRefusedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByExpiredAt orders the results by the expired_at field.
 func ByExpiredAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldExpiredAt, opts...).ToFunc()
+}
+
+// ByCountedAt orders the results by the counted_at field.
+func ByCountedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCountedAt, opts...).ToFunc()
 }
 
 // ByAttempts orders the results by the attempts field.

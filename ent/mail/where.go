@@ -101,6 +101,11 @@ func ExpiredAt(v time.Time) predicate.Mail {
 	return predicate.Mail(sql.FieldEQ(FieldExpiredAt, v))
 }
 
+// CountedAt applies equality check predicate on the "counted_at" field. It's identical to CountedAtEQ.
+func CountedAt(v time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldEQ(FieldCountedAt, v))
+}
+
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.Mail {
 	return predicate.Mail(sql.FieldEQ(FieldAttempts, v))
@@ -584,6 +589,56 @@ func ExpiredAtIsNil() predicate.Mail {
 // ExpiredAtNotNil applies the NotNil predicate on the "expired_at" field.
 func ExpiredAtNotNil() predicate.Mail {
 	return predicate.Mail(sql.FieldNotNull(FieldExpiredAt))
+}
+
+// CountedAtEQ applies the EQ predicate on the "counted_at" field.
+func CountedAtEQ(v time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldEQ(FieldCountedAt, v))
+}
+
+// CountedAtNEQ applies the NEQ predicate on the "counted_at" field.
+func CountedAtNEQ(v time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldNEQ(FieldCountedAt, v))
+}
+
+// CountedAtIn applies the In predicate on the "counted_at" field.
+func CountedAtIn(vs ...time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldIn(FieldCountedAt, vs...))
+}
+
+// CountedAtNotIn applies the NotIn predicate on the "counted_at" field.
+func CountedAtNotIn(vs ...time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldNotIn(FieldCountedAt, vs...))
+}
+
+// CountedAtGT applies the GT predicate on the "counted_at" field.
+func CountedAtGT(v time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldGT(FieldCountedAt, v))
+}
+
+// CountedAtGTE applies the GTE predicate on the "counted_at" field.
+func CountedAtGTE(v time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldGTE(FieldCountedAt, v))
+}
+
+// CountedAtLT applies the LT predicate on the "counted_at" field.
+func CountedAtLT(v time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldLT(FieldCountedAt, v))
+}
+
+// CountedAtLTE applies the LTE predicate on the "counted_at" field.
+func CountedAtLTE(v time.Time) predicate.Mail {
+	return predicate.Mail(sql.FieldLTE(FieldCountedAt, v))
+}
+
+// CountedAtIsNil applies the IsNil predicate on the "counted_at" field.
+func CountedAtIsNil() predicate.Mail {
+	return predicate.Mail(sql.FieldIsNull(FieldCountedAt))
+}
+
+// CountedAtNotNil applies the NotNil predicate on the "counted_at" field.
+func CountedAtNotNil() predicate.Mail {
+	return predicate.Mail(sql.FieldNotNull(FieldCountedAt))
 }
 
 // AttemptsEQ applies the EQ predicate on the "attempts" field.

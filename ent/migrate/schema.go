@@ -408,6 +408,7 @@ var (
 		{Name: "sent_at", Type: field.TypeTime, Nullable: true},
 		{Name: "refused_at", Type: field.TypeTime, Nullable: true},
 		{Name: "expired_at", Type: field.TypeTime, Nullable: true},
+		{Name: "counted_at", Type: field.TypeTime, Nullable: true},
 		{Name: "attempts", Type: field.TypeInt, Default: 0},
 		{Name: "last_error", Type: field.TypeString, Default: ""},
 		{Name: "claimed_until", Type: field.TypeTime, Nullable: true},
@@ -421,7 +422,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "mails_bots_bot",
-				Columns:    []*schema.Column{MailsColumns[13]},
+				Columns:    []*schema.Column{MailsColumns[14]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.SetNull,
 			},
@@ -994,10 +995,14 @@ var (
 		{Name: "last_failure_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_failure_status", Type: field.TypeInt, Nullable: true},
 		{Name: "last_failure_error", Type: field.TypeString, Default: ""},
+		{Name: "confirmed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "voided", Type: field.TypeInt, Default: 0},
 		{Name: "prompt", Type: field.TypeBool, Default: false},
+		{Name: "took_seconds", Type: field.TypeFloat64, Default: 0},
 		{Name: "not_before", Type: field.TypeTime, Nullable: true},
 		{Name: "queued_until", Type: field.TypeTime, Nullable: true},
 		{Name: "claimed_until", Type: field.TypeTime, Nullable: true},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
 		{Name: "bot_id", Type: field.TypeUUID},
 	}
 	// WebhooksTable holds the schema information for the "webhooks" table.
@@ -1008,7 +1013,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "webhooks_bots_bot",
-				Columns:    []*schema.Column{WebhooksColumns[18]},
+				Columns:    []*schema.Column{WebhooksColumns[22]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1017,7 +1022,7 @@ var (
 			{
 				Name:    "webhook_bot_id_created_at",
 				Unique:  false,
-				Columns: []*schema.Column{WebhooksColumns[18], WebhooksColumns[1]},
+				Columns: []*schema.Column{WebhooksColumns[22], WebhooksColumns[1]},
 			},
 		},
 	}

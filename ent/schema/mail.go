@@ -34,6 +34,7 @@ func (Mail) Fields() []ent.Field {
 		field.Time("sent_at").Optional().Nillable().Comment("When the mail server accepted it."),
 		field.Time("refused_at").Optional().Nillable().Comment("When the mail server refused it for good."),
 		field.Time("expired_at").Optional().Nillable().Comment("When it was given up, because it could not be sent in time."),
+		field.Time("counted_at").Optional().Nillable().Comment("When it was counted towards the mails of an hour; null: not yet."),
 		field.Int("attempts").NonNegative().Default(0),
 		field.String("last_error").Default("").Comment("What the last attempt that failed met, without the address."),
 		field.Time("claimed_until").Optional().Nillable().Annotations(secret).Comment("A process is sending it until then."),

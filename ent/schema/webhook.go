@@ -31,12 +31,18 @@ func (Webhook) Fields() []ent.Field {
 		field.Time("last_failure_at").Optional().Nillable(),
 		field.Int("last_failure_status").Optional().Nillable(),
 		field.String("last_failure_error").Default(""),
+		field.Time("confirmed_at").Optional().Nillable().Comment("When its address first answered 2xx; before, it is sent tests only."),
+		field.Int("voided").NonNegative().Default(0).Annotations(secret).
+			Comment("How often it was paused because its agent's tokens ended."),
 		field.Bool("prompt").Default(false).Comment("Its last delivery was acknowledged in time, so it is not among the slow."),
+		field.Float("took_seconds").Default(0).Comment("How long its endpoint took for the last answer."),
 		field.Time("not_before").Optional().Nillable().Comment("Its server has asked not to be called before."),
 		field.Time("queued_until").Optional().Nillable().Annotations(secret).
 			Comment("A job for it was asked for, and is believed in until then."),
 		field.Time("claimed_until").Optional().Nillable().Annotations(secret).
 			Comment("A process is delivering to it until then."),
+		field.Time("due_at").Optional().Nillable().Annotations(secret).
+			Comment("The queue looks at it then; null: nothing is to be sent."),
 	}
 }
 

@@ -45,14 +45,22 @@ const (
 	FieldLastFailureStatus = "last_failure_status"
 	// FieldLastFailureError holds the string denoting the last_failure_error field in the database.
 	FieldLastFailureError = "last_failure_error"
+	// FieldConfirmedAt holds the string denoting the confirmed_at field in the database.
+	FieldConfirmedAt = "confirmed_at"
+	// FieldVoided holds the string denoting the voided field in the database.
+	FieldVoided = "voided"
 	// FieldPrompt holds the string denoting the prompt field in the database.
 	FieldPrompt = "prompt"
+	// FieldTookSeconds holds the string denoting the took_seconds field in the database.
+	FieldTookSeconds = "took_seconds"
 	// FieldNotBefore holds the string denoting the not_before field in the database.
 	FieldNotBefore = "not_before"
 	// FieldQueuedUntil holds the string denoting the queued_until field in the database.
 	FieldQueuedUntil = "queued_until"
 	// FieldClaimedUntil holds the string denoting the claimed_until field in the database.
 	FieldClaimedUntil = "claimed_until"
+	// FieldDueAt holds the string denoting the due_at field in the database.
+	FieldDueAt = "due_at"
 	// EdgeBot holds the string denoting the bot edge name in mutations.
 	EdgeBot = "bot"
 	// Table holds the table name of the webhook in the database.
@@ -83,10 +91,14 @@ var Columns = []string{
 	FieldLastFailureAt,
 	FieldLastFailureStatus,
 	FieldLastFailureError,
+	FieldConfirmedAt,
+	FieldVoided,
 	FieldPrompt,
+	FieldTookSeconds,
 	FieldNotBefore,
 	FieldQueuedUntil,
 	FieldClaimedUntil,
+	FieldDueAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -106,8 +118,14 @@ var (
 	SecretNumberValidator func(int) error
 	// DefaultLastFailureError holds the default value on creation for the "last_failure_error" field.
 	DefaultLastFailureError string
+	// DefaultVoided holds the default value on creation for the "voided" field.
+	DefaultVoided int
+	// VoidedValidator is a validator for the "voided" field. It is called by the builders before save.
+	VoidedValidator func(int) error
 	// DefaultPrompt holds the default value on creation for the "prompt" field.
 	DefaultPrompt bool
+	// DefaultTookSeconds holds the default value on creation for the "took_seconds" field.
+	DefaultTookSeconds float64
 	// DefaultID holds the default value on creation for the "id" field.
 	DefaultID func() uuid.UUID
 )
@@ -236,9 +254,24 @@ func ByLastFailureError(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLastFailureError, opts...).ToFunc()
 }
 
+// ByConfirmedAt orders the results by the confirmed_at field.
+func ByConfirmedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldConfirmedAt, opts...).ToFunc()
+}
+
+// ByVoided orders the results by the voided field.
+func ByVoided(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldVoided, opts...).ToFunc()
+}
+
 // ByPrompt orders the results by the prompt field.
 func ByPrompt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPrompt, opts...).ToFunc()
+}
+
+// ByTookSeconds orders the results by the took_seconds field.
+func ByTookSeconds(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTookSeconds, opts...).ToFunc()
 }
 
 // ByNotBefore orders the results by the not_before field.
@@ -254,6 +287,11 @@ func ByQueuedUntil(opts ...sql.OrderTermOption) OrderOption {
 // ByClaimedUntil orders the results by the claimed_until field.
 func ByClaimedUntil(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldClaimedUntil, opts...).ToFunc()
+}
+
+// ByDueAt orders the results by the due_at field.
+func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
 }
 
 // ByBotField orders the results by bot field.

@@ -111,9 +111,24 @@ func LastFailureError(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldLastFailureError, v))
 }
 
+// ConfirmedAt applies equality check predicate on the "confirmed_at" field. It's identical to ConfirmedAtEQ.
+func ConfirmedAt(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldConfirmedAt, v))
+}
+
+// Voided applies equality check predicate on the "voided" field. It's identical to VoidedEQ.
+func Voided(v int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldVoided, v))
+}
+
 // Prompt applies equality check predicate on the "prompt" field. It's identical to PromptEQ.
 func Prompt(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldPrompt, v))
+}
+
+// TookSeconds applies equality check predicate on the "took_seconds" field. It's identical to TookSecondsEQ.
+func TookSeconds(v float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldTookSeconds, v))
 }
 
 // NotBefore applies equality check predicate on the "not_before" field. It's identical to NotBeforeEQ.
@@ -129,6 +144,11 @@ func QueuedUntil(v time.Time) predicate.Webhook {
 // ClaimedUntil applies equality check predicate on the "claimed_until" field. It's identical to ClaimedUntilEQ.
 func ClaimedUntil(v time.Time) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldClaimedUntil, v))
+}
+
+// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
+func DueAt(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldDueAt, v))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.
@@ -706,6 +726,96 @@ func LastFailureErrorContainsFold(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldContainsFold(FieldLastFailureError, v))
 }
 
+// ConfirmedAtEQ applies the EQ predicate on the "confirmed_at" field.
+func ConfirmedAtEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldConfirmedAt, v))
+}
+
+// ConfirmedAtNEQ applies the NEQ predicate on the "confirmed_at" field.
+func ConfirmedAtNEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldConfirmedAt, v))
+}
+
+// ConfirmedAtIn applies the In predicate on the "confirmed_at" field.
+func ConfirmedAtIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldConfirmedAt, vs...))
+}
+
+// ConfirmedAtNotIn applies the NotIn predicate on the "confirmed_at" field.
+func ConfirmedAtNotIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldConfirmedAt, vs...))
+}
+
+// ConfirmedAtGT applies the GT predicate on the "confirmed_at" field.
+func ConfirmedAtGT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldConfirmedAt, v))
+}
+
+// ConfirmedAtGTE applies the GTE predicate on the "confirmed_at" field.
+func ConfirmedAtGTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldConfirmedAt, v))
+}
+
+// ConfirmedAtLT applies the LT predicate on the "confirmed_at" field.
+func ConfirmedAtLT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldConfirmedAt, v))
+}
+
+// ConfirmedAtLTE applies the LTE predicate on the "confirmed_at" field.
+func ConfirmedAtLTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldConfirmedAt, v))
+}
+
+// ConfirmedAtIsNil applies the IsNil predicate on the "confirmed_at" field.
+func ConfirmedAtIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldConfirmedAt))
+}
+
+// ConfirmedAtNotNil applies the NotNil predicate on the "confirmed_at" field.
+func ConfirmedAtNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldConfirmedAt))
+}
+
+// VoidedEQ applies the EQ predicate on the "voided" field.
+func VoidedEQ(v int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldVoided, v))
+}
+
+// VoidedNEQ applies the NEQ predicate on the "voided" field.
+func VoidedNEQ(v int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldVoided, v))
+}
+
+// VoidedIn applies the In predicate on the "voided" field.
+func VoidedIn(vs ...int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldVoided, vs...))
+}
+
+// VoidedNotIn applies the NotIn predicate on the "voided" field.
+func VoidedNotIn(vs ...int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldVoided, vs...))
+}
+
+// VoidedGT applies the GT predicate on the "voided" field.
+func VoidedGT(v int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldVoided, v))
+}
+
+// VoidedGTE applies the GTE predicate on the "voided" field.
+func VoidedGTE(v int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldVoided, v))
+}
+
+// VoidedLT applies the LT predicate on the "voided" field.
+func VoidedLT(v int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldVoided, v))
+}
+
+// VoidedLTE applies the LTE predicate on the "voided" field.
+func VoidedLTE(v int) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldVoided, v))
+}
+
 // PromptEQ applies the EQ predicate on the "prompt" field.
 func PromptEQ(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldPrompt, v))
@@ -714,6 +824,46 @@ func PromptEQ(v bool) predicate.Webhook {
 // PromptNEQ applies the NEQ predicate on the "prompt" field.
 func PromptNEQ(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNEQ(FieldPrompt, v))
+}
+
+// TookSecondsEQ applies the EQ predicate on the "took_seconds" field.
+func TookSecondsEQ(v float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldTookSeconds, v))
+}
+
+// TookSecondsNEQ applies the NEQ predicate on the "took_seconds" field.
+func TookSecondsNEQ(v float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldTookSeconds, v))
+}
+
+// TookSecondsIn applies the In predicate on the "took_seconds" field.
+func TookSecondsIn(vs ...float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldTookSeconds, vs...))
+}
+
+// TookSecondsNotIn applies the NotIn predicate on the "took_seconds" field.
+func TookSecondsNotIn(vs ...float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldTookSeconds, vs...))
+}
+
+// TookSecondsGT applies the GT predicate on the "took_seconds" field.
+func TookSecondsGT(v float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldTookSeconds, v))
+}
+
+// TookSecondsGTE applies the GTE predicate on the "took_seconds" field.
+func TookSecondsGTE(v float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldTookSeconds, v))
+}
+
+// TookSecondsLT applies the LT predicate on the "took_seconds" field.
+func TookSecondsLT(v float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldTookSeconds, v))
+}
+
+// TookSecondsLTE applies the LTE predicate on the "took_seconds" field.
+func TookSecondsLTE(v float64) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldTookSeconds, v))
 }
 
 // NotBeforeEQ applies the EQ predicate on the "not_before" field.
@@ -864,6 +1014,56 @@ func ClaimedUntilIsNil() predicate.Webhook {
 // ClaimedUntilNotNil applies the NotNil predicate on the "claimed_until" field.
 func ClaimedUntilNotNil() predicate.Webhook {
 	return predicate.Webhook(sql.FieldNotNull(FieldClaimedUntil))
+}
+
+// DueAtEQ applies the EQ predicate on the "due_at" field.
+func DueAtEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldDueAt, v))
+}
+
+// DueAtNEQ applies the NEQ predicate on the "due_at" field.
+func DueAtNEQ(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldDueAt, v))
+}
+
+// DueAtIn applies the In predicate on the "due_at" field.
+func DueAtIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldIn(FieldDueAt, vs...))
+}
+
+// DueAtNotIn applies the NotIn predicate on the "due_at" field.
+func DueAtNotIn(vs ...time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotIn(FieldDueAt, vs...))
+}
+
+// DueAtGT applies the GT predicate on the "due_at" field.
+func DueAtGT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGT(FieldDueAt, v))
+}
+
+// DueAtGTE applies the GTE predicate on the "due_at" field.
+func DueAtGTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldGTE(FieldDueAt, v))
+}
+
+// DueAtLT applies the LT predicate on the "due_at" field.
+func DueAtLT(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLT(FieldDueAt, v))
+}
+
+// DueAtLTE applies the LTE predicate on the "due_at" field.
+func DueAtLTE(v time.Time) predicate.Webhook {
+	return predicate.Webhook(sql.FieldLTE(FieldDueAt, v))
+}
+
+// DueAtIsNil applies the IsNil predicate on the "due_at" field.
+func DueAtIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldDueAt))
+}
+
+// DueAtNotNil applies the NotNil predicate on the "due_at" field.
+func DueAtNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldDueAt))
 }
 
 // HasBot applies the HasEdge predicate on the "bot" edge.

@@ -6,8 +6,11 @@
 package auth
 
 import (
+	"context"
 	"embed"
 	"time"
+
+	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
@@ -22,7 +25,24 @@ var (
 	noteActivity      = statements.Named("note_activity")
 	deleteEndedTokens = statements.Named("delete_ended_tokens")
 	grantToken        = statements.Named("grant_token")
+	lockBot           = statements.Named("lock_bot")
+	holdsTokens       = statements.Named("holds_tokens")
 )
+
+// Ending is why tokens of an agent stopped working.
+type Ending string
+
+// The endings.
+const (
+	TokenReplaced Ending = "token_replaced"
+	TokenRevoked  Ending = "token_revoked"
+	TokenReissued Ending = "token_reissued"
+	Restored      Ending = "restored"
+	Suspended     Ending = "suspended"
+)
+
+// Endings are all of them.
+var Endings = []Ending{TokenReplaced, TokenRevoked, TokenReissued, Restored, Suspended}
 
 // API authenticates callers and replaces and ends tokens. It is safe for concurrent use.
 type API struct {
@@ -32,4 +52,7 @@ type API struct {
 	TokenTTL time.Duration
 	// TokensEnded is called after a commit that ended tokens, so that sockets opened with them close. It must not block.
 	TokensEnded func()
+	// PauseWebhooks pauses the webhooks of an agent in the transaction that ends its tokens or suspends it, with the agent's row
+	// locked: a thief of a token may have made them.
+	PauseWebhooks func(ctx context.Context, tx *db.Tx, botID uuid.UUID, why Ending) error
 }

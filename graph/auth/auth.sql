@@ -19,3 +19,10 @@ DELETE FROM tokens WHERE id = ANY (ARRAY(
 
 -- name: grant_token(agent uuid, token uuid, hash bytea, lifetime_seconds double precision)
 SELECT stoa_grant_token(:agent, :token, :hash, make_interval(secs => :lifetime_seconds));
+
+-- name: lock_bot(agent uuid)
+SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
+
+-- name: holds_tokens(agent uuid)
+-- Whether an agent has a live token.
+SELECT EXISTS (SELECT FROM tokens WHERE bot_id = :agent AND revoked_at IS NULL AND expires_at > stoa_now());

@@ -24,12 +24,15 @@ type Revocation struct {
 	Revoked bool `json:"revoked"`
 }
 
-// RotateToken replaces the presented token: the old one stops working as the new one begins (§3.3). Only an agent may call
-// it. Of two rotations of one token at once, one gets unauthorized.
+// RotateToken replaces the presented token: the old one stops working as the new one begins (§3.3), and the agent's webhooks are
+// paused. Only an agent may call it. Of two rotations of one token at once, one gets unauthorized.
 func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 	var granted *TokenGrant
 	err := a.endPresented(ctx, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
-		var err error
+		err := a.PauseWebhooks(ctx, tx, v.BotID, TokenReplaced)
+		if err != nil {
+			return err
+		}
 		granted, err = a.grant(ctx, tx, v.BotID, NewToken())
 		return err
 	})
@@ -39,22 +42,33 @@ func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 	return granted, nil
 }
 
-// RevokeToken ends the presented token and no other (§3.3). Only an agent may call it; nothing brings the token back.
+// RevokeToken ends the presented token and no other (§3.3); after the last one the agent's webhooks are paused. Only an agent may
+// call it; nothing brings the token back.
 func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
-	err := a.endPresented(ctx, func(context.Context, *db.Tx, viewer.Viewer) error { return nil })
+	err := a.endPresented(ctx, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
+		others, err := db.Column[bool](ctx, tx.SQL, holdsTokens, v.BotID)
+		if err != nil || others[0] {
+			return err
+		}
+		return a.PauseWebhooks(ctx, tx, v.BotID, TokenRevoked)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &Revocation{Revoked: true}, nil
 }
 
-// endPresented ends the presented token, then runs then in the same transaction.
+// endPresented ends the presented token, then runs then in the same transaction. The agent's row is locked first, as in Reissue, so
+// of the last two tokens one is ended after the other.
 func (a *API) endPresented(ctx context.Context, then func(context.Context, *db.Tx, viewer.Viewer) error) error {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return err
 	}
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.SQL.ExecContext(ctx, lockBot.Text, v.BotID); err != nil {
+			return err
+		}
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
@@ -71,9 +85,9 @@ func (a *API) endPresented(ctx context.Context, then func(context.Context, *db.T
 	})
 }
 
-// Reissue ends every token of an agent that is not deleted and makes this one valid in their place, inside the transaction of an
-// operator's procedure or of a restore. It returns not_found.
-func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string) (*TokenGrant, error) {
+// Reissue ends every token of an agent that is not deleted, pauses its webhooks and makes this token valid, inside the transaction of
+// an operator's procedure or of a restore, as why says. It returns not_found.
+func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string, why Ending) (*TokenGrant, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -82,6 +96,9 @@ func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID, token str
 		return nil, err
 	}
 	if err := tx.Ent.Token.Update().Where(enttoken.BotID(botID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).Exec(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.PauseWebhooks(ctx, tx, botID, why); err != nil {
 		return nil, err
 	}
 	tx.AfterCommit(a.TokensEnded)

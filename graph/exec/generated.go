@@ -568,6 +568,7 @@ type ComplexityRoot struct {
 		Attempts    func(childComplexity int) int
 		Bot         func(childComplexity int) int
 		BotID       func(childComplexity int) int
+		CountedAt   func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
 		ExpiredAt   func(childComplexity int) int
 		ExpiresAt   func(childComplexity int) int
@@ -1382,6 +1383,7 @@ type ComplexityRoot struct {
 	Webhook struct {
 		Bot               func(childComplexity int) int
 		BotID             func(childComplexity int) int
+		ConfirmedAt       func(childComplexity int) int
 		CreatedAt         func(childComplexity int) int
 		Host              func(childComplexity int) int
 		ID                func(childComplexity int) int
@@ -1395,6 +1397,7 @@ type ComplexityRoot struct {
 		RotatedAt         func(childComplexity int) int
 		Signing           func(childComplexity int) int
 		State             func(childComplexity int) int
+		TookSeconds       func(childComplexity int) int
 		UpdatedAt         func(childComplexity int) int
 	}
 
@@ -3477,6 +3480,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mail.BotID(childComplexity), true
+	case "Mail.countedAt":
+		if e.ComplexityRoot.Mail.CountedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mail.CountedAt(childComplexity), true
 	case "Mail.createdAt":
 		if e.ComplexityRoot.Mail.CreatedAt == nil {
 			break
@@ -7356,6 +7365,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.BotID(childComplexity), true
+	case "Webhook.confirmedAt":
+		if e.ComplexityRoot.Webhook.ConfirmedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.ConfirmedAt(childComplexity), true
 	case "Webhook.createdAt":
 		if e.ComplexityRoot.Webhook.CreatedAt == nil {
 			break
@@ -7434,6 +7449,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.State(childComplexity), true
+	case "Webhook.tookSeconds":
+		if e.ComplexityRoot.Webhook.TookSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.TookSeconds(childComplexity), true
 	case "Webhook.updatedAt":
 		if e.ComplexityRoot.Webhook.UpdatedAt == nil {
 			break
@@ -9955,6 +9976,10 @@ type Mail implements Node {
   When it was given up, because it could not be sent in time.
   """
   expiredAt: Time
+  """
+  When it was counted towards the mails of an hour; null: not yet.
+  """
+  countedAt: Time
   attempts: Int!
   """
   What the last attempt that failed met, without the address.
@@ -10149,6 +10174,19 @@ input MailWhereInput {
   expiredAtLTE: Time
   expiredAtIsNil: Boolean
   expiredAtNotNil: Boolean
+  """
+  counted_at field predicates
+  """
+  countedAt: Time
+  countedAtNEQ: Time
+  countedAtIn: [Time!]
+  countedAtNotIn: [Time!]
+  countedAtGT: Time
+  countedAtGTE: Time
+  countedAtLT: Time
+  countedAtLTE: Time
+  countedAtIsNil: Boolean
+  countedAtNotNil: Boolean
   """
   attempts field predicates
   """
@@ -12551,9 +12589,17 @@ type Webhook implements Node {
   lastFailureStatus: Int
   lastFailureError: String!
   """
+  When its address first answered 2xx; before, it is sent tests only.
+  """
+  confirmedAt: Time
+  """
   Its last delivery was acknowledged in time, so it is not among the slow.
   """
   prompt: Boolean!
+  """
+  How long its endpoint took for the last answer.
+  """
+  tookSeconds: Float!
   """
   Its server has asked not to be called before.
   """
@@ -12963,10 +13009,34 @@ input WebhookWhereInput {
   lastFailureErrorEqualFold: String
   lastFailureErrorContainsFold: String
   """
+  confirmed_at field predicates
+  """
+  confirmedAt: Time
+  confirmedAtNEQ: Time
+  confirmedAtIn: [Time!]
+  confirmedAtNotIn: [Time!]
+  confirmedAtGT: Time
+  confirmedAtGTE: Time
+  confirmedAtLT: Time
+  confirmedAtLTE: Time
+  confirmedAtIsNil: Boolean
+  confirmedAtNotNil: Boolean
+  """
   prompt field predicates
   """
   prompt: Boolean
   promptNEQ: Boolean
+  """
+  took_seconds field predicates
+  """
+  tookSeconds: Float
+  tookSecondsNEQ: Float
+  tookSecondsIn: [Float!]
+  tookSecondsNotIn: [Float!]
+  tookSecondsGT: Float
+  tookSecondsGTE: Float
+  tookSecondsLT: Float
+  tookSecondsLTE: Float
   """
   not_before field predicates
   """
@@ -15578,6 +15648,8 @@ func (ec *executionContext) childFields_Mail(ctx context.Context, field graphql.
 		return ec.fieldContext_Mail_refusedAt(ctx, field)
 	case "expiredAt":
 		return ec.fieldContext_Mail_expiredAt(ctx, field)
+	case "countedAt":
+		return ec.fieldContext_Mail_countedAt(ctx, field)
 	case "attempts":
 		return ec.fieldContext_Mail_attempts(ctx, field)
 	case "lastError":
@@ -16988,8 +17060,12 @@ func (ec *executionContext) childFields_Webhook(ctx context.Context, field graph
 		return ec.fieldContext_Webhook_lastFailureStatus(ctx, field)
 	case "lastFailureError":
 		return ec.fieldContext_Webhook_lastFailureError(ctx, field)
+	case "confirmedAt":
+		return ec.fieldContext_Webhook_confirmedAt(ctx, field)
 	case "prompt":
 		return ec.fieldContext_Webhook_prompt(ctx, field)
+	case "tookSeconds":
+		return ec.fieldContext_Webhook_tookSeconds(ctx, field)
 	case "notBefore":
 		return ec.fieldContext_Webhook_notBefore(ctx, field)
 	case "bot":
@@ -27244,6 +27320,29 @@ func (ec *executionContext) _Mail_expiredAt(ctx context.Context, field graphql.C
 	)
 }
 func (ec *executionContext) fieldContext_Mail_expiredAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Mail_countedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Mail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mail_countedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CountedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mail_countedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Mail", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
@@ -43154,6 +43253,29 @@ func (ec *executionContext) fieldContext_Webhook_lastFailureError(_ context.Cont
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Webhook_confirmedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Webhook_confirmedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ConfirmedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Webhook_confirmedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _Webhook_prompt(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -43175,6 +43297,29 @@ func (ec *executionContext) _Webhook_prompt(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_Webhook_prompt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Webhook_tookSeconds(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Webhook_tookSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TookSeconds, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Webhook_tookSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
 func (ec *executionContext) _Webhook_notBefore(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
@@ -53389,7 +53534,7 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "kind", "kindNEQ", "kindIn", "kindNotIn", "addressHint", "addressHintNEQ", "addressHintIn", "addressHintNotIn", "addressHintGT", "addressHintGTE", "addressHintLT", "addressHintLTE", "addressHintContains", "addressHintHasPrefix", "addressHintHasSuffix", "addressHintEqualFold", "addressHintContainsFold", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDIsNil", "botIDNotNil", "reference", "referenceNEQ", "referenceIn", "referenceNotIn", "referenceGT", "referenceGTE", "referenceLT", "referenceLTE", "referenceIsNil", "referenceNotNil", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE", "expiresAtIsNil", "expiresAtNotNil", "sentAt", "sentAtNEQ", "sentAtIn", "sentAtNotIn", "sentAtGT", "sentAtGTE", "sentAtLT", "sentAtLTE", "sentAtIsNil", "sentAtNotNil", "refusedAt", "refusedAtNEQ", "refusedAtIn", "refusedAtNotIn", "refusedAtGT", "refusedAtGTE", "refusedAtLT", "refusedAtLTE", "refusedAtIsNil", "refusedAtNotNil", "expiredAt", "expiredAtNEQ", "expiredAtIn", "expiredAtNotIn", "expiredAtGT", "expiredAtGTE", "expiredAtLT", "expiredAtLTE", "expiredAtIsNil", "expiredAtNotNil", "attempts", "attemptsNEQ", "attemptsIn", "attemptsNotIn", "attemptsGT", "attemptsGTE", "attemptsLT", "attemptsLTE", "lastError", "lastErrorNEQ", "lastErrorIn", "lastErrorNotIn", "lastErrorGT", "lastErrorGTE", "lastErrorLT", "lastErrorLTE", "lastErrorContains", "lastErrorHasPrefix", "lastErrorHasSuffix", "lastErrorEqualFold", "lastErrorContainsFold", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "kind", "kindNEQ", "kindIn", "kindNotIn", "addressHint", "addressHintNEQ", "addressHintIn", "addressHintNotIn", "addressHintGT", "addressHintGTE", "addressHintLT", "addressHintLTE", "addressHintContains", "addressHintHasPrefix", "addressHintHasSuffix", "addressHintEqualFold", "addressHintContainsFold", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDIsNil", "botIDNotNil", "reference", "referenceNEQ", "referenceIn", "referenceNotIn", "referenceGT", "referenceGTE", "referenceLT", "referenceLTE", "referenceIsNil", "referenceNotNil", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE", "expiresAtIsNil", "expiresAtNotNil", "sentAt", "sentAtNEQ", "sentAtIn", "sentAtNotIn", "sentAtGT", "sentAtGTE", "sentAtLT", "sentAtLTE", "sentAtIsNil", "sentAtNotNil", "refusedAt", "refusedAtNEQ", "refusedAtIn", "refusedAtNotIn", "refusedAtGT", "refusedAtGTE", "refusedAtLT", "refusedAtLTE", "refusedAtIsNil", "refusedAtNotNil", "expiredAt", "expiredAtNEQ", "expiredAtIn", "expiredAtNotIn", "expiredAtGT", "expiredAtGTE", "expiredAtLT", "expiredAtLTE", "expiredAtIsNil", "expiredAtNotNil", "countedAt", "countedAtNEQ", "countedAtIn", "countedAtNotIn", "countedAtGT", "countedAtGTE", "countedAtLT", "countedAtLTE", "countedAtIsNil", "countedAtNotNil", "attempts", "attemptsNEQ", "attemptsIn", "attemptsNotIn", "attemptsGT", "attemptsGTE", "attemptsLT", "attemptsLTE", "lastError", "lastErrorNEQ", "lastErrorIn", "lastErrorNotIn", "lastErrorGT", "lastErrorGTE", "lastErrorLT", "lastErrorLTE", "lastErrorContains", "lastErrorHasPrefix", "lastErrorHasSuffix", "lastErrorEqualFold", "lastErrorContainsFold", "hasBot", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -54040,6 +54185,76 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ExpiredAtNotNil = data
+		case "countedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAt = data
+		case "countedAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtNEQ = data
+		case "countedAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtIn = data
+		case "countedAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtNotIn = data
+		case "countedAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtGT = data
+		case "countedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtGTE = data
+		case "countedAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtLT = data
+		case "countedAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtLTE = data
+		case "countedAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtIsNil = data
+		case "countedAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountedAtNotNil = data
 		case "attempts":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attempts"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -61692,7 +61907,7 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "host", "hostNEQ", "hostIn", "hostNotIn", "hostGT", "hostGTE", "hostLT", "hostLTE", "hostContains", "hostHasPrefix", "hostHasSuffix", "hostEqualFold", "hostContainsFold", "signing", "signingNEQ", "signingIn", "signingNotIn", "state", "stateNEQ", "stateIn", "stateNotIn", "rotatedAt", "rotatedAtNEQ", "rotatedAtIn", "rotatedAtNotIn", "rotatedAtGT", "rotatedAtGTE", "rotatedAtLT", "rotatedAtLTE", "rotatedAtIsNil", "rotatedAtNotNil", "lastSuccessAt", "lastSuccessAtNEQ", "lastSuccessAtIn", "lastSuccessAtNotIn", "lastSuccessAtGT", "lastSuccessAtGTE", "lastSuccessAtLT", "lastSuccessAtLTE", "lastSuccessAtIsNil", "lastSuccessAtNotNil", "lastFailureAt", "lastFailureAtNEQ", "lastFailureAtIn", "lastFailureAtNotIn", "lastFailureAtGT", "lastFailureAtGTE", "lastFailureAtLT", "lastFailureAtLTE", "lastFailureAtIsNil", "lastFailureAtNotNil", "lastFailureStatus", "lastFailureStatusNEQ", "lastFailureStatusIn", "lastFailureStatusNotIn", "lastFailureStatusGT", "lastFailureStatusGTE", "lastFailureStatusLT", "lastFailureStatusLTE", "lastFailureStatusIsNil", "lastFailureStatusNotNil", "lastFailureError", "lastFailureErrorNEQ", "lastFailureErrorIn", "lastFailureErrorNotIn", "lastFailureErrorGT", "lastFailureErrorGTE", "lastFailureErrorLT", "lastFailureErrorLTE", "lastFailureErrorContains", "lastFailureErrorHasPrefix", "lastFailureErrorHasSuffix", "lastFailureErrorEqualFold", "lastFailureErrorContainsFold", "prompt", "promptNEQ", "notBefore", "notBeforeNEQ", "notBeforeIn", "notBeforeNotIn", "notBeforeGT", "notBeforeGTE", "notBeforeLT", "notBeforeLTE", "notBeforeIsNil", "notBeforeNotNil", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "host", "hostNEQ", "hostIn", "hostNotIn", "hostGT", "hostGTE", "hostLT", "hostLTE", "hostContains", "hostHasPrefix", "hostHasSuffix", "hostEqualFold", "hostContainsFold", "signing", "signingNEQ", "signingIn", "signingNotIn", "state", "stateNEQ", "stateIn", "stateNotIn", "rotatedAt", "rotatedAtNEQ", "rotatedAtIn", "rotatedAtNotIn", "rotatedAtGT", "rotatedAtGTE", "rotatedAtLT", "rotatedAtLTE", "rotatedAtIsNil", "rotatedAtNotNil", "lastSuccessAt", "lastSuccessAtNEQ", "lastSuccessAtIn", "lastSuccessAtNotIn", "lastSuccessAtGT", "lastSuccessAtGTE", "lastSuccessAtLT", "lastSuccessAtLTE", "lastSuccessAtIsNil", "lastSuccessAtNotNil", "lastFailureAt", "lastFailureAtNEQ", "lastFailureAtIn", "lastFailureAtNotIn", "lastFailureAtGT", "lastFailureAtGTE", "lastFailureAtLT", "lastFailureAtLTE", "lastFailureAtIsNil", "lastFailureAtNotNil", "lastFailureStatus", "lastFailureStatusNEQ", "lastFailureStatusIn", "lastFailureStatusNotIn", "lastFailureStatusGT", "lastFailureStatusGTE", "lastFailureStatusLT", "lastFailureStatusLTE", "lastFailureStatusIsNil", "lastFailureStatusNotNil", "lastFailureError", "lastFailureErrorNEQ", "lastFailureErrorIn", "lastFailureErrorNotIn", "lastFailureErrorGT", "lastFailureErrorGTE", "lastFailureErrorLT", "lastFailureErrorLTE", "lastFailureErrorContains", "lastFailureErrorHasPrefix", "lastFailureErrorHasSuffix", "lastFailureErrorEqualFold", "lastFailureErrorContainsFold", "confirmedAt", "confirmedAtNEQ", "confirmedAtIn", "confirmedAtNotIn", "confirmedAtGT", "confirmedAtGTE", "confirmedAtLT", "confirmedAtLTE", "confirmedAtIsNil", "confirmedAtNotNil", "prompt", "promptNEQ", "tookSeconds", "tookSecondsNEQ", "tookSecondsIn", "tookSecondsNotIn", "tookSecondsGT", "tookSecondsGTE", "tookSecondsLT", "tookSecondsLTE", "notBefore", "notBeforeNEQ", "notBeforeIn", "notBeforeNotIn", "notBeforeGT", "notBeforeGTE", "notBeforeLT", "notBeforeLTE", "notBeforeIsNil", "notBeforeNotNil", "hasBot", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -62434,6 +62649,76 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.LastFailureErrorContainsFold = data
+		case "confirmedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAt = data
+		case "confirmedAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtNEQ = data
+		case "confirmedAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtIn = data
+		case "confirmedAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtNotIn = data
+		case "confirmedAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtGT = data
+		case "confirmedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtGTE = data
+		case "confirmedAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtLT = data
+		case "confirmedAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtLTE = data
+		case "confirmedAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtIsNil = data
+		case "confirmedAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmedAtNotNil = data
 		case "prompt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("prompt"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -62448,6 +62733,62 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.PromptNEQ = data
+		case "tookSeconds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSeconds"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSeconds = data
+		case "tookSecondsNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsNEQ"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSecondsNEQ = data
+		case "tookSecondsIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsIn"))
+			data, err := ec.unmarshalOFloat2ᚕfloat64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSecondsIn = data
+		case "tookSecondsNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsNotIn"))
+			data, err := ec.unmarshalOFloat2ᚕfloat64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSecondsNotIn = data
+		case "tookSecondsGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsGT"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSecondsGT = data
+		case "tookSecondsGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsGTE"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSecondsGTE = data
+		case "tookSecondsLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsLT"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSecondsLT = data
+		case "tookSecondsLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsLTE"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TookSecondsLTE = data
 		case "notBefore":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBefore"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -66507,6 +66848,11 @@ func (ec *executionContext) _Mail(ctx context.Context, sel ast.SelectionSet, obj
 			}
 		case "expiredAt":
 			out.Values[i] = ec._Mail_expiredAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "countedAt":
+			out.Values[i] = ec._Mail_countedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -73659,8 +74005,18 @@ func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "confirmedAt":
+			out.Values[i] = ec._Webhook_confirmedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "prompt":
 			out.Values[i] = ec._Webhook_prompt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "tookSeconds":
+			out.Values[i] = ec._Webhook_tookSeconds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -75829,6 +76185,22 @@ func (ec *executionContext) marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(
 func (ec *executionContext) unmarshalNFeedbackWhereInput2ᚖstoaᚋentᚐFeedbackWhereInput(ctx context.Context, v any) (*ent.FeedbackWhereInput, error) {
 	res, err := ec.unmarshalInputFeedbackWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.SelectionSet, v float64) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalFloatContext(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return graphql.WrapContextMarshaler(ctx, res)
 }
 
 func (ec *executionContext) marshalNFriendship2stoaᚋgraphᚋcontactsᚐFriendship(ctx context.Context, sel ast.SelectionSet, v contacts.Friendship) graphql.Marshaler {
@@ -79013,6 +79385,41 @@ func (ec *executionContext) unmarshalOFeedbackWhereInput2ᚖstoaᚋentᚐFeedbac
 	}
 	res, err := ec.unmarshalInputFeedbackWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOFloat2ᚕfloat64ᚄ(ctx context.Context, v any) ([]float64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]float64, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNFloat2float64(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOFloat2ᚕfloat64ᚄ(ctx context.Context, sel ast.SelectionSet, v []float64) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNFloat2float64(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {

@@ -24,9 +24,11 @@ func (w *World) DeliverWebhooks() {
 		for _, job := range asked {
 			switch job := job.(type) {
 			case webhooks.DeliverJob:
-				require.NoError(w.t, w.Webhooks.Deliver(ctx, job.WebhookID, false))
+				require.NoError(w.t, w.Webhooks.Deliver(ctx, job.WebhookID, webhooks.Light))
+			case webhooks.DeliverBusyJob:
+				require.NoError(w.t, w.Webhooks.Deliver(ctx, job.WebhookID, webhooks.Busy))
 			case webhooks.DeliverSlowJob:
-				require.NoError(w.t, w.Webhooks.Deliver(ctx, job.WebhookID, true))
+				require.NoError(w.t, w.Webhooks.Deliver(ctx, job.WebhookID, webhooks.Slow))
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// SuspendBot shuts an agent out and closes its sockets; its obligations stay. A repeat keeps the first time. Faults:
-// not_found, also for a deleted agent.
+// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. A repeat keeps the first time.
+// Faults: not_found, also for a deleted agent.
 func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
 	return a.changeBot(ctx, suspendBot, botID, reason, func(b *ent.Bot, u *ent.BotUpdateOne, now time.Time) bool {
 		if b.SuspendedAt == nil {
@@ -56,9 +56,12 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 		}
 		tx.AfterCommit(a.Auth.TokensEnded)
 		if p == reinstateBot {
-			if err := a.Agents.LeaveTrash(ctx, tx, botID); err != nil {
-				return nil, err
-			}
+			err = a.Agents.LeaveTrash(ctx, tx, botID)
+		} else {
+			err = a.Auth.PauseWebhooks(ctx, tx, botID, auth.Suspended)
+		}
+		if err != nil {
+			return nil, err
 		}
 		changed, err := update.SetUpdatedAt(now).Save(ctx)
 		if err != nil {
@@ -68,7 +71,8 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 	})
 }
 
-// ReissueToken revokes every token of an agent, closes its sockets and shows a new token once: for an agent that lost its own.
+// ReissueToken revokes every token of an agent, closes its sockets, pauses its webhooks and shows a new token once: for an agent that
+// lost its own.
 // Faults: not_found, also for a deleted agent.
 func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error) {
 	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
@@ -76,6 +80,6 @@ func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) 
 	}
 	e := entry{reissueToken, botID.String(), reason, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {
-		return a.Auth.Reissue(ctx, tx, botID, auth.NewToken())
+		return a.Auth.Reissue(ctx, tx, botID, auth.NewToken(), auth.TokenReissued)
 	})
 }

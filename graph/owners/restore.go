@@ -132,9 +132,9 @@ func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token
 	return found, err
 }
 
-// Restore ends every token of the agent, makes a new one and, where the agent is in the trash, makes it active again (§3.4). Passport
-// and balance stay. A repeat within ten minutes returns the same token. The result has a token only where its state was LinkOpen or
-// LinkRepeat; it is LinkDone then. Whoever has the link may call it.
+// Restore ends every token of the agent, pauses its webhooks, makes a new token and, if the agent is in the trash, makes it active
+// again (§3.4). Passport and balance stay. A repeat within ten minutes returns the same token. The result has a token only if its
+// state was LinkOpen or LinkRepeat; it is LinkDone then. Anyone who has the link may call it.
 func (a *API) Restore(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
 	var r *Restoration
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -164,7 +164,7 @@ func (a *API) Restore(ctx context.Context, id uuid.UUID, token string) (*Restora
 }
 
 func (a *API) restore(ctx context.Context, tx *db.Tx, id uuid.UUID, r *Restoration) error {
-	granted, err := a.Auth.Reissue(ctx, tx, r.BotID, r.Token)
+	granted, err := a.Auth.Reissue(ctx, tx, r.BotID, r.Token, auth.Restored)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,15 @@
 // (queue.go). Only an active webhook has such rows; whatever switches one off deletes them, and switching it on begins anew. An
 // answer 2xx acknowledges the event, for every connection of the agent.
 //
-// One job at a time delivers to a webhook, one event after the other (deliver.go), so an endpoint holds one worker at most.
-// Endpoints that have not proven to answer in time have workers of their own, which keeps them from holding up the others. A
-// process claims a webhook for a minute at a time; what a crash cuts off is sent again under the same id when the claim has run
-// out.
+// A new address gets a webhook.test and nothing else until it has answered one with 2xx (test.go). The end of an agent's tokens and a
+// suspension pause its webhooks and void their secrets, and attempts under way have no effect (pause.go), because a thief of the token
+// may have made or changed them. The agent's row is locked for that, and by every change of a webhook, which looks at its token once
+// more under the lock.
+//
+// One job at a time delivers to a webhook, one event after the other, for a moment (deliver.go). Three classes of workers serve
+// endpoints by the time that they take, so slow ones do not hold up the others (class.go). A process claims a webhook for a minute at
+// a time; what a crash cuts off is sent again under the same id when the claim has run out. Locks are taken in this order: agent,
+// webhooks by their ids, what hangs on them.
 //
 // Nothing secret is stored: the secrets of webhooks, and the server's signing key, are derived from the installation's key
 // (sign.go). The address is checked where a connection is made, for each one (sender.go), so it does not matter what a name led
@@ -19,8 +24,6 @@ import (
 	"context"
 	"embed"
 	"time"
-
-	"github.com/google/uuid"
 
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
@@ -35,24 +38,39 @@ var files embed.FS
 var (
 	statements          = db.Load(files)
 	lockAgent           = statements.Named("lock_agent")
+	holdsToken          = statements.Named("holds_token")
+	lockWebhooks        = statements.Named("lock_webhooks")
+	dropAllPending      = statements.Named("drop_all_pending")
+	voidWebhooks        = statements.Named("void_webhooks")
 	addPending          = statements.Named("add_pending")
+	untested            = statements.Named("untested")
+	waitingTest         = statements.Named("waiting_test")
 	addTest             = statements.Named("add_test")
+	lookNow             = statements.Named("look_now")
+	lookAgain           = statements.Named("look_again")
+	lookDue             = statements.Named("look_due")
 	queueDue            = statements.Named("queue_due")
 	hasWebhooks         = statements.Named("has_webhooks")
+	agentOf             = statements.Named("agent_of")
+	workload            = statements.Named("workload")
 	claimWebhook        = statements.Named("claim_webhook")
-	leaveJob            = statements.Named("leave_job")
+	leaveWebhook        = statements.Named("leave_webhook")
 	releaseWebhook      = statements.Named("release_webhook")
 	beginAttempt        = statements.Named("begin_attempt")
 	undoAttempt         = statements.Named("undo_attempt")
 	endPending          = statements.Named("end_pending")
 	postponePending     = statements.Named("postpone_pending")
 	dropPending         = statements.Named("drop_pending")
+	dropEvents          = statements.Named("drop_events")
+	lockNoted           = statements.Named("lock_noted")
+	addTime             = statements.Named("add_time")
 	noteSuccess         = statements.Named("note_success")
 	noteFailure         = statements.Named("note_failure")
 	switchOff           = statements.Named("switch_off")
 	addDelivery         = statements.Named("add_delivery")
 	listDeliveries      = statements.Named("list_deliveries")
 	deleteOldDeliveries = statements.Named("delete_old_deliveries")
+	deleteOldTimes      = statements.Named("delete_old_times")
 	webhookMetrics      = statements.Named("webhook_metrics")
 )
 
@@ -67,29 +85,13 @@ type API struct {
 	Sender *Sender
 	// Key is the installation's secret.
 	Key []byte
-	// InsertJob asks for DeliverJob and DeliverSlowJob.
+	// InsertJob asks for the jobs of class.go.
 	InsertJob db.Enqueue
 	// Attempts counts how attempts end; nil counts nothing.
 	Attempts *metrics.Webhooks
 
 	woken wakeups
 }
-
-// DeliverJob asks for the deliveries that are due to a webhook that answers in time.
-type DeliverJob struct {
-	WebhookID uuid.UUID `json:"webhook_id"`
-}
-
-// DeliverSlowJob asks for those to a webhook that has not shown so.
-type DeliverSlowJob struct {
-	WebhookID uuid.UUID `json:"webhook_id"`
-}
-
-// Kind implements db.Job.
-func (DeliverJob) Kind() string { return "deliver_webhook" }
-
-// Kind implements db.Job.
-func (DeliverSlowJob) Kind() string { return "deliver_slow_webhook" }
 
 // caller returns the calling agent: unauthorized for anyone else, forbidden while webhooks are switched off.
 func (a *API) caller(ctx context.Context) (viewer.Viewer, error) {
@@ -103,11 +105,18 @@ func (a *API) caller(ctx context.Context) (viewer.Viewer, error) {
 // DeliveryRetention is how long the record of an attempt is kept (§8).
 const DeliveryRetention = 7 * 24 * time.Hour
 
+// timeRetention is how long the time that deliveries took is kept. It is forgotten long before.
+const timeRetention = 24 * time.Hour
+
 // deleteBatch is how many rows one statement deletes.
 const deleteBatch = 1000
 
-// DeleteOldDeliveries deletes the records of attempts that are past DeliveryRetention and returns how many.
+// DeleteOldDeliveries deletes the records of attempts that are past DeliveryRetention and returns how many. What is kept of the time
+// that they took goes, too.
 func (a *API) DeleteOldDeliveries(ctx context.Context) (int64, error) {
+	if _, err := a.DB.ExecBatches(ctx, deleteOldTimes.Text, deleteBatch, timeRetention.Seconds()); err != nil {
+		return 0, err
+	}
 	return a.DB.ExecBatches(ctx, deleteOldDeliveries.Text, deleteBatch, DeliveryRetention.Seconds())
 }
 

@@ -8,9 +8,10 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// CreateWebhook adds a webhook of the caller, which is at once sent what is unacknowledged of its kinds (§4.12). Its secret is in
-// this answer alone. Only an agent may call it; it has no idempotency id. Faults in this order: forbidden (webhooks are switched
-// off), invalid_input, state_conflict (the agent has three).
+// CreateWebhook adds a webhook of the caller, which is at once sent a test and, once that was answered 2xx, what is unacknowledged of
+// its kinds (§4.12). Its secret is in this answer alone. Only an agent may call it; it has no idempotency id. Faults in this order:
+// forbidden (webhooks are switched off), invalid_input, unauthorized (the token ended meanwhile), state_conflict (the agent has
+// three).
 func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult, error) {
 	v, err := a.caller(ctx)
 	if err != nil {
@@ -22,7 +23,7 @@ func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult,
 	}
 	var made *SecretResult
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.SQL.ExecContext(ctx, lockAgent.Text, v.BotID); err != nil {
+		if err := lockCaller(ctx, tx, v); err != nil {
 			return err
 		}
 		has, err := tx.Ent.Webhook.Query().Where(webhook.BotID(v.BotID)).Count(ctx)

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// runTime and runDeliveries are after how long, and how many deliveries, a job makes room for those of other webhooks.
-	runTime       = 20 * time.Second
-	runDeliveries = 100
-	// promptTime is within which an endpoint must acknowledge to have its next delivery among the prompt ones.
-	promptTime = 2 * time.Second
+	// sliceTime is after how long a job makes room for those of other webhooks. A delivery that is under way by then is the last.
+	sliceTime = 250 * time.Millisecond
 	// recordTimeout is how long the note of an answer is retried while the database is away.
 	recordTimeout = 10 * time.Second
 	recordPause   = 250 * time.Millisecond
 )
+
+// elsewhereSeconds is when the queue looks again at a webhook that another process is to serve, whose webhooks are on.
+const elsewhereSeconds = 5.0
 
 // attempt is a delivery that this process makes.
 type attempt struct {
@@ -37,8 +37,12 @@ type attempt struct {
 	Signing      webhook.Signing `db:"signing"`
 	SecretNumber int             `db:"secret_number"`
 	RotatedAt    *time.Time      `db:"rotated_at"`
-	EventID      uuid.UUID       `db:"event_id"`
-	Kind         string          `db:"kind"`
+	// Voided is how often the webhook was paused because its agent's tokens ended.
+	Voided int `db:"voided"`
+	// Confirming: the address waits for its first test.
+	Confirming bool      `db:"confirming"`
+	EventID    uuid.UUID `db:"event_id"`
+	Kind       string    `db:"kind"`
 	// Sequence is the event's, 0 for a test.
 	Sequence int64 `db:"sequence"`
 	// CreatedAt is when it was added to what is to be sent.
@@ -50,31 +54,23 @@ type attempt struct {
 
 func (d *attempt) isTest() bool { return d.Sequence == 0 }
 
-// Deliver makes the deliveries that are due to a webhook, one after the other, for some 20 s. It does nothing where another
-// process delivers to it, and where webhooks are switched off it leaves the job to another process. slow is false for the workers
-// of endpoints that answer in time: an endpoint that does not is left to the others. Only jobs call it.
-func (a *API) Deliver(ctx context.Context, id uuid.UUID, slow bool) error {
+// lasts tells whether the delivery is tried again where it fails: a test only where its address waits for it.
+func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
+
+// Deliver makes the deliveries that are due to a webhook, one after the other, for a moment. It does nothing where another process
+// delivers to it, or to another prompt webhook of the agent unless the class is Slow; where webhooks are switched off it leaves the
+// job to another process. The workers of a class leave a webhook that has become of a slower class to the others. Only jobs call it.
+func (a *API) Deliver(ctx context.Context, id uuid.UUID, class Class) error {
 	if a.Sender == nil { // the process that asked for the job has webhooks on
-		_, err := a.DB.SQL.ExecContext(ctx, leaveJob.Text, id)
+		_, err := a.DB.SQL.ExecContext(ctx, leaveWebhook.Text, id, elsewhereSeconds)
 		return err
 	}
-	claimed, err := db.One[struct {
-		BotID uuid.UUID `db:"bot_id"`
-		Taken bool      `db:"taken"`
-	}](ctx, a.DB.SQL, claimWebhook, id, slow)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
+	taken, err := a.claim(ctx, id, class)
 	if err != nil {
 		return err
 	}
-	if claimed.Taken {
-		err = a.deliverDue(ctx, id, slow)
-		// Whatever becomes of ctx; a claim that stays runs out by itself.
-		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-		defer cancel()
-		_, released := a.DB.SQL.ExecContext(release, releaseWebhook.Text, id)
-		err = errors.Join(err, released)
+	if taken {
+		err = errors.Join(a.deliverDue(ctx, id), a.release(ctx, id))
 	}
 	if err != nil {
 		return err
@@ -82,9 +78,9 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID, slow bool) error {
 	return a.Queue(ctx, Scope{webhook: &id}) // what is left, came in the meantime, or had no room
 }
 
-// deliverDue delivers until nothing is due, the time is over, or the endpoint turns out to be slow or not to answer at all.
-func (a *API) deliverDue(ctx context.Context, id uuid.UUID, slow bool) error {
-	for began, n := time.Now(), 0; n < runDeliveries && time.Since(began) < runTime; n++ {
+// deliverDue delivers until nothing is due, the time is over, or the endpoint does not answer at all.
+func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
+	for began := time.Now(); time.Since(began) < sliceTime; {
 		d, err := db.One[attempt](ctx, a.DB.SQL, beginAttempt, id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -109,20 +105,23 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID, slow bool) error {
 		if err := a.record(ctx, d, got); err != nil {
 			return err
 		}
-		if got.status == 0 || !slow && got.took >= promptTime {
+		if got.status == 0 {
 			return nil
 		}
 	}
 	return nil
 }
 
-// body returns what is sent, or nil where the event is gone: acknowledged elsewhere, or not to be delivered any more.
+// body returns what is sent, or nil where the event is gone: acknowledged elsewhere, or not to be delivered any more. It says for whom
+// it is, since the server's signature does not: another agent may have a webhook to the same address.
 func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 	content := struct {
 		Type      string         `json:"type"`
 		Timestamp time.Time      `json:"timestamp"`
+		BotID     uuid.UUID      `json:"bot_id"`
+		WebhookID uuid.UUID      `json:"webhook_id"`
 		Data      wire.RawObject `json:"data"`
-	}{Type: d.Kind, Timestamp: d.CreatedAt}
+	}{Type: d.Kind, Timestamp: d.CreatedAt, BotID: d.BotID, WebhookID: d.WebhookID}
 	if d.isTest() {
 		data, err := wire.Marshal(struct {
 			WebhookID uuid.UUID `json:"webhook_id"`
@@ -174,14 +173,15 @@ type verdict struct {
 	state webhook.State
 }
 
-// judge decides what follows from an answer. A test is not tried again, and only 410 takes more from it than a note.
+// judge decides what follows from an answer. A test is tried again only where its address waits for it; otherwise only 410 takes more
+// from it than a note.
 func judge(d *attempt, got answer) verdict {
 	switch {
 	case got.reason == "":
 		return verdict{outcome: metrics.WebhookAcknowledged}
 	case got.reason == reasonGone:
 		return verdict{outcome: metrics.WebhookGone, state: webhook.StateGone}
-	case d.isTest():
+	case !d.lasts():
 		return verdict{outcome: metrics.WebhookFailed}
 	}
 	wait, again := nextWait(d.Attempts, got.retryAfter)

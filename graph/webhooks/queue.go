@@ -39,9 +39,10 @@ func (s Scope) size() int {
 	}
 }
 
-// Queue adds new events to what is to be sent and asks for the jobs of the webhooks that have something due. Jobs call it every
-// second with Recent, which makes up for wake-ups that got lost, and every minute without, which finds what an agent that was
-// restored has missed. It does nothing while webhooks are switched off.
+// Queue adds new events to what is to be sent and asks for the jobs of the webhooks that have something due, of up to 100 that it
+// looks at, those first that wait longest to be looked at. Jobs call it every second with Recent, which makes up for wake-ups that got
+// lost, and every minute without, which finds what an agent that is back from the trash has missed. It does nothing while webhooks
+// are switched off.
 func (a *API) Queue(ctx context.Context, s Scope) error {
 	if a.Sender == nil {
 		return nil
@@ -51,27 +52,40 @@ func (a *API) Queue(ctx context.Context, s Scope) error {
 
 func (a *API) queue(ctx context.Context, tx *db.Tx, s Scope) error {
 	if !s.Due {
-		if _, err := tx.SQL.ExecContext(ctx, addPending.Text, idsOrNull(s.Agents), s.webhook, s.Recent, s.size()); err != nil {
+		if err := s.add(ctx, tx); err != nil {
 			return err
 		}
 	}
-	due, err := db.All[struct {
-		ID     uuid.UUID `db:"id"`
-		Prompt bool      `db:"prompt"`
-	}](ctx, tx.SQL, queueDue)
+	looked, err := db.Column[uuid.UUID](ctx, tx.SQL, lookDue)
+	if err != nil || len(looked) == 0 {
+		return err
+	}
+	due, err := db.All[load](ctx, tx.SQL, queueDue, db.IDs(looked))
 	if err != nil {
 		return err
 	}
 	for _, w := range due {
-		var job db.Job = DeliverSlowJob{w.ID}
-		if w.Prompt {
-			job = DeliverJob{w.ID}
-		}
-		if err := a.InsertJob(ctx, tx, job); err != nil {
+		if err := a.InsertJob(ctx, tx, w.job()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// add adds what is missing to what is to be sent.
+func (s Scope) add(ctx context.Context, tx *db.Tx) error {
+	if !s.Recent {
+		if err := askMissingTests(ctx, tx, s.webhook); err != nil {
+			return err
+		}
+	}
+	if !s.Recent && s.webhook == nil {
+		if _, err := tx.SQL.ExecContext(ctx, lookAgain.Text); err != nil {
+			return err
+		}
+	}
+	_, err := tx.SQL.ExecContext(ctx, addPending.Text, idsOrNull(s.Agents), s.webhook, s.Recent, s.size())
+	return err
 }
 
 // idsOrNull passes ids as an argument of type uuid[], and nil as null.

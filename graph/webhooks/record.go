@@ -31,11 +31,21 @@ func (a *API) record(ctx context.Context, d *attempt, got answer) error {
 	}
 }
 
-// settle writes a verdict. The webhook may have been changed or deleted during the attempt: an acknowledgement counts all the
-// same.
+// settle writes a verdict. The webhook may have been changed meanwhile. An attempt whose webhook was deleted or voided during it has
+// no effect: the event stays in the queue.
 func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v verdict) error {
-	known, err := a.note(ctx, tx, d, got)
+	voided, err := db.Column[int](ctx, tx.SQL, lockNoted, d.WebhookID)
 	if err != nil {
+		return err
+	}
+	if _, err := tx.SQL.ExecContext(ctx, addTime.Text, d.BotID, got.took.Seconds()); err != nil || len(voided) == 0 {
+		return err
+	}
+	if voided[0] != d.Voided {
+		got.reason = reasonPaused
+		return addRecord(ctx, tx, d, got, nil)
+	}
+	if err := note(ctx, tx, d, got); err != nil {
 		return err
 	}
 	if got.reason == "" && !d.isTest() {
@@ -43,16 +53,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 			return err
 		}
 	}
-	if !known {
-		return nil
-	}
-	var status *int
-	if got.status != 0 {
-		status = &got.status
-	}
-	_, err = tx.SQL.ExecContext(ctx, addDelivery.Text, uuid.Must(uuid.NewV7()), d.WebhookID, d.EventID, d.Kind, d.Attempts, status,
-		got.reason, d.Now, v.next)
-	if err != nil {
+	if err := addRecord(ctx, tx, d, got, v.next); err != nil {
 		return err
 	}
 	if v.next != nil {
@@ -67,27 +68,30 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 	if err != nil || len(switched) == 0 {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, dropPending.Text, d.WebhookID)
+	_, err = tx.SQL.ExecContext(ctx, dropEvents.Text, d.WebhookID)
 	return err
 }
 
-// note writes into the webhook's own row how the attempt ended, and locks it. False: it was deleted.
-func (a *API) note(ctx context.Context, tx *db.Tx, d *attempt, got answer) (known bool, err error) {
-	var noted []uuid.UUID
+// addRecord adds the record of an attempt, which its agent sees.
+func addRecord(ctx context.Context, tx *db.Tx, d *attempt, got answer, next *time.Time) error {
+	_, err := tx.SQL.ExecContext(ctx, addDelivery.Text, uuid.Must(uuid.NewV7()), d.WebhookID, d.EventID, d.Kind, d.Attempts,
+		got.statusOrNull(), got.reason, d.Now, next)
+	return err
+}
+
+// note writes into the webhook's own row, which is locked, how the attempt ended.
+func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
+	took := got.took.Seconds()
 	if got.reason == "" {
-		noted, err = db.Column[uuid.UUID](ctx, tx.SQL, noteSuccess, d.WebhookID, d.Now, got.took < promptTime)
-	} else {
-		var status *int
-		if got.status != 0 {
-			status = &got.status
-		}
-		var notBefore *time.Time
-		if got.retryAfter > 0 && !d.isTest() {
-			at := d.Now.Add(got.retryAfter)
-			notBefore = &at
-		}
-		noted, err = db.Column[uuid.UUID](ctx, tx.SQL, noteFailure, d.WebhookID, d.Now, status, got.reason,
-			got.status != 0 && got.took < promptTime, notBefore)
+		_, err := tx.SQL.ExecContext(ctx, noteSuccess.Text, d.WebhookID, d.URL, d.Now, got.took < promptTime, took)
+		return err
 	}
-	return len(noted) > 0, err
+	var notBefore *time.Time
+	if got.retryAfter > 0 && d.lasts() {
+		at := d.Now.Add(got.retryAfter)
+		notBefore = &at
+	}
+	_, err := tx.SQL.ExecContext(ctx, noteFailure.Text, d.WebhookID, d.Now, got.statusOrNull(), got.reason,
+		got.status != 0 && got.took < promptTime, took, notBefore, pq.Array(endings()))
+	return err
 }

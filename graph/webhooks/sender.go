@@ -33,9 +33,10 @@ const (
 	reasonGone      = "gone"
 	reasonTimeout   = "timeout"
 	reasonForbidden = "forbidden_address"
-	reasonName      = "unknown_name"
 	reasonTLS       = "tls"
 	reasonNoAnswer  = "no_answer"
+	// reasonPaused: the webhook was paused during the attempt because its agent's tokens ended, so the answer has no effect.
+	reasonPaused = "paused"
 )
 
 // SenderConfig says where deliveries may go.
@@ -102,6 +103,14 @@ type answer struct {
 	took       time.Duration
 }
 
+// statusOrNull is the status as it is stored.
+func (a answer) statusOrNull() *int {
+	if a.status == 0 {
+		return nil
+	}
+	return &a.status
+}
+
 // post sends a body. It returns an error only when ctx is done, so that nothing is known of the endpoint.
 func (s *Sender) post(ctx context.Context, address string, header http.Header, body io.Reader) (answer, error) {
 	began := time.Now()
@@ -163,7 +172,8 @@ func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
 	}
 }
 
-// reasonOf tells why there was no answer. It says nothing of what an address that is not allowed leads to.
+// reasonOf tells why there was no answer. It says nothing of what an address that is not allowed leads to, and not whether a name
+// exists: one that leads nowhere, or whose resolution takes too long, is as forbidden as one that leads into a private network.
 func reasonOf(err error) string {
 	var (
 		timeout    net.Error
@@ -174,12 +184,10 @@ func reasonOf(err error) string {
 	)
 	switch {
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedNetwork), errors.Is(err, ssrf.ErrInvalidHostPort),
-		errors.Is(err, errNotLoopback):
+		errors.Is(err, errNotLoopback), errors.As(err, &unresolved):
 		return reasonForbidden
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return reasonTimeout
-	case errors.As(err, &unresolved):
-		return reasonName
 	case errors.As(err, &untrusted), errors.As(err, &alert), errors.As(err, &garbled):
 		return reasonTLS
 	default:

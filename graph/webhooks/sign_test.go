@@ -82,6 +82,7 @@ func TestRotationOverlaps(t *testing.T) {
 	e, agent := newEndpoint(t, nil), w.Agent()
 	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")})
 	require.NoError(t, err)
+	w.tested(made.Webhook)
 	first := *made.Secret
 	send := func() request {
 		w.tell(agent)

@@ -13,8 +13,9 @@ import (
 )
 
 // UpdateWebhook changes a webhook of the caller (§4.12). Attempts that were to follow are forgotten; a webhook that is active
-// afterwards is at once sent what is unacknowledged of its kinds, with all attempts before it. Only an agent may call it. Faults
-// in this order: forbidden, invalid_id, invalid_input, not_found.
+// afterwards is at once sent what is unacknowledged of its kinds, with all attempts before it, or, where its address has not answered
+// a test with 2xx yet, a test. Only an agent may call it. Faults in this order: forbidden, invalid_id, invalid_input, unauthorized
+// (the token ended meanwhile), not_found.
 func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error) {
 	v, err := a.caller(ctx)
 	if err != nil {
@@ -35,8 +36,8 @@ func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error
 			return err
 		}
 		change := tx.Ent.Webhook.UpdateOne(w).SetUpdatedAt(now).ClearNotBefore().ClearQueuedUntil()
-		if in.URL != nil {
-			change.SetURL(*in.URL).SetHost(host).SetPrompt(w.Prompt && w.URL == *in.URL)
+		if in.URL != nil && *in.URL != w.URL {
+			change.SetURL(*in.URL).SetHost(host).SetPrompt(false).SetTookSeconds(0).ClearConfirmedAt()
 		}
 		if in.Kinds != nil {
 			change.SetKinds(in.Kinds)
@@ -59,8 +60,9 @@ func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error
 	return changed, nil
 }
 
-// DeleteWebhook deletes a webhook of the caller with the records of its attempts (§4.12). What is on its way may still arrive.
-// Only an agent may call it. Faults: forbidden, invalid_id, not_found (also for a repeat).
+// DeleteWebhook deletes a webhook of the caller with the records of its attempts (§4.12). What is on its way may still arrive, and
+// acknowledges nothing. Only an agent may call it. Faults in this order: forbidden, invalid_id, unauthorized (the token ended
+// meanwhile), not_found (also for a repeat).
 func (a *API) DeleteWebhook(ctx context.Context, in Input) (*Deleted, error) {
 	v, err := a.caller(ctx)
 	if err != nil {
@@ -70,12 +72,15 @@ func (a *API) DeleteWebhook(ctx context.Context, in Input) (*Deleted, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.DB.Ent.Webhook.Delete().Where(webhook.ID(id), webhook.BotID(v.BotID)).Exec(ctx)
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		w, err := lock(ctx, tx, v, id)
+		if err != nil {
+			return err
+		}
+		return tx.Ent.Webhook.DeleteOne(w).Exec(ctx)
+	})
 	if err != nil {
 		return nil, err
-	}
-	if n == 0 {
-		return nil, fault.New(fault.NotFound)
 	}
 	return &Deleted{Deleted: true, ID: id}, nil
 }
@@ -119,34 +124,10 @@ func (a *API) RotateWebhookSecret(ctx context.Context, in Input) (*SecretResult,
 	return rotated, nil
 }
 
-// TestWebhook sends a webhook of the caller, whatever its state, one webhook.test, which is no event of the queue (§4.12). How it
-// ended is among the deliveries. Only an agent may call it. Faults: forbidden, invalid_id, not_found.
-func (a *API) TestWebhook(ctx context.Context, in Input) (*Test, error) {
-	v, err := a.caller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	test := &Test{uuid.Must(uuid.NewV7())}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := lock(ctx, tx, v, id); err != nil {
-			return err
-		}
-		if _, err := tx.SQL.ExecContext(ctx, addTest.Text, id, test.EventID); err != nil {
-			return err
-		}
-		return a.queue(ctx, tx, Scope{Due: true})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return test, nil
-}
-
-// lock reads a webhook of the caller and keeps others from changing it; not_found where there is none.
+// lock reads a webhook of the caller and keeps others from changing it; not_found where there is none, and the faults of lockCaller.
 func lock(ctx context.Context, tx *db.Tx, v viewer.Viewer, id uuid.UUID) (*ent.Webhook, error) {
+	if err := lockCaller(ctx, tx, v); err != nil {
+		return nil, err
+	}
 	return tx.Ent.Webhook.Query().Where(webhook.ID(id), webhook.BotID(v.BotID)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
 }

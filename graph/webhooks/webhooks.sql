@@ -1,13 +1,33 @@
 -- name: lock_agent(agent uuid)
--- Keeps the agent's other requests for new webhooks waiting, so that they are counted.
+-- One change of an agent's webhooks after the other, and none at the same time as the end of its tokens.
 SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
 
+-- name: holds_token(token uuid)
+-- Whether the agent of a token is suspended; no row if the token has ended. The agent's row is locked.
+SELECT b.suspended_at IS NOT NULL AS suspended FROM tokens t JOIN bots b ON b.id = t.bot_id
+WHERE t.id = :token AND t.revoked_at IS NULL AND t.expires_at > stoa_now();
+
+-- name: lock_webhooks(agent uuid)
+-- Locks the webhooks of an agent. What is read of them is looked at in a statement after this one.
+SELECT id FROM webhooks WHERE bot_id = :agent ORDER BY id FOR NO KEY UPDATE;
+
+-- name: drop_all_pending(agent uuid)
+DELETE FROM pending_deliveries WHERE webhook_id IN (SELECT id FROM webhooks WHERE bot_id = :agent);
+
+-- name: void_webhooks(agent uuid, reason text)
+-- Pauses all webhooks of an agent, which are locked, and gives each a secret that was never shown: deliveries are no longer signed
+-- with the one before.
+UPDATE webhooks SET state = 'paused', voided = voided + 1, secret_number = secret_number + 1, rotated_at = NULL, due_at = NULL,
+  queued_until = NULL, not_before = NULL, last_failure_at = stoa_now(), last_failure_status = NULL, last_failure_error = :reason::text,
+  updated_at = stoa_now()
+WHERE bot_id = :agent;
+
 -- name: add_pending(agents uuid[], webhook uuid, recent boolean, size bigint)
--- Adds to what is to be sent the unacknowledged events that are not there yet, of webhooks that are active and whose agents are: of
--- the given agents or the given webhook, or of all where both are null; if recent, only where the newest event of the agent is less
--- than a minute old. It looks at no more than `size` events of an agent, the newest if recent, the oldest otherwise, and lets no more
--- than 256 or so wait for a webhook, so an agent with a long queue costs little. A webhook is locked, so that one that is switched
--- off in this moment gets nothing.
+-- Adds to what is to be sent the unacknowledged events that are not there yet, of webhooks that are active and tested and whose
+-- agents are active: of the given agents or the given webhook, or of all where both are null; if recent, only where the newest event
+-- of the agent is less than a minute old. It looks at no more than `size` events of an agent, the newest if recent, the oldest
+-- otherwise, and lets no more than 256 or so wait for a webhook, so an agent with a long queue costs little. A webhook is locked, so
+-- that one that is switched off in this moment gets nothing.
 WITH missing AS MATERIALIZED (
   SELECT w.id AS webhook_id, e.id, e.kind, e.sequence
   FROM webhooks w JOIN bots b ON b.id = w.bot_id
@@ -21,63 +41,124 @@ WITH missing AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id AND p.event_id = q.id)
     ORDER BY q.sequence LIMIT 256
   ) e
-  WHERE w.state = 'active' AND b.state = 'active' AND b.suspended_at IS NULL
+  WHERE w.state = 'active' AND w.confirmed_at IS NOT NULL AND b.state = 'active' AND b.suspended_at IS NULL
     AND (:agents::uuid[] IS NULL OR w.bot_id = ANY (:agents)) AND (:webhook::uuid IS NULL OR w.id = :webhook)
     AND (NOT :recent OR stoa_now() - interval '1 minute' < (
       SELECT n.created_at FROM events n WHERE n.recipient_id = w.bot_id ORDER BY n.sequence DESC LIMIT 1))
     AND (SELECT count(*) FROM (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id LIMIT 256) waiting) < 256
-), locked AS (
-  SELECT id FROM webhooks WHERE id IN (SELECT webhook_id FROM missing) AND state = 'active' ORDER BY id FOR NO KEY UPDATE
+), locked AS MATERIALIZED (
+  SELECT id FROM webhooks WHERE id IN (SELECT webhook_id FROM missing) AND state = 'active' AND confirmed_at IS NOT NULL
+  ORDER BY id FOR NO KEY UPDATE
+), noted AS (
+  UPDATE webhooks w SET due_at = least(coalesce(w.due_at, 'infinity'), stoa_now()) FROM locked l WHERE w.id = l.id
 )
 INSERT INTO pending_deliveries (webhook_id, event_id, kind, sequence, created_at, next_attempt_at)
 SELECT m.webhook_id, m.id, m.kind, m.sequence, stoa_now(), stoa_now() FROM missing m JOIN locked l ON l.id = m.webhook_id
 ON CONFLICT DO NOTHING;
 
+-- name: untested(webhook uuid)
+-- Webhooks that wait for their test, which is not there: the given one, or up to 100 where that is null.
+SELECT w.id FROM webhooks w
+WHERE w.state = 'active' AND w.confirmed_at IS NULL AND (:webhook::uuid IS NULL OR w.id = :webhook)
+  AND NOT EXISTS (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id AND p.sequence = 0)
+ORDER BY w.id LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: waiting_test(webhook uuid)
+-- The test that waits for a webhook, which is locked, is due now.
+UPDATE pending_deliveries SET next_attempt_at = least(next_attempt_at, stoa_now()) WHERE webhook_id = :webhook AND sequence = 0
+RETURNING event_id;
+
 -- name: add_test(webhook uuid, event uuid)
 INSERT INTO pending_deliveries (webhook_id, event_id, kind, sequence, created_at, next_attempt_at)
 VALUES (:webhook, :event, 'webhook.test', 0, stoa_now(), stoa_now());
 
--- name: queue_due()
--- Up to 100 webhooks that have something due and no job that is asked for or under way; whoever runs this asks for their jobs. A
--- job that has not begun within ten minutes is not believed in any more.
-UPDATE webhooks SET queued_until = stoa_now() + interval '10 minutes'
-WHERE id IN (
-  SELECT w.id FROM webhooks w JOIN bots b ON b.id = w.bot_id
-  WHERE w.id IN (SELECT p.webhook_id FROM pending_deliveries p WHERE p.next_attempt_at <= stoa_now())
-    AND coalesce(w.not_before, '-infinity') <= stoa_now() AND coalesce(w.queued_until, '-infinity') <= stoa_now()
-    AND coalesce(w.claimed_until, '-infinity') <= stoa_now() AND b.state = 'active' AND b.suspended_at IS NULL
-  ORDER BY w.id LIMIT 100 FOR NO KEY UPDATE OF w SKIP LOCKED
+-- name: look_now(webhook uuid)
+UPDATE webhooks SET due_at = stoa_now() WHERE id = :webhook;
+
+-- name: look_again()
+-- Has the queue look at webhooks that it would never look at, though something waits: a server of an older version has added it.
+UPDATE webhooks SET due_at = stoa_now() WHERE id IN (
+  SELECT w.id FROM webhooks w WHERE w.due_at IS NULL AND EXISTS (SELECT FROM pending_deliveries p WHERE p.webhook_id = w.id)
+  ORDER BY w.id LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED);
+
+-- name: look_due()
+-- Locks up to 100 webhooks that the queue is to look at, those that wait longest first.
+SELECT id FROM webhooks WHERE due_at <= stoa_now() ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: queue_due(webhooks uuid[])
+-- Of webhooks that are locked, those whose jobs the caller asks for: something is due, and no job was asked for or is under way. Of
+-- the webhooks of one agent whose endpoints answer in time it is one at a time, that which waits longest for an attempt. A job that
+-- has not begun within ten minutes is not believed in any more. For the others it notes when to look again.
+WITH looked AS MATERIALIZED (
+  SELECT w.id, w.bot_id, w.prompt, n.next, greatest(n.next, w.not_before, w.queued_until, w.claimed_until) AS at,
+    b.state = 'active' AND b.suspended_at IS NULL AS may, greatest(w.last_success_at, w.last_failure_at) AS attempted_at,
+    w.prompt AND EXISTS (
+      SELECT FROM webhooks s WHERE s.bot_id = w.bot_id AND s.id <> w.id AND s.prompt AND greatest(s.queued_until, s.claimed_until) > stoa_now()
+    ) AS other
+  FROM webhooks w JOIN bots b ON b.id = w.bot_id
+  CROSS JOIN LATERAL (
+    SELECT min(p.next_attempt_at) AS next FROM pending_deliveries p
+    WHERE p.webhook_id = w.id AND (p.sequence = 0 OR (w.state = 'active' AND w.confirmed_at IS NOT NULL))
+  ) n
+  WHERE w.id = ANY (:webhooks)
+), ready AS (
+  SELECT l.id, NOT l.prompt OR row_number() OVER (PARTITION BY l.bot_id, l.prompt ORDER BY l.attempted_at NULLS FIRST, l.id) = 1 AS chosen
+  FROM looked l WHERE l.may AND l.at <= stoa_now() AND NOT l.other AND l.next IS NOT NULL
+), noted AS (
+  UPDATE webhooks w SET queued_until = CASE WHEN r.chosen THEN stoa_now() + interval '10 minutes' ELSE w.queued_until END,
+    due_at = CASE
+      WHEN l.next IS NULL THEN NULL
+      WHEN NOT l.may THEN stoa_now() + interval '1 minute'
+      WHEN l.at > stoa_now() THEN l.at
+      WHEN r.chosen THEN stoa_now() + interval '10 minutes'
+      ELSE stoa_now() + interval '1 second'
+    END
+  FROM looked l LEFT JOIN ready r ON r.id = l.id
+  WHERE w.id = l.id
+  RETURNING w.id, w.bot_id, w.prompt, w.took_seconds, coalesce(r.chosen, false) AS chosen
 )
-RETURNING id, prompt;
+SELECT n.id, n.prompt, n.took_seconds, coalesce(stoa_used_seconds(t), 0) AS used_seconds
+FROM noted n LEFT JOIN webhook_time t ON t.bot_id = n.bot_id
+WHERE n.chosen;
 
 -- name: has_webhooks(agents uuid[])
 SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = ANY (:agents) AND state = 'active');
 
--- name: claim_webhook(webhook uuid, slow boolean)
--- Takes a webhook for a minute. No row where another process has it, or it is gone. A job of the prompt queue gets no webhook
--- that has become slow; the job that was asked for is then believed in no longer.
-UPDATE webhooks SET queued_until = NULL,
-  claimed_until = CASE WHEN prompt OR :slow THEN stoa_now() + interval '1 minute' ELSE claimed_until END
-WHERE id = :webhook AND coalesce(claimed_until, '-infinity') <= stoa_now()
-RETURNING bot_id, prompt OR :slow AS taken;
+-- name: agent_of(webhook uuid)
+SELECT bot_id FROM webhooks WHERE id = :webhook;
 
--- name: leave_job(webhook uuid)
--- Has the job be asked for again in a few seconds, for another process.
-UPDATE webhooks SET queued_until = stoa_now() + interval '5 seconds' WHERE id = :webhook;
+-- name: workload(agent uuid)
+-- The webhooks of an agent, which are locked.
+SELECT w.id, w.prompt, w.took_seconds, coalesce(w.claimed_until, '-infinity') > stoa_now() AS claimed,
+  coalesce(stoa_used_seconds(t), 0) AS used_seconds
+FROM webhooks w LEFT JOIN webhook_time t ON t.bot_id = w.bot_id
+WHERE w.bot_id = :agent;
+
+-- name: claim_webhook(webhook uuid)
+-- Takes a webhook, which is locked, for a minute.
+UPDATE webhooks SET queued_until = NULL, claimed_until = stoa_now() + interval '1 minute', due_at = stoa_now() + interval '1 minute'
+WHERE id = :webhook;
+
+-- name: leave_webhook(webhook uuid, seconds double precision)
+-- Forgets the job that was asked for; the queue looks again in some seconds.
+UPDATE webhooks SET queued_until = NULL, due_at = stoa_now() + make_interval(secs => :seconds) WHERE id = :webhook;
 
 -- name: release_webhook(webhook uuid)
-UPDATE webhooks SET claimed_until = NULL WHERE id = :webhook;
+-- The queue looks at it at once, and at the agent's others, which may have waited for it. The webhooks of the agent are locked.
+UPDATE webhooks w SET claimed_until = CASE WHEN w.id = h.id THEN NULL ELSE w.claimed_until END, due_at = stoa_now()
+FROM webhooks h
+WHERE h.id = :webhook AND w.bot_id = h.bot_id AND (w.id = h.id OR w.due_at IS NOT NULL);
 
 -- name: begin_attempt(webhook uuid)
 -- Takes the delivery that is due first, counts the attempt, and keeps the webhook claimed for another minute. No row where
 -- nothing is due, or the webhook or its agent was switched off. The webhook is locked before its delivery, as in every statement.
 WITH locked AS MATERIALIZED (
-  SELECT id, bot_id, state, not_before FROM webhooks WHERE id = :webhook FOR NO KEY UPDATE
+  SELECT id, bot_id, state, confirmed_at, not_before FROM webhooks WHERE id = :webhook FOR NO KEY UPDATE
 ), due AS (
   SELECT p.webhook_id, p.event_id
   FROM locked w JOIN bots b ON b.id = w.bot_id JOIN pending_deliveries p ON p.webhook_id = w.id
   WHERE p.next_attempt_at <= stoa_now() AND coalesce(w.not_before, '-infinity') <= stoa_now()
-    AND (w.state = 'active' OR p.sequence = 0) AND b.state = 'active' AND b.suspended_at IS NULL
+    AND (p.sequence = 0 OR (w.state = 'active' AND w.confirmed_at IS NOT NULL)) AND b.state = 'active' AND b.suspended_at IS NULL
   ORDER BY p.next_attempt_at, p.sequence LIMIT 1
 ), kept AS (
   UPDATE webhooks SET claimed_until = stoa_now() + interval '1 minute' WHERE id IN (SELECT webhook_id FROM due)
@@ -85,8 +166,8 @@ WITH locked AS MATERIALIZED (
 UPDATE pending_deliveries p SET attempts = p.attempts + 1
 FROM due d JOIN webhooks w ON w.id = d.webhook_id
 WHERE p.webhook_id = d.webhook_id AND p.event_id = d.event_id
-RETURNING w.id AS webhook_id, w.bot_id, w.url, w.signing, w.secret_number, w.rotated_at, p.event_id, p.kind, p.sequence, p.created_at,
-  p.attempts, stoa_now() AS now;
+RETURNING w.id AS webhook_id, w.bot_id, w.url, w.signing, w.secret_number, w.rotated_at, w.voided,
+  w.state = 'active' AND w.confirmed_at IS NULL AS confirming, p.event_id, p.kind, p.sequence, p.created_at, p.attempts, stoa_now() AS now;
 
 -- name: undo_attempt(webhook uuid, event uuid)
 UPDATE pending_deliveries SET attempts = attempts - 1 WHERE webhook_id = :webhook AND event_id = :event AND attempts > 0;
@@ -98,16 +179,35 @@ DELETE FROM pending_deliveries WHERE webhook_id = :webhook AND event_id = :event
 UPDATE pending_deliveries SET next_attempt_at = :next WHERE webhook_id = :webhook AND event_id = :event;
 
 -- name: drop_pending(webhook uuid)
+DELETE FROM pending_deliveries WHERE webhook_id = :webhook;
+
+-- name: drop_events(webhook uuid)
 -- Tests stay.
 DELETE FROM pending_deliveries WHERE webhook_id = :webhook AND sequence > 0;
 
--- name: note_success(webhook uuid, at timestamp with time zone, prompt boolean)
-UPDATE webhooks SET last_success_at = :at, prompt = :prompt, not_before = NULL WHERE id = :webhook RETURNING id;
+-- name: lock_noted(webhook uuid)
+-- How often the webhook was voided; no row where it was deleted.
+SELECT voided FROM webhooks WHERE id = :webhook FOR NO KEY UPDATE;
 
--- name: note_failure(webhook uuid, at timestamp with time zone, status bigint, error text, prompt boolean, not_before timestamp with time zone)
-UPDATE webhooks SET last_failure_at = :at, last_failure_status = :status, last_failure_error = :error::text, prompt = prompt AND :prompt,
-  not_before = coalesce(:not_before, not_before)
-WHERE id = :webhook RETURNING id;
+-- name: add_time(agent uuid, seconds double precision)
+-- Notes for how long an endpoint of the agent has kept a worker busy.
+INSERT INTO webhook_time AS t (bot_id, used_seconds, noted_at) VALUES (:agent, :seconds, stoa_now())
+ON CONFLICT (bot_id) DO UPDATE SET used_seconds = stoa_used_seconds(t) + excluded.used_seconds, noted_at = greatest(t.noted_at, stoa_now());
+
+-- name: note_success(webhook uuid, url text, at timestamp with time zone, prompt boolean, took_seconds double precision)
+-- An address that was changed during the attempt is not tested by it.
+UPDATE webhooks SET last_success_at = :at, prompt = :prompt, took_seconds = :took_seconds, not_before = NULL,
+  confirmed_at = CASE WHEN url = :url::text THEN coalesce(confirmed_at, :at) ELSE confirmed_at END
+WHERE id = :webhook;
+
+-- name: note_failure(webhook uuid, at timestamp with time zone, status bigint, error text, prompt boolean, took_seconds double precision, not_before timestamp with time zone, lasting text[])
+-- A webhook that is paused because its agent's tokens ended keeps saying so, whatever a test meets.
+UPDATE webhooks SET prompt = prompt AND :prompt, took_seconds = :took_seconds, not_before = coalesce(:not_before, not_before),
+  last_failure_at = CASE WHEN keeps THEN last_failure_at ELSE :at END,
+  last_failure_status = CASE WHEN keeps THEN last_failure_status ELSE :status END,
+  last_failure_error = CASE WHEN keeps THEN last_failure_error ELSE :error::text END
+FROM (SELECT k.state = 'paused' AND k.last_failure_error = ANY (:lasting::text[]) AS keeps FROM webhooks k WHERE k.id = :webhook) k
+WHERE id = :webhook;
 
 -- name: switch_off(webhook uuid, url text, state text, from_states text[])
 -- An address that was changed during the attempt stays as it is.
@@ -139,13 +239,18 @@ DELETE FROM webhook_deliveries WHERE id IN (
   ORDER BY created_at LIMIT :batch
 );
 
+-- name: delete_old_times(retention_seconds double precision, batch bigint)
+DELETE FROM webhook_time WHERE bot_id IN (
+  SELECT bot_id FROM webhook_time WHERE noted_at < stoa_now() - make_interval(secs => :retention_seconds)
+  ORDER BY bot_id LIMIT :batch FOR UPDATE SKIP LOCKED
+);
+
 -- name: webhook_metrics()
 -- What waits is counted up to 100,000. The oldest is late by how long ago it should have been sent, where something may be sent
--- there.
+-- there; of each webhook the delivery is looked at that is due first.
 SELECT (SELECT count(*) FROM (SELECT FROM pending_deliveries LIMIT 100000) p) AS waiting,
   (SELECT count(*) FROM webhooks WHERE state = 'failing') AS failing,
   coalesce(extract(epoch FROM stoa_now() - (
-    SELECT min(greatest(p.next_attempt_at, w.not_before)) FROM pending_deliveries p JOIN webhooks w ON w.id = p.webhook_id
-    JOIN bots b ON b.id = w.bot_id
-    WHERE p.next_attempt_at <= stoa_now() AND coalesce(w.not_before, '-infinity') <= stoa_now()
-      AND b.state = 'active' AND b.suspended_at IS NULL)), 0)::float8 AS late_seconds;
+    SELECT min(greatest(n.next, w.not_before)) FROM webhooks w JOIN bots b ON b.id = w.bot_id
+    CROSS JOIN LATERAL (SELECT min(p.next_attempt_at) AS next FROM pending_deliveries p WHERE p.webhook_id = w.id) n
+    WHERE w.due_at IS NOT NULL AND n.next IS NOT NULL AND b.state = 'active' AND b.suspended_at IS NULL)), 0)::float8 AS late_seconds;

@@ -51,6 +51,8 @@ func (r request) content(t *testing.T) (kind string, data map[string]any) {
 	var body struct {
 		Type      string         `json:"type"`
 		Timestamp time.Time      `json:"timestamp"`
+		BotID     uuid.UUID      `json:"bot_id"`
+		WebhookID uuid.UUID      `json:"webhook_id"`
 		Data      map[string]any `json:"data"`
 	}
 	require.NoError(t, json.Unmarshal(r.body, &body))
@@ -112,13 +114,27 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// hook makes a webhook of an agent, for all kinds of events.
-func (w *world) hook(agent *graphtest.Agent, url string) *webhooks.Card {
+// untested makes a webhook of an agent, for all kinds of events, whose test waits.
+func (w *world) untested(agent *graphtest.Agent, url string) *webhooks.Card {
 	w.t.Helper()
 	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url})
 	require.NoError(w.t, err)
 	require.Equal(w.t, "active", made.Webhook.State)
 	return made.Webhook
+}
+
+// hook makes a webhook of an agent, for all kinds of events, whose address has answered its test.
+func (w *world) hook(agent *graphtest.Agent, url string) *webhooks.Card {
+	w.t.Helper()
+	return w.tested(w.untested(agent, url))
+}
+
+// tested does to a new webhook what a test that is answered would.
+func (w *world) tested(hook *webhooks.Card) *webhooks.Card {
+	w.t.Helper()
+	w.Exec("DELETE FROM pending_deliveries WHERE webhook_id = $1 AND sequence = 0", hook.ID)
+	w.Exec("UPDATE webhooks SET confirmed_at = stoa_now() WHERE id = $1", hook.ID)
+	return hook
 }
 
 // tell causes one event of the agent: another asks for its friendship.

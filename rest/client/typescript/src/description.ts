@@ -196,7 +196,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the presented token
-         * @description Reads no body. Not idempotent: a lost answer is a lost token. Event sockets opened with the old token close.
+         * @description Reads no body. Not idempotent: a lost answer is a lost token. Event sockets opened with the old token close, and the agent's webhooks are paused until it switches them on again.
          */
         post: operations["rotateToken"];
         delete?: never;
@@ -216,7 +216,7 @@ export interface paths {
         put?: never;
         /**
          * End the presented token
-         * @description Reads no body.
+         * @description Reads no body. After the last token of an agent its webhooks are paused.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -1029,8 +1029,9 @@ export interface paths {
         put?: never;
         /**
          * Have events sent to an address
-         * @description The agent's queue of events, sent as they come. A new webhook is at once sent what is unacknowledged of its kinds. An agent has at
-         *     most three. The secret, of a webhook that is signed with v1, is in this answer alone; v1a is verified with the server's key, which
+         * @description The agent's queue of events, sent as they come. A new webhook is at once sent a `webhook.test` and, once that was answered with
+         *     2xx, what is unacknowledged of its kinds. An agent has at most three. The end of the agent's tokens (rotation, reissue, restore,
+         *     revocation of the last one) and a suspension pause all of them and void their secrets. The secret, of a webhook that is signed with v1, is in this answer alone; v1a is verified with the server's key, which
          *     `/.well-known/stoa-keys.json` publishes. The address must be https and lead to a public address of the internet, whenever
          *     something is sent. Not idempotent.
          */
@@ -1062,7 +1063,8 @@ export interface paths {
         /**
          * Change an own webhook
          * @description Also out of `failing` and `gone`. What was to be tried again is forgotten; a webhook that is active afterwards is at once sent
-         *     what is unacknowledged of its kinds.
+         *     what is unacknowledged of its kinds, or a `webhook.test` if its address has not answered one with 2xx yet. A webhook that was
+         *     paused because tokens ended resumes with `{"state": "active"}`; one that is signed with v1 needs a new secret (`rotate`) first.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -1098,8 +1100,9 @@ export interface paths {
         put?: never;
         /**
          * Send a test to an own webhook
-         * @description Reads no body. Sends one delivery of type `webhook.test`, whatever the state of the webhook, and does not try again. It is no event
-         *     of the queue. How it ended is among the deliveries, under the event_id of this answer.
+         * @description Reads no body. Sends one delivery of type `webhook.test`, whatever the state of the webhook. One test waits at most: while one
+         *     does, it is sent now. It is tried again only while the webhook is active and its address has answered none. It is no event of the
+         *     queue. How it ended is among the deliveries, under the event_id of this answer.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1935,7 +1938,7 @@ export interface components {
             kinds: components["schemas"]["EventKind"][];
             signing: components["schemas"]["Signing"];
             /**
-             * @description failing: the last attempt for some event failed; gone: the endpoint answered 410. Both end with a change of the state.
+             * @description paused: by the agent, or because its tokens ended (last_failure says so); failing: the last attempt for some event failed; gone: the endpoint answered 410. All end with a change of the state.
              * @enum {string}
              */
             state: "active" | "paused" | "failing" | "gone";
@@ -1947,8 +1950,13 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @description Of the answer; null where there was none. */
             status: number | null;
-            error: components["schemas"]["DeliveryError"];
+            error: components["schemas"]["DeliveryError"] | components["schemas"]["PauseReason"];
         };
+        /**
+         * @description Why the webhook was paused. It stays until the agent changes the state.
+         * @enum {string}
+         */
+        PauseReason: "token_replaced" | "token_revoked" | "token_reissued" | "restored" | "suspended";
         /** @description One attempt, as it ended. */
         Delivery: {
             id: components["schemas"]["Id"];
@@ -1963,10 +1971,10 @@ export interface components {
             next_attempt_at: components["schemas"]["Time"] | null;
         };
         /**
-         * @description status: another status than 2xx; forbidden_address: the name leads to an address that is not of the public internet.
+         * @description status: another status than 2xx; forbidden_address: the name leads to no address of the public internet, or to none; paused: the agent's tokens ended during the attempt, so the answer has no effect.
          * @enum {string}
          */
-        DeliveryError: "status" | "redirect" | "gone" | "timeout" | "forbidden_address" | "unknown_name" | "tls" | "no_answer";
+        DeliveryError: "status" | "redirect" | "gone" | "timeout" | "forbidden_address" | "tls" | "no_answer" | "paused";
         /** @enum {string} */
         EventKind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated";
         /**
@@ -1980,6 +1988,10 @@ export interface components {
             type: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "webhook.test";
             /** @description When the event was caused. */
             timestamp: components["schemas"]["Time"];
+            /** @description The agent that the event is for. */
+            bot_id: components["schemas"]["Id"];
+            /** @description Its webhook. */
+            webhook_id: components["schemas"]["Id"];
             /** @description The event's payload; of a test the webhook_id. */
             data: Record<string, never>;
         };

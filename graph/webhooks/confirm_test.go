@@ -1,0 +1,184 @@
+package webhooks_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/webhooks"
+)
+
+// kinds are the kinds of what was received.
+func kinds(t *testing.T, got []request) (all []string) {
+	t.Helper()
+	for _, r := range got {
+		kind, _ := r.content(t)
+		all = append(all, kind)
+	}
+	return all
+}
+
+// A new address, and one that is changed, gets a test and nothing else, again and again as an event would, until it has answered one
+// with 2xx.
+func TestANewAddressIsTestedFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	first, second := newEndpoint(t, status(http.StatusServiceUnavailable)), newEndpoint(t, status(http.StatusNotFound))
+	hook := w.untested(agent, first.URL)
+	for i, e := range []*endpoint{first, second} {
+		if i > 0 {
+			_, err := w.change(agent, hook.ID, webhooks.UpdateInput{URL: &e.URL})
+			require.NoError(t, err)
+		}
+		w.tell(agent)
+		waiting := w.queue(agent)
+		w.DeliverWebhooks()
+		got := e.take()
+		require.Equal(t, []string{"webhook.test"}, kinds(t, got))
+		id := got[0].id()
+		for n, wait := range waits[:2] {
+			last := w.deliveries(agent, hook.ID)[0]
+			require.Equal(t, n+1, last.Attempt)
+			require.Equal(t, wait, last.NextAttemptAt.Sub(last.CreatedAt))
+			w.Shift(wait)
+			w.DeliverWebhooks()
+			got = e.take()
+			require.Equal(t, []string{"webhook.test"}, kinds(t, got))
+			require.Equal(t, id, got[0].id(), "the same test")
+		}
+		require.Equal(t, waiting, w.queue(agent))
+		e.answers(nil)
+		w.Shift(waits[2])
+		w.DeliverWebhooks()
+		require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, e.take()))
+		require.Empty(t, w.queue(agent))
+		w.tell(agent)
+		w.DeliverWebhooks()
+		require.Equal(t, []string{"contact.requested"}, kinds(t, e.take()))
+	}
+	require.Empty(t, first.take())
+
+	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{URL: &second.URL, State: graphtest.Ptr("active")})
+	require.NoError(t, err)
+	w.tell(agent)
+	w.DeliverWebhooks()
+	require.Equal(t, []string{"contact.requested"}, kinds(t, second.take()), "the same address needs no other test")
+}
+
+// An address that never answers its test is given up as one that never takes an event, and switching the webhook on begins anew.
+func TestAnAddressThatFailsItsTest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, status(http.StatusInternalServerError)), w.Agent()
+	hook := w.untested(agent, e.URL)
+	w.DeliverWebhooks()
+	for _, wait := range waits {
+		w.Shift(wait)
+		w.DeliverWebhooks()
+	}
+	require.Len(t, e.take(), len(waits)+1)
+	require.Equal(t, "failing", w.card(agent, hook.ID).State)
+	e.answers(nil)
+	w.Shift(24 * time.Hour)
+	w.DeliverWebhooks()
+	require.Empty(t, e.take())
+	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
+	require.NoError(t, err)
+	w.tell(agent)
+	w.DeliverWebhooks()
+	require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, e.take()))
+}
+
+// A webhook that is paused before its test is sent none, except one that its agent asks for, which tests the address all the same.
+func TestAPausedWebhookIsTestedOnRequestOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, nil), w.Agent()
+	hook := w.untested(agent, e.URL)
+	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("paused")})
+	require.NoError(t, err)
+	w.tell(agent)
+	w.DeliverWebhooks()
+	require.Empty(t, e.take())
+	_, err = w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
+	require.NoError(t, err)
+	w.DeliverWebhooks()
+	require.Equal(t, []string{"webhook.test"}, kinds(t, e.take()))
+	_, err = w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
+	require.NoError(t, err)
+	w.DeliverWebhooks()
+	require.Equal(t, []string{"contact.requested"}, kinds(t, e.take()))
+}
+
+// The answer to a test of one address says nothing of another that was set meanwhile.
+func TestAnAddressChangedDuringItsTest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	var hook *webhooks.Card
+	victim := newEndpoint(t, status(http.StatusInternalServerError))
+	e := newEndpoint(t, func(rw http.ResponseWriter, _ *http.Request) {
+		if _, err := w.change(agent, hook.ID, webhooks.UpdateInput{URL: &victim.URL}); err != nil {
+			rw.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	hook = w.untested(agent, e.URL)
+	w.tell(agent)
+	w.DeliverWebhooks()
+	w.Shift(waits[0])
+	w.DeliverWebhooks()
+	require.Len(t, e.take(), 1)
+	require.Equal(t, []string{"webhook.test", "webhook.test"}, kinds(t, victim.take()))
+	require.Len(t, w.queue(agent), 1)
+}
+
+// However often a test is asked for, one waits for a webhook.
+func TestOneTestWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, nil), w.Agent()
+	hook := w.untested(agent, e.URL)
+	ask := func() string {
+		test, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
+		require.NoError(t, err)
+		return test.EventID.String()
+	}
+	id := ask()
+	for range 5 {
+		require.Equal(t, id, ask())
+	}
+	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM pending_deliveries"))
+	w.DeliverWebhooks()
+	got := e.take()
+	require.Len(t, got, 1)
+	require.Equal(t, id, got[0].id())
+	require.NotEqual(t, id, ask())
+	w.DeliverWebhooks()
+	require.Len(t, e.take(), 1)
+}
+
+// Two agents with one address: each delivery says for which of them, and of which webhook, it is, under the signature.
+func TestTheBodySaysForWhom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := newEndpoint(t, nil)
+	for _, agent := range []*graphtest.Agent{w.Agent(), w.Agent()} {
+		hook := w.untested(agent, e.URL)
+		w.tell(agent)
+		w.DeliverWebhooks()
+		got := e.take()
+		require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, got))
+		for _, r := range got {
+			var body map[string]any
+			require.NoError(t, json.Unmarshal(r.body, &body))
+			require.Equal(t, agent.ID.String(), body["bot_id"])
+			require.Equal(t, hook.ID.String(), body["webhook_id"])
+		}
+	}
+}

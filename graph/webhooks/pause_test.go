@@ -1,0 +1,219 @@
+package webhooks_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/webhooks"
+)
+
+// operator is a context in which an operator is the caller.
+func operator() context.Context {
+	return viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+}
+
+// as makes a token the agent's.
+func (w *world) as(agent *graphtest.Agent, token string) {
+	w.t.Helper()
+	v, err := w.Auth.Authenticate(context.Background(), token, false)
+	require.NoError(w.t, err)
+	agent.Ctx = viewer.With(context.Background(), v)
+}
+
+// ending is something that ends the tokens of an agent, and how the agent gets back in.
+type ending struct {
+	reason string
+	end    func(*world, *graphtest.Agent) (token string, err error)
+}
+
+var endings = []ending{
+	{"token_replaced", func(w *world, agent *graphtest.Agent) (string, error) {
+		granted, err := w.Auth.RotateToken(agent.Ctx)
+		if err != nil {
+			return "", err
+		}
+		return granted.Token, nil
+	}},
+	{"token_revoked", func(w *world, agent *graphtest.Agent) (string, error) {
+		if _, err := w.Auth.RevokeToken(agent.Ctx); err != nil {
+			return "", err
+		}
+		w.Exec("UPDATE tokens SET revoked_at = NULL WHERE id = $1", viewer.From(agent.Ctx).TokenID)
+		return agent.Token, nil
+	}},
+	{"token_reissued", func(w *world, agent *graphtest.Agent) (string, error) {
+		granted, err := w.Operator.ReissueToken(operator(), agent.ID, "it lost its token")
+		if err != nil {
+			return "", err
+		}
+		return granted.Token, nil
+	}},
+	{"suspended", func(w *world, agent *graphtest.Agent) (string, error) {
+		if _, err := w.Operator.SuspendBot(operator(), agent.ID, "spam"); err != nil {
+			return "", err
+		}
+		_, err := w.Operator.ReinstateBot(operator(), agent.ID, "a mistake")
+		return agent.Token, err
+	}},
+}
+
+// Whatever ends the tokens of an agent pauses its webhooks, whatever their state: nothing is sent to them, what is under way
+// acknowledges nothing, and their secrets verify nothing any more, until the agent switches them on.
+func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
+	t.Parallel()
+	for _, c := range endings {
+		t.Run(c.reason, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			agent, bystander := w.Agent(), w.Agent()
+			var token string
+			e := newEndpoint(t, func(rw http.ResponseWriter, _ *http.Request) {
+				var err error
+				if token, err = c.end(w, agent); err != nil {
+					rw.WriteHeader(http.StatusInternalServerError)
+				}
+			})
+			made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")})
+			require.NoError(t, err)
+			id := w.tested(made.Webhook).ID
+			second, others := w.hook(agent, "https://agent.example/"), w.hook(bystander, "https://other.example/")
+			w.Exec("UPDATE webhooks SET state = 'gone' WHERE id = $1", second.ID)
+			w.tell(agent)
+			w.DeliverWebhooks()
+			require.Len(t, e.take(), 1)
+			require.NotEmpty(t, token)
+			w.as(agent, token)
+			require.Len(t, w.queue(agent), 1, "what the endpoint answers has no effect")
+			record := w.deliveries(agent, id)
+			require.Len(t, record, 1)
+			require.Equal(t, "paused", *record[0].Error)
+			require.Equal(t, http.StatusOK, *record[0].Status)
+			for _, hook := range []*webhooks.Card{made.Webhook, second} {
+				card := w.card(agent, hook.ID)
+				require.Equal(t, "paused", card.State)
+				require.Equal(t, c.reason, card.LastFailure.Error)
+				require.Nil(t, card.LastFailure.Status)
+				require.WithinDuration(t, w.Now(), card.LastFailure.At, time.Minute)
+			}
+			require.Equal(t, "active", w.card(bystander, others.ID).State)
+
+			e.answers(status(http.StatusInternalServerError))
+			w.tell(agent)
+			w.Shift(time.Hour)
+			w.DeliverWebhooks()
+			require.Empty(t, e.take())
+			require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries WHERE webhook_id = $1", id))
+			_, err = w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()})
+			require.NoError(t, err)
+			w.DeliverWebhooks()
+			require.Len(t, e.take(), 1)
+			require.Equal(t, c.reason, w.card(agent, id).LastFailure.Error, "a test does not hide the reason")
+
+			e.answers(nil)
+			_, err = w.change(agent, id, webhooks.UpdateInput{State: graphtest.Ptr("active")})
+			require.NoError(t, err)
+			w.DeliverWebhooks()
+			got := e.take()
+			require.Len(t, got, 2)
+			require.False(t, got[0].verifies(t, *made.Secret), "the secret is void")
+			require.Empty(t, w.queue(agent))
+			rotated, err := w.Webhooks.RotateWebhookSecret(agent.Ctx, webhooks.Input{WebhookID: id.String()})
+			require.NoError(t, err)
+			w.tell(agent)
+			w.DeliverWebhooks()
+			got = e.take()
+			require.Len(t, got, 1)
+			require.True(t, got[0].verifies(t, *rotated.Secret))
+			require.False(t, got[0].verifies(t, *made.Secret), "also within the day after a rotation")
+		})
+	}
+}
+
+// A secret that was replaced by a rotation on the day before is void with the newer one.
+func TestBothSecretsOfARotationAreVoid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, nil), w.Agent()
+	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")})
+	require.NoError(t, err)
+	in := webhooks.Input{WebhookID: w.tested(made.Webhook).ID.String()}
+	rotated, err := w.Webhooks.RotateWebhookSecret(agent.Ctx, in)
+	require.NoError(t, err)
+	granted, err := w.Auth.RotateToken(agent.Ctx)
+	require.NoError(t, err)
+	w.as(agent, granted.Token)
+	for range 2 {
+		_, err = w.change(agent, made.Webhook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
+		require.NoError(t, err)
+		w.tell(agent)
+		w.DeliverWebhooks()
+		got := e.take()
+		require.Len(t, got, 1)
+		for _, secret := range []string{*made.Secret, *rotated.Secret} {
+			require.False(t, got[0].verifies(t, secret))
+		}
+		_, err = w.Webhooks.RotateWebhookSecret(agent.Ctx, in)
+		require.NoError(t, err)
+	}
+}
+
+// An agent that has another token keeps its webhooks, until the last one is revoked.
+func TestRevokingOneOfTwoTokensPausesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	hook := w.hook(agent, "https://agent.example/")
+	w.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id)
+		SELECT gen_random_uuid(), stoa_now(), sha256('second'), stoa_now() + interval '1 day', $1`, agent.ID)
+	_, err := w.Auth.RevokeToken(agent.Ctx)
+	require.NoError(t, err)
+	require.Equal(t, "active", w.card(agent, hook.ID).State)
+	other := w.Agent()
+	hook = w.hook(other, "https://other.example/")
+	w.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id)
+		SELECT gen_random_uuid(), stoa_now(), sha256('third'), stoa_now() - interval '1 second', $1`, other.ID)
+	_, err = w.Auth.RevokeToken(other.Ctx)
+	require.NoError(t, err)
+	require.Equal(t, "paused", w.card(other, hook.ID).State, "an expired token is none")
+}
+
+// A request that was authenticated before the token ended changes nothing afterwards: nobody leaves a webhook behind.
+func TestChangesWithAnEndedTokenComeTooLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	hook := w.hook(agent, "https://agent.example/")
+	calls := func() (all []error) {
+		in := webhooks.Input{WebhookID: hook.ID.String()}
+		_, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://thief.example/")})
+		all = append(all, err)
+		_, err = w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
+		all = append(all, err)
+		_, err = w.Webhooks.RotateWebhookSecret(agent.Ctx, in)
+		all = append(all, err)
+		_, err = w.Webhooks.TestWebhook(agent.Ctx, in)
+		all = append(all, err)
+		_, err = w.Webhooks.DeleteWebhook(agent.Ctx, in)
+		return append(all, err)
+	}
+	_, err := w.Operator.SuspendBot(operator(), agent.ID, "spam")
+	require.NoError(t, err)
+	for _, err := range calls() {
+		graphtest.RequireFault(t, err, fault.Forbidden)
+	}
+	_, err = w.Operator.ReinstateBot(operator(), agent.ID, "a mistake")
+	require.NoError(t, err)
+	_, err = w.Auth.RotateToken(agent.Ctx)
+	require.NoError(t, err)
+	for _, err := range calls() {
+		graphtest.RequireFault(t, err, fault.Unauthorized)
+	}
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM webhooks WHERE state = 'paused'"))
+}
