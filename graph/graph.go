@@ -137,7 +137,8 @@ func New(c Config) *Graph {
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
 	mails := &email.API{
-		DB: c.DB, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.MailMetrics,
+		DB: c.DB, Quotas: c.Quotas, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue,
+		Attempts: c.MailMetrics,
 	}
 	files := &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry}
 	g := &Graph{

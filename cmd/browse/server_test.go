@@ -67,7 +67,7 @@ func start(database string, settings ...string) (s *server, err error) {
 		"STOA_OPERATOR_TOKEN="+operatorToken, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",
 		"STOA_LIMIT_MUTATIONS_PER_MINUTE=0", "STOA_LIMIT_REGISTRATIONS_PER_ADDRESS_PER_HOUR=0", "STOA_LIMIT_REGISTRATIONS_PER_HOUR=0",
 		"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_CONTACT_REQUESTS_PER_MINUTE=0",
-		"STOA_LIMIT_SEARCHES_PER_MINUTE=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0",
+		"STOA_LIMIT_SEARCHES_PER_MINUTE=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0", "STOA_LIMIT_MAILS_PER_HOUR=0",
 	)
 	command.Env = append(command.Env, settings...)
 	s.process, err = child.Start(context.Background(), command, errorLog{}, func(line []byte) bool {

@@ -33,7 +33,10 @@ func (c *faultsCommand) newRun() (*run, error) {
 	config := testbed.Config{
 		Program: c.Server, Older: c.Older, Clocks: c.Clocks, Processes: c.Processes, TLS: c.TLS, Failover: c.Failover,
 		// All agents come from one machine, and ask for more codes than people do.
-		Environment: []string{"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0"},
+		Environment: []string{
+			"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0",
+			"STOA_LIMIT_MAILS_PER_HOUR=0",
+		},
 	}
 	chosen, err := faults.Select(c.Faults, config)
 	if err != nil {

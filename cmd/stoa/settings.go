@@ -80,6 +80,7 @@ type limitSettings struct {
 	// EmailChallengesPerAddressPerHour and the next are of a client's address.
 	EmailChallengesPerAddressPerHour int `default:"5" help:"Codes mailed at the request of one client address."`
 	RestoresPerAddressPerHour        int `default:"3600" help:"Requests to restore access that one client address may make; further ones are answered alike and do nothing."`
+	MailsPerHour                     int `default:"300" help:"Mails altogether; further ones wait, and a code is refused once three quarters are used up."`
 	SearchesPerMinute                int `default:"300" help:"Searches per agent, and per address without a token."`
 	SocketsPerAgent                  int `default:"2" help:"Event sockets per agent."`
 	Sockets                          int `default:"32" help:"Event sockets altogether."`

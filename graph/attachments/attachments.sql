@@ -222,7 +222,7 @@ WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND published_bytes I
 DELETE FROM attachment_copies WHERE attachment_id = :id AND lease_id = :lease AND lease_until > stoa_now() RETURNING attachment_id;
 
 -- name: missing_copies(after uuid, preview_side bigint, batch bigint)
--- Files that everyone sees without a copy in their own format: versions before 0017 made copies when asked, and images as JPEG.
+-- Files that everyone sees without a copy in their own format: before migration 0019 copies were made when asked for, and images as JPEG.
 SELECT a.id FROM attachments a JOIN bots b ON b.id = a.owner_id
 WHERE a.id > :after AND a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0
   AND a.bound_kind IN ('avatar', 'character', 'post') AND a.published_type IS NULL

@@ -24,15 +24,16 @@ var (
 	errDomain  = errors.New("must have a domain such as example.org after the @")
 )
 
-// Address is an email address in its normal form, in which two spellings of one address are equal. The zero value is none.
+// Address is an email address: its local part as it was written, and its domain in its ASCII form in lower case. Two spellings of one
+// address have the same Key. The zero value is none.
 type Address struct{ local, domain string }
 
 // domains maps a domain to its ASCII form in lower case, or refuses it.
 var domains = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLength(true), idna.Transitional(false))
 
 // Parse is the rule for addresses: one address and nothing else, at most 254 characters, with an ASCII local part that is not
-// quoted, and a domain name of at least two parts. Spaces around it are dropped, all of it becomes lower case, and an
-// international domain takes its ASCII form. Dots and a +suffix are kept. The error says what is wrong, as the end of a sentence.
+// quoted, and a domain name of at least two parts. Spaces around it are dropped, the domain becomes lower case, and an international
+// one takes its ASCII form. The local part stays as it is. The error says what is wrong, as the end of a sentence.
 func Parse(text string) (Address, error) {
 	text = strings.Trim(text, " ")
 	local, domain, found := strings.Cut(text, "@")
@@ -57,7 +58,7 @@ func Parse(text string) (Address, error) {
 	if len(local)+len("@")+len(domain) > maxAddress {
 		return Address{}, errLong
 	}
-	return Address{strings.ToLower(local), domain}, nil
+	return Address{local, domain}, nil
 }
 
 // isLocal tells whether a local part is a dot-atom of RFC 5322.
@@ -83,8 +84,20 @@ func isDomain(domain string) bool {
 	return len(last) < len(domain) && last != "" && strings.Trim(last, "0123456789") != ""
 }
 
-// String is the address as it is sent and stored.
+// String is the address as mail goes to it: a server may tell Zoe from zoe.
 func (a Address) String() string { return a.local + "@" + a.domain }
 
+// Key is what addresses are compared and counted by: the address in lower case. Dots and a +suffix are kept.
+func (a Address) Key() string { return strings.ToLower(a.local) + "@" + a.domain }
+
+// Mailbox is the Key without a +suffix: whose mail it is, as far as one can tell.
+func (a Address) Mailbox() string {
+	local := strings.ToLower(a.local)
+	if at := strings.Index(local, "+"); at > 0 {
+		local = local[:at]
+	}
+	return local + "@" + a.domain
+}
+
 // Hint is what may be shown of the address, such as a***@example.org.
-func (a Address) Hint() string { return a.local[:1] + "***@" + a.domain }
+func (a Address) Hint() string { return a.Key()[:1] + "***@" + a.domain }

@@ -4,6 +4,8 @@
 // text is never stored: Deliver makes it from what the row's reference leads to (kind.go) and hands it to the Mailer. Codes
 // and links are derived from the installation's key (secret.go), so neither is stored anywhere.
 //
+// All mails together have an hourly budget, towards which each counts once (budget.go). A mail that finds it used up waits.
+//
 // "Sent" means that the mail server accepted the mail; the row keeps that moment. A process claims a mail for a minute before it
 // sends it, so two never send the same one at the same time. What temporarily fails is tried again, after growing waits, until
 // sending is pointless. A process that dies between the server's acceptance and the note of it leads to a repeated mail with
@@ -19,6 +21,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/metrics"
 )
 
@@ -29,7 +32,8 @@ var statements = db.Load(files)
 
 // API holds the operations of this domain. No client calls them, so they check no caller. It is safe for concurrent use.
 type API struct {
-	DB *db.DB
+	DB     *db.DB
+	Quotas limits.Quotas
 	// Mailer takes the mails; nil: mail is not set up, and mails wait.
 	Mailer Mailer
 	// From is the sender of all mails.

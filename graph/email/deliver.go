@@ -32,11 +32,17 @@ const (
 	// recordTimeout is how long the note of an accepted mail is retried while the database is away.
 	recordTimeout = 10 * time.Second
 	recordPause   = 250 * time.Millisecond
+	// maxHold is how long a mail waits at most until it is looked again whether the hourly budget has room.
+	maxHold = 5 * time.Minute
 	// maxError is how much of an error is kept, in bytes.
 	maxError = 300
 )
 
-var errNotSetUp = errors.New("mail is not set up")
+var (
+	errNotSetUp = errors.New("mail is not set up")
+	// errHeld is the error of a mail that waits because the hourly budget is used up.
+	errHeld = errors.New("the mails of this hour are used up")
+)
 
 // claimed is a mail that this process sends.
 type claimed struct {
@@ -47,6 +53,7 @@ type claimed struct {
 	Reference *uuid.UUID `db:"reference"`
 	CreatedAt time.Time  `db:"created_at"`
 	Attempts  int        `db:"attempts"`
+	Counted   bool       `db:"counted"`
 	Now       time.Time  `db:"now"`
 	// Deadline is when it is given up.
 	Deadline time.Time `db:"deadline"`
@@ -64,6 +71,15 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) (again time.Duration, e
 	}
 	if !m.Deadline.After(m.Now) {
 		return waits[0], a.end(ctx, m, metrics.MailExpired, nil)
+	}
+	if k, known := kinds[m.Kind]; known && a.Mailer != nil {
+		wait, err := a.count(ctx, m, k.budget)
+		if err != nil {
+			return waits[0], err // the claim runs out by itself
+		}
+		if wait > 0 {
+			return min(wait, maxHold), errors.Join(errHeld, a.end(ctx, m, metrics.MailHeld, errHeld))
+		}
 	}
 	failed := a.send(ctx, m)
 	refused := new(RefusedError)

@@ -3,12 +3,16 @@
 UPDATE mails SET attempts = attempts + 1, claimed_until = stoa_now() + interval '1 minute'
 WHERE id = :mail AND sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL
   AND (claimed_until IS NULL OR claimed_until <= stoa_now())
-RETURNING id, kind, address, bot_id, reference, created_at, attempts, stoa_now() AS now,
+RETURNING id, kind, address, bot_id, reference, created_at, attempts, counted_at IS NOT NULL AS counted, stoa_now() AS now,
   coalesce(expires_at, created_at + interval '3 days') AS deadline;
 
+-- name: count_mail(mail uuid)
+UPDATE mails SET counted_at = stoa_now() WHERE id = :mail;
+
 -- name: end_attempt(mail uuid, outcome text, error text)
--- Notes how an attempt ended: sent, refused, expired or failed. What is noted once stays. An error is kept where there is one.
-UPDATE mails SET claimed_until = NULL,
+-- Notes how an attempt ended: sent, refused, expired, failed, or held, which was no attempt. What is noted once stays. An error is
+-- kept where there is one.
+UPDATE mails SET claimed_until = NULL, attempts = attempts - CASE WHEN :outcome = 'held' AND attempts > 0 THEN 1 ELSE 0 END,
   sent_at = CASE WHEN :outcome = 'sent' THEN stoa_now() END,
   refused_at = CASE WHEN :outcome = 'refused' THEN stoa_now() END,
   expired_at = CASE WHEN :outcome = 'expired' THEN stoa_now() END,

@@ -21,6 +21,8 @@ type Mail struct {
 	Reference *uuid.UUID
 	// ExpiresAt is when sending it becomes pointless; nil: three days from now.
 	ExpiresAt *time.Time
+	// Counted: it was counted towards the hourly budget already (TakeCode).
+	Counted bool
 }
 
 // Enqueue adds a mail in the transaction of its cause: it is sent if and only if that is committed. It returns the mail's id.
@@ -32,8 +34,13 @@ func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error)
 	if err != nil {
 		return uuid.Nil, err
 	}
+	var counted *time.Time
+	if m.Counted {
+		counted = &now
+	}
 	made, err := tx.Ent.Mail.Create().SetKind(m.Kind).SetAddress(m.To.String()).SetAddressHint(m.To.Hint()).
-		SetNillableBotID(m.BotID).SetNillableReference(m.Reference).SetNillableExpiresAt(m.ExpiresAt).SetCreatedAt(now).Save(ctx)
+		SetNillableBotID(m.BotID).SetNillableReference(m.Reference).SetNillableExpiresAt(m.ExpiresAt).
+		SetNillableCountedAt(counted).SetCreatedAt(now).Save(ctx)
 	if err != nil {
 		return uuid.Nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stoa/ent/mail"
+	"stoa/graph/platform/limits"
 )
 
 //go:embed templates
@@ -18,6 +19,8 @@ type kind struct {
 	subject string
 	text    *template.Template
 	html    *htmltemplate.Template
+	// budget is towards which part of the hourly budget the mail counts.
+	budget limits.Limit
 	// load reads what the templates show. Where what the mail is about is gone, its error is sql.ErrNoRows or ent's not found:
 	// the mail is given up.
 	load func(ctx context.Context, a *API, m *claimed) (any, error)
@@ -25,24 +28,25 @@ type kind struct {
 
 // kinds is every kind of mail that can be sent.
 var kinds = map[mail.Kind]kind{
-	mail.KindTest: newKind("Test mail from Stoa", "test", func(_ context.Context, _ *API, m *claimed) (any, error) {
+	mail.KindTest: newKind("Test mail from Stoa", "test", limits.Mails, func(_ context.Context, _ *API, m *claimed) (any, error) {
 		return testData{m.CreatedAt}, nil
 	}),
 	// The reference of the next three is a challenge.
-	mail.KindRegistrationCode:    newKind("Confirm a registration on Stoa", "registration_code", challengeContent),
-	mail.KindLinkCode:            newKind("Confirm that an agent on Stoa is yours", "link_code", challengeContent),
-	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", refusedContent),
+	mail.KindRegistrationCode:    newKind("Confirm a registration on Stoa", "registration_code", limits.MailedCodes, challengeContent),
+	mail.KindLinkCode:            newKind("Confirm that an agent on Stoa is yours", "link_code", limits.MailedCodes, challengeContent),
+	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", limits.MailedCodes, refusedContent),
 	// The reference is a restore.
-	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", restoreContent),
-	mail.KindTrashNotice: newKind("Your agent on Stoa is inactive", "trash_notice", noticeContent),
+	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", limits.Mails, restoreContent),
+	mail.KindTrashNotice: newKind("Your agent on Stoa is inactive", "trash_notice", limits.MailedNotices, noticeContent),
 }
 
 // newKind reads the templates <name>.txt and <name>.html, which define the content of the layout.
-func newKind(subject, name string, load func(context.Context, *API, *claimed) (any, error)) kind {
+func newKind(subject, name string, budget limits.Limit, load func(context.Context, *API, *claimed) (any, error)) kind {
 	return kind{
 		subject: subject,
 		text:    template.Must(template.ParseFS(templates, "templates/layout.txt", "templates/"+name+".txt")),
 		html:    htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/layout.html", "templates/"+name+".html")),
+		budget:  budget,
 		load:    load,
 	}
 }

@@ -90,7 +90,7 @@ func TestSMTPEncryption(t *testing.T) {
 			require.Len(t, got, 1)
 			require.Equal(t, c.encrypted, got[0].tls)
 			require.Equal(t, s.user, got[0].user)
-			require.Equal(t, "stoa@stoa.example", got[0].from)
+			require.Equal(t, "Stoa@stoa.example", got[0].from, "as it is written")
 			require.Equal(t, "ada@example.org", got[0].to)
 			require.Equal(t, "Test mail from Stoa", got[0].mail.Subject)
 			from, err := got[0].mail.Header.AddressList("From")

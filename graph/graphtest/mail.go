@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -84,6 +85,13 @@ func (b *Mailbox) To(address string) []*Mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.mails[address])
+}
+
+// Addresses are all addresses to which mails went.
+func (b *Mailbox) Addresses() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Keys(b.mails))
 }
 
 // ReadMail reads a mail with two parts.

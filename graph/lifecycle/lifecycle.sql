@@ -19,8 +19,8 @@ ORDER BY b.id LIMIT :batch;
 SELECT id FROM bots WHERE id = :agent AND state = 'trash' AND suspended_at IS NULL FOR NO KEY UPDATE;
 
 -- name: select_address(agent uuid)
--- The address of the owner, unless another process has sent the notice. The agent's row is locked.
-SELECT o.address FROM bot_owners o WHERE o.bot_id = :agent AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = :agent);
+-- The address of the owner, as it was written, unless another process has sent the notice. The agent's row is locked.
+SELECT coalesce(o.written, o.address) FROM bot_owners o WHERE o.bot_id = :agent AND NOT EXISTS (SELECT FROM trash_notices t WHERE t.bot_id = :agent);
 
 -- name: insert_notice(agent uuid, mail uuid)
 INSERT INTO trash_notices (bot_id, created_at, mail_id) VALUES (:agent, stoa_now(), :mail);

@@ -16,8 +16,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// maxChallenges is how many challenges an address gets within 24 hours. What is asked beyond that is answered alike, and no mail goes
-// out.
+// maxChallenges is how many challenges a mailbox, an address without its +suffix, gets within 24 hours. What is asked beyond that is
+// answered alike, and no mail goes out.
 const maxChallenges = 10
 
 var (
@@ -56,7 +56,8 @@ type judged struct {
 // RequestRegistrationEmail mails a code and a link to the owner of an agent that is about to register (§2.4). An earlier challenge of
 // this address and handle dies. Anyone may call it. The answer is the same whatever is known of the address: one that holds its
 // passports is told so by mail, and one that was mailed too often gets nothing. Faults: verification_setup_pending, invalid_input,
-// handle_unavailable, rate_limited for a repeat within 60 seconds and for too many challenges of one client address.
+// handle_unavailable, rate_limited for a repeat within 60 seconds, for too many challenges of one client address, and while the codes
+// of all together have used up their part of the hourly budget of mails.
 func (a *API) RequestRegistrationEmail(ctx context.Context, in RegistrationEmailInput) (*Challenge, error) {
 	if err := a.RequireGate(ctx); err != nil {
 		return nil, err
@@ -113,11 +114,11 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 		ChallengeID: uuid.Must(uuid.NewV7()), RetryAfter: int(resendAfter.Seconds()), OwnerConfirmationRequired: true,
 	}
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		address := s.address.String()
-		if _, err := tx.SQL.ExecContext(ctx, lockAddress.Text, address); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, lockAddress.Text, s.address.Mailbox()); err != nil {
 			return err
 		}
-		found, err := db.One[judged](ctx, tx.SQL, judgeRequest, address, s.handle, s.botID, resendAfter.Seconds())
+		found, err := db.One[judged](ctx, tx.SQL, judgeRequest, s.address.Key(), s.address.Mailbox(), s.handle, s.botID,
+			resendAfter.Seconds())
 		if err != nil {
 			return err
 		}
@@ -130,6 +131,9 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 		}
 		client := viewer.From(ctx).Address
 		if err := a.Quotas.Take(ctx, tx.SQL, limits.EmailChallengesPerAddress, client); err != nil {
+			return err
+		}
+		if err := a.Email.TakeCode(ctx, tx); err != nil { // also where no mail goes out, so that the count tells nothing
 			return err
 		}
 		if made.Documents, err = a.inForce(ctx, tx.SQL); err != nil {
@@ -146,12 +150,11 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 // insertChallenge writes a challenge and its mail. Where the address may not be mailed the mail has expired already: nothing goes
 // out, and the work is the same.
 func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s *subject, kind mail.Kind, mayMail bool) error {
-	address := s.address.String()
-	if _, err := tx.SQL.ExecContext(ctx, replaceChallenges.Text, address, s.handle, s.botID); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, replaceChallenges.Text, s.address.Key(), s.handle, s.botID); err != nil {
 		return err
 	}
-	err := tx.SQL.QueryRowContext(ctx, insertChallenge.Text, made.ChallengeID, address, s.handle, s.key, s.botID,
-		mayMail && kind != mail.KindRegistrationRefused, codeTTL.Seconds()).Scan(&made.ExpiresAt)
+	err := tx.SQL.QueryRowContext(ctx, insertChallenge.Text, made.ChallengeID, s.address.Key(), s.address.String(), s.address.Mailbox(),
+		s.handle, s.key, s.botID, mayMail && kind != mail.KindRegistrationRefused, codeTTL.Seconds()).Scan(&made.ExpiresAt)
 	if err != nil {
 		return err
 	}
@@ -160,7 +163,7 @@ func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s
 	if !mayMail {
 		expires = expires.Add(-codeTTL)
 	}
-	m := email.Mail{Kind: kind, To: s.address, Reference: &made.ChallengeID, ExpiresAt: &expires}
+	m := email.Mail{Kind: kind, To: s.address, Reference: &made.ChallengeID, ExpiresAt: &expires, Counted: true}
 	if s.botID.Valid {
 		m.BotID = &s.botID.UUID
 	}

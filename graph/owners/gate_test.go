@@ -66,7 +66,7 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	require.True(t, asked.OwnerConfirmationRequired)
 	require.Len(t, asked.Documents, 1)
 	require.WithinDuration(t, before.Add(10*time.Minute), asked.ExpiresAt, time.Minute)
-	mail := w.lastMail("ada+x@example.org")
+	mail := w.lastMail("Ada+x@example.org")
 
 	_, err = w.verify(mail.id, mail.code)
 	requireFault(t, err, fault.StateConflict)
@@ -281,6 +281,56 @@ func TestLimitsOfChallenges(t *testing.T) {
 		_, err := w.ask(w.applicant("ada_12", "ada@example.org"))
 		require.NoError(t, err)
 		require.Len(t, w.Mails("ada@example.org"), 11)
+	})
+	t.Run("ten mails a mailbox, whatever the suffix and the spelling", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		mails := 0
+		for i := range 14 {
+			a := w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf([]string{"ada+%d@example.org", "ADA+x%d@Example.org"}[i%2], i))
+			_, err := w.ask(a)
+			require.NoError(t, err)
+			mails += len(w.Mails(strings.Replace(a.email, "Example", "example", 1)))
+		}
+		require.Equal(t, 10, mails)
+		_, err := w.ask(w.applicant("ada_99", "ada@example.org"))
+		require.NoError(t, err)
+		require.Empty(t, w.Mails("ada@example.org"))
+		_, err = w.ask(w.applicant("bea", "bea+1@example.org"))
+		require.NoError(t, err)
+		require.Len(t, w.Mails("bea+1@example.org"), 1)
+	})
+	t.Run("ten at once, of many suffixes", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() { _, _ = w.ask(w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf("ada+%d@example.org", i))) })
+		}
+		all.Wait()
+		require.EqualValues(t, 10, w.Count("SELECT count(*) FROM mails WHERE sent_at IS NOT NULL"))
+	})
+	t.Run("codes take three quarters of the mails of an hour", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, graphtest.WithQuotas(limits.Quotas{MailsPerHour: 8}))
+		w.register("owned", "owner@example.org") // the first code
+		for i := range 8 {
+			a := w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf("ada_%d@example.org", i))
+			_, err := w.ask(a)
+			if i < 5 {
+				require.NoError(t, err)
+				require.Len(t, w.Mails(a.email), 1)
+				continue
+			}
+			require.Positive(t, graphtest.RequireFault(t, err, fault.RateLimited).Retry())
+			require.Empty(t, w.Mails(a.email))
+		}
+		require.EqualValues(t, 6, w.Count("SELECT count(*) FROM email_challenges"), "a code that cannot go out in time is not made")
+		w.requestRestore("owned", "owner@example.org")
+		require.Len(t, w.Mails("owner@example.org"), 2, "others have the last quarter")
+		w.Shift(time.Hour + time.Minute)
+		_, err := w.ask(w.applicant("cid", "cid@example.org"))
+		require.NoError(t, err)
 	})
 	t.Run("five an hour a client", func(t *testing.T) {
 		t.Parallel()

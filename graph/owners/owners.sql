@@ -8,16 +8,16 @@ SELECT id, title, version, url, sha256 FROM documents WHERE withdrawn_at IS NULL
 -- name: select_document(document uuid)
 SELECT id, title, version, url, sha256, text, withdrawn_at IS NOT NULL AS withdrawn FROM documents WHERE id = :document;
 
--- name: lock_address(address text)
--- One request for an address after the other: each sees the challenges of those before it.
-SELECT pg_advisory_xact_lock(hashtextextended('email_challenges ' || :address, 0));
+-- name: lock_address(mailbox text)
+-- One request for a mailbox after the other: each sees the challenges of those before it.
+SELECT pg_advisory_xact_lock(hashtextextended('email_challenges ' || :mailbox, 0));
 
--- name: judge_request(address text, handle text, agent uuid, resend_seconds double precision)
+-- name: judge_request(address text, mailbox text, handle text, agent uuid, resend_seconds double precision)
 -- What decides about a request for a challenge. wait_seconds is 0 where one may be mailed now. Codes that were not mailed count as
--- any others, so that their number tells nothing.
+-- any others, so that their number tells nothing. Challenges are counted for the address without its +suffix, passports with it.
 SELECT EXISTS (SELECT FROM bots b WHERE b.handle = :handle) AS handle_taken,
   coalesce((SELECT o.passports >= 3 FROM owner_emails o WHERE o.address = :address), false) AS address_full,
-  (SELECT count(*) FROM email_challenges c WHERE c.address = :address AND c.created_at > stoa_now() - interval '24 hours') AS asked,
+  (SELECT count(*) FROM email_challenges c WHERE c.mailbox = :mailbox AND c.created_at > stoa_now() - interval '24 hours') AS asked,
   coalesce((
     SELECT extract(epoch FROM max(c.created_at) + make_interval(secs => :resend_seconds) - stoa_now()) FROM email_challenges c
     WHERE c.address = :address AND (c.handle = :handle OR c.bot_id = :agent)
@@ -29,9 +29,10 @@ SELECT EXISTS (SELECT FROM bots b WHERE b.handle = :handle) AS handle_taken,
 UPDATE email_challenges SET replaced_at = stoa_now()
 WHERE replaced_at IS NULL AND verified_at IS NULL AND ((address = :address AND handle = :handle) OR bot_id = :agent);
 
--- name: insert_challenge(challenge uuid, address text, handle text, encryption_public_key bytea, agent uuid, mailed boolean, ttl_seconds double precision)
-INSERT INTO email_challenges (id, created_at, address, handle, encryption_public_key, bot_id, mailed, expires_at)
-VALUES (:challenge, stoa_now(), :address, :handle, :encryption_public_key, :agent, :mailed, stoa_now() + make_interval(secs => :ttl_seconds))
+-- name: insert_challenge(challenge uuid, address text, written text, mailbox text, handle text, encryption_public_key bytea, agent uuid, mailed boolean, ttl_seconds double precision)
+INSERT INTO email_challenges (id, created_at, address, written, mailbox, handle, encryption_public_key, bot_id, mailed, expires_at)
+VALUES (:challenge, stoa_now(), :address, :written, :mailbox, :handle, :encryption_public_key, :agent, :mailed,
+  stoa_now() + make_interval(secs => :ttl_seconds))
 RETURNING expires_at;
 
 -- name: lock_challenge(challenge uuid, agent uuid, max_wrong_codes integer)
@@ -55,11 +56,11 @@ SELECT stoa_address_full(:address) AS address_full;
 -- name: link_owner(challenge uuid)
 -- Makes the address of a challenge the owner of its agent. It is not full, and the agent has no owner.
 WITH verified AS (
-  UPDATE email_challenges SET verified_at = stoa_now() WHERE id = :challenge RETURNING address, bot_id, confirmed_at, documents
+  UPDATE email_challenges SET verified_at = stoa_now() WHERE id = :challenge RETURNING address, written, bot_id, confirmed_at, documents
 ), agent AS (
   UPDATE bots b SET email_verified_at = stoa_now(), updated_at = stoa_now() FROM verified v WHERE b.id = v.bot_id
 )
-SELECT stoa_take_passport(v.address, v.bot_id, v.confirmed_at, v.documents) FROM verified v;
+SELECT stoa_take_passport(v.address, v.written, v.bot_id, v.confirmed_at, v.documents) FROM verified v;
 
 -- name: lock_bot(agent uuid)
 SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
@@ -99,8 +100,9 @@ RETURNING c.id;
 INSERT INTO restores (id, created_at, handle, address) VALUES (:restore, stoa_now(), :handle, :address);
 
 -- name: lock_restorable(restore uuid)
--- The agent that a request to restore names, if it is that owner's and may be restored.
-SELECT b.id AS bot_id, r.address, r.created_at
+-- The agent that a request to restore names, if it is that owner's and may be restored. Mail goes to the address as the owner wrote it
+-- when it was verified, not as whoever asks has written it.
+SELECT b.id AS bot_id, coalesce(o.written, o.address) AS address, r.created_at
 FROM restores r JOIN bots b ON b.handle = r.handle JOIN bot_owners o ON o.bot_id = b.id AND o.address = r.address
 JOIN settings s ON s.id = 1
 WHERE r.id = :restore AND r.bot_id IS NULL AND s.restore_enabled AND b.state <> 'deleted' AND b.suspended_at IS NULL

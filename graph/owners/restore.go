@@ -63,7 +63,7 @@ func (a *API) RequestRestore(ctx context.Context, in RestoreInput) (*Requested, 
 		if err := a.Quotas.Take(ctx, tx.SQL, limits.RestoresPerAddress, viewer.From(ctx).Address); err != nil {
 			return err
 		}
-		if _, err := tx.SQL.ExecContext(ctx, insertRestore.Text, id, handle, address.String()); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, insertRestore.Text, id, handle, address.Key()); err != nil {
 			return err
 		}
 		return a.InsertJob(ctx, tx, RestoreJob{id})

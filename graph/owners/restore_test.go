@@ -2,6 +2,7 @@ package owners_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -118,4 +119,42 @@ func TestRestoreIsSilent(t *testing.T) {
 	w.Exec("UPDATE settings SET restore_enabled = true")
 	_, err = w.Owners.RequestRestore(anyone(), owners.RestoreInput{Handle: graphtest.Ptr("ada"), Email: graphtest.Ptr("x")})
 	requireFault(t, err, fault.InvalidInput)
+}
+
+// Mail goes to the local part as the owner wrote it when the address was verified, whatever the spelling of who asks to restore. To
+// compare, the spelling does not matter.
+func TestMailGoesToTheAddressAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const written = "Zoe.Owner+x@example.org"
+	w.register("zoe", "Zoe.Owner+x@EXAMPLE.org")
+	require.Len(t, w.Mails(written), 1)
+	w.requestRestore("zoe", "ZOE.owner+X@example.org")
+	require.Len(t, w.Mails(written), 2)
+	require.Len(t, w.Email.Mailer.(*graphtest.Mailbox).Addresses(), 1)
+	for i := range 2 {
+		w.register(fmt.Sprintf("zoe_%d", i), []string{"zoe.owner+x@example.org", "ZOE.OWNER+X@example.org"}[i])
+	}
+	require.EqualValues(t, 3, w.Count("SELECT passports FROM owner_emails"), "they are one address")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM owner_emails"))
+}
+
+// A restore pauses the webhooks that somebody may have left behind.
+func TestARestorePausesWebhooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const email = "ada@example.org"
+	made := w.register("ada", email)
+	w.Exec(`INSERT INTO webhooks (id, created_at, updated_at, bot_id, url, host, kinds, signing, confirmed_at)
+		VALUES (gen_random_uuid(), stoa_now(), stoa_now(), $1, 'https://thief.example/', 'thief.example', '["order.changed"]', 'v1', stoa_now())`, made.Bot.ID)
+	w.requestRestore("ada", email)
+	mail := w.lastMail(email)
+	_, err := w.Owners.Restore(t.Context(), mail.id, mail.token)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM webhooks
+		WHERE state = 'paused' AND last_failure_error = 'restored' AND last_failure_at IS NOT NULL AND secret_number = 1`))
+	w.Exec("UPDATE webhooks SET state = 'active'")
+	_, err = w.Owners.Restore(t.Context(), mail.id, mail.token)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM webhooks WHERE state = 'active'"), "a repeat changes nothing")
 }

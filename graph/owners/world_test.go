@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/bots"
+	"stoa/graph/email"
 	"stoa/graph/graphtest"
 	"stoa/graph/owners"
 	"stoa/graph/platform/fault"
@@ -79,7 +80,9 @@ var (
 // lastMail reads the newest mail to an address.
 func (w *world) lastMail(to string) letter {
 	w.t.Helper()
-	mails := w.Mails(to)
+	parsed, err := email.Parse(to)
+	require.NoError(w.t, err)
+	mails := w.Mails(parsed.String())
 	require.NotEmpty(w.t, mails)
 	return w.read(mails[len(mails)-1])
 }

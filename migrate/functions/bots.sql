@@ -126,7 +126,7 @@ BEGIN
       INSERT INTO recommendations (bot_id, lacks) SELECT b.id, stoa_profile_lacks(b) FROM bots b WHERE b.id = p.id;
       token_expires_at := stoa_grant_token(p.id, token_id, token_hash, lifetime);
       IF challenge.id IS NOT NULL THEN
-        PERFORM stoa_take_passport(challenge.address, p.id, challenge.confirmed_at, challenge.documents);
+        PERFORM stoa_take_passport(challenge.address, challenge.written, p.id, challenge.confirmed_at, challenge.documents);
         UPDATE email_challenges e SET used_at = moment, request_hash = proof.request_hash, registered_bot_id = p.id,
           token_expires_at = stoa_register.token_expires_at WHERE e.id = challenge.id;
       END IF;

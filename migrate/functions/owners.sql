@@ -10,12 +10,13 @@ END
 $$;
 
 -- stoa_take_passport makes an address, which is not full, the owner of an agent and counts one more passport of it, for good.
-CREATE OR REPLACE FUNCTION stoa_take_passport(owner_address text, agent uuid, confirmed timestamptz, confirmed_documents jsonb)
-RETURNS void LANGUAGE plpgsql AS $$
+-- owner_written is the address as the owner has written it.
+CREATE OR REPLACE FUNCTION stoa_take_passport(owner_address text, owner_written text, agent uuid, confirmed timestamptz,
+  confirmed_documents jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE owner_emails SET passports = passports + 1 WHERE address = owner_address;
-  INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents)
-    VALUES (agent, owner_address, stoa_now(), confirmed, confirmed_documents);
+  INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
+    VALUES (agent, owner_address, owner_written, stoa_now(), confirmed, confirmed_documents);
 END
 $$;
 

@@ -1,4 +1,4 @@
--- What 0017 needs of tables that are in use: indexes, and which webhooks have shown already that their address is theirs.
+-- What 0020 needs of tables that are in use: indexes, and which webhooks have shown already that their address is theirs.
 -- Each statement can be repeated.
 
 -- +goose NO TRANSACTION

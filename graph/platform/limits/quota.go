@@ -21,10 +21,12 @@ type Quotas struct {
 	// EmailChallengesPerAddressPerHour and RestoresPerAddressPerHour are of a client's address.
 	EmailChallengesPerAddressPerHour int
 	RestoresPerAddressPerHour        int
-	SearchesPerMinute                int
-	SocketsPerAgent                  int
-	Sockets                          int
-	RequestsPerAddressPerSecond      int
+	// MailsPerHour is the budget of all mails together.
+	MailsPerHour                int
+	SearchesPerMinute           int
+	SocketsPerAgent             int
+	Sockets                     int
+	RequestsPerAddressPerSecond int
 	// Inspections is how many files are inspected at once.
 	Inspections int
 	// UploadsPerAgent and Uploads are how many uploads may be under way at once, from their first byte to their record.
@@ -50,6 +52,7 @@ func Defaults() Quotas {
 		RegistrationsPerHour:             100,
 		EmailChallengesPerAddressPerHour: 5,
 		RestoresPerAddressPerHour:        3600,
+		MailsPerHour:                     300,
 		SearchesPerMinute:                300,
 		SocketsPerAgent:                  2,
 		Sockets:                          32,
@@ -95,6 +98,16 @@ var (
 	// RestoresPerAddress bounds what is stored; its refusal is not shown.
 	RestoresPerAddress = Limit{"restores_per_address", time.Hour, fault.RateLimited,
 		func(q Quotas) int { return q.RestoresPerAddressPerHour }}
+	// Mails is the budget of all mails together, and the next two are parts of it, counted together: a mail that may wait longer leaves
+	// more of it to others. Where one is used up a mail waits; only a request for a code is refused.
+	Mails = Limit{"mails", time.Hour, fault.RateLimited,
+		func(q Quotas) int { return q.MailsPerHour }}
+	// MailedCodes are three quarters of it.
+	MailedCodes = Limit{"mails", time.Hour, fault.RateLimited,
+		func(q Quotas) int { return q.MailsPerHour - q.MailsPerHour/4 }}
+	// MailedNotices are half of it.
+	MailedNotices = Limit{"mails", time.Hour, fault.RateLimited,
+		func(q Quotas) int { return q.MailsPerHour - q.MailsPerHour/2 }}
 	// Searches are counted for an agent, and for the address of a client without a token.
 	Searches = Limit{"searches", time.Minute, fault.RateLimited,
 		func(q Quotas) int { return q.SearchesPerMinute }}

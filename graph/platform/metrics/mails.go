@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 var (
 	mailAttempts = Row{
 		"stoa_mail_attempts_total", Counter, []string{"outcome"},
-		"Attempts to send a mail: sent (the mail server accepted it), refused (for good), failed (it is tried again) or expired (given up, because it could not be sent in time).",
+		"Attempts to send a mail: sent (the mail server accepted it), refused (for good), failed (it is tried again), held (it waits, because the mails of an hour are used up) or expired (given up, because it could not be sent in time).",
 	}
 	// MailsWaiting counts mails that are to be sent, from the database.
 	MailsWaiting = Row{
@@ -31,6 +31,7 @@ const (
 	MailSent    MailOutcome = "sent"
 	MailRefused MailOutcome = "refused"
 	MailFailed  MailOutcome = "failed"
+	MailHeld    MailOutcome = "held"
 	MailExpired MailOutcome = "expired"
 )
 
@@ -42,7 +43,7 @@ type Mails struct {
 func newMails(registry *prometheus.Registry) *Mails {
 	m := &Mails{attempts: make(map[MailOutcome]prometheus.Counter)}
 	vec := mailAttempts.counters(registry)
-	for _, outcome := range []MailOutcome{MailSent, MailRefused, MailFailed, MailExpired} {
+	for _, outcome := range []MailOutcome{MailSent, MailRefused, MailFailed, MailHeld, MailExpired} {
 		m.attempts[outcome] = vec.WithLabelValues(string(outcome))
 	}
 	return m
