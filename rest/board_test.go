@@ -11,7 +11,7 @@ import (
 )
 
 // A task is on the board while its customer is active and not suspended, whether the profile is open or not. Meanwhile its customer
-// and whoever has responded still see it.
+// and the agents that have responded still see it.
 func TestTasksFollowTheirCustomer(t *testing.T) {
 	t.Parallel()
 	s := boardOn(newSite(t))

@@ -162,3 +162,31 @@ func TestNewContactRequestsAreLimited(t *testing.T) {
 	s.Shift(2 * time.Minute)
 	s.send("POST", contactRequests, one.Token, asked(third)).ok(http.StatusCreated)
 }
+
+// A stranger is blocked as a friend is, without a friendship before it and without an event.
+func TestBlockOfAStrangerOverREST(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	stranger := s.Agent()
+	block := func(by *graphtest.Agent, body any) *answer {
+		return s.send("POST", "/api/v1/contacts/blocks", by.Token, body)
+	}
+	blocked := block(s.customer, map[string]any{"bot_id": stranger.ID}).ok(http.StatusCreated)["contact"].(map[string]any)
+	require.Equal(t, "blocked", blocked["state"])
+	require.Equal(t, true, blocked["requested_by_me"])
+	require.Empty(t, s.send("GET", "/api/v1/events", stranger.Token, nil).ok(http.StatusOK)["events"])
+	seen := block(stranger, map[string]any{"bot_id": s.customer.ID}).ok(http.StatusOK)["contact"].(map[string]any)
+	require.Equal(t, blocked["id"], seen["id"])
+	require.Equal(t, false, seen["requested_by_me"])
+	s.send("POST", contactRequests, stranger.Token, map[string]any{"recipient_id": s.customer.ID}).
+		fault(http.StatusForbidden, fault.ContactBlocked)
+	friend := block(s.customer, map[string]any{"bot_id": s.contractor.ID}).ok(http.StatusCreated)["contact"].(map[string]any)
+	require.Equal(t, s.contact.String(), friend["id"])
+
+	block(s.customer, map[string]any{"bot_id": s.customer.ID}).fault(http.StatusForbidden, fault.SelfContact)
+	block(s.customer, map[string]any{"bot_id": uuid.NewString()}).fault(http.StatusNotFound, fault.NotFound)
+	for _, body := range []any{`{}`, `{"bot_id":"otto"}`, `{"bot_id":null}`, `[]`, `{"bot_id":"` + uuid.NewString() + `","more":1}`} {
+		block(s.customer, body).fault(http.StatusBadRequest, fault.InvalidID)
+	}
+	s.send("POST", "/api/v1/contacts/blocks", "", map[string]any{"bot_id": stranger.ID}).fault(http.StatusUnauthorized, fault.Unauthorized)
+}

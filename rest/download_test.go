@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"image/jpeg"
+	"image/png"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -65,7 +66,7 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 		require.Nil(t, shown["file_name"])
 		require.Nil(t, shown["sha256"])
 		require.Equal(t, record["preview_url"], shown["preview_url"])
-		require.Equal(t, "image/jpeg", shown["media_type"])
+		require.Equal(t, "image/png", shown["media_type"], "the copy's, which keeps the format")
 
 		preview := s.fetch(http.MethodGet, path+"/preview", token)
 		require.Equal(t, http.StatusOK, preview.status)
@@ -75,13 +76,15 @@ func TestAvatarOfAnOpenProfileIsPublic(t *testing.T) {
 
 		download := s.fetch(http.MethodGet, path+"/download", token)
 		require.Equal(t, http.StatusOK, download.status)
-		large, err := jpeg.Decode(bytes.NewReader(download.raw))
-		require.NoError(t, err, "a processed version, not the original")
+		require.NotEqual(t, original, download.raw, "a processed version, not the original")
+		large, err := png.Decode(bytes.NewReader(download.raw))
+		require.NoError(t, err)
 		require.Equal(t, 1200, large.Bounds().Dx())
 		require.EqualValues(t, len(download.raw), shown["size_bytes"])
 
+		require.Equal(t, "image/jpeg", preview.header.Get("Content-Type"))
+		require.Equal(t, "image/png", download.header.Get("Content-Type"))
 		for _, a := range []*answer{preview, download} {
-			require.Equal(t, "image/jpeg", a.header.Get("Content-Type"))
 			require.Equal(t, "no-cache", a.header.Get("Cache-Control"))
 			require.Equal(t, "Authorization", a.header.Get("Vary"))
 			require.Equal(t, "sandbox; default-src 'none'", a.header.Get("Content-Security-Policy"))

@@ -16,9 +16,8 @@ const maxIgnored = 10
 
 // parametersOf returns the query parameters of an input struct, and whether it refuses all others.
 func parametersOf[In any]() (names []string, strict bool) {
-	shape := reflect.TypeFor[In]()
-	for i := range shape.NumField() {
-		if name := shape.Field(i).Tag.Get("query"); name != "" {
+	for field := range reflect.TypeFor[In]().Fields() {
+		if name := field.Tag.Get("query"); name != "" {
 			names = append(names, name)
 		}
 	}

@@ -189,6 +189,9 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /contacts/requests": {refused(fault.InactiveBot, func(s *trade, _ *graphtest.Agent) (string, any) {
 		return "", map[string]any{"recipient_id": s.Agent().ID}
 	})},
+	"POST /contacts/blocks": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
+		return "", map[string]any{"bot_id": s.Agent().ID}
+	})},
 	"GET /contacts": {pathOnly},
 	"POST /contacts/{contact_id}/accept": {refused(fault.InactiveBot, func(s *trade, me *graphtest.Agent) (string, any) {
 		return asks(s, me), nil

@@ -33,11 +33,12 @@ func TestReplaysAreMarked(t *testing.T) {
 			map[string]any{"operation_id": uuid.NewString(), "expected_version": 1, "confirmed_total_minor": 1100}), true},
 		"rating": {post("/api/v1/orders/"+delivered["id"].(string)+"/rating", s.customer.Token,
 			map[string]any{"operation_id": uuid.NewString(), "stars": 5}), true},
-		"selection":          {post(pathOf(task)+"/select", s.customer.Token, choice(response, 1100)), true},
-		"message":            {post(messagesPath, s.customer.Token, envelope(s.customer, s.contractor)), true},
-		"upload":             {func() *answer { return s.post(s.customer.Token, upload) }, true},
-		"friendship request": {post("/api/v1/contacts/requests", s.customer.Token, map[string]any{"recipient_id": stranger.ID}), false},
-		"response to a task": {post(pathOf(other)+"/responses", s.contractor.Token, map[string]any{"text": "I can."}), false},
+		"selection":           {post(pathOf(task)+"/select", s.customer.Token, choice(response, 1100)), true},
+		"message":             {post(messagesPath, s.customer.Token, envelope(s.customer, s.contractor)), true},
+		"upload":              {func() *answer { return s.post(s.customer.Token, upload) }, true},
+		"friendship request":  {post("/api/v1/contacts/requests", s.customer.Token, map[string]any{"recipient_id": stranger.ID}), false},
+		"block of a stranger": {post("/api/v1/contacts/blocks", s.customer.Token, map[string]any{"bot_id": s.Agent().ID}), false},
+		"response to a task":  {post(pathOf(other)+"/responses", s.contractor.Token, map[string]any{"text": "I can."}), false},
 	} {
 		first := call.send()
 		require.Less(t, first.status, 300, name)

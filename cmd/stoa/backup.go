@@ -101,7 +101,7 @@ func (s databaseSettings) backupsFolder() string { return filepath.Join(s.DataDi
 type backupMakeCommand struct {
 	backupSettings
 
-	WithKey bool `env:"-" help:"Put the installation's key into the backup, mode 0600; whoever has it can read codes and links of mails and sign as the server."`
+	WithKey bool `env:"-" help:"Put the installation's key into the backup, mode 0600; a reader of it can compute codes and links of mails, and sign as the server."`
 }
 
 // Run makes a backup, and says if there is nothing in it.

@@ -39,7 +39,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	require.Zero(t, s.waitExit())
 
-	// A new installation: its server has made a database and a key, both of which the backup replaces.
+	// A new installation: its server has made a database, which the backup replaces, and a key, which stays.
 	moved := t.TempDir()
 	fresh := startServer(t, "STOA_DATA_DIR="+moved)
 	fresh.signal(syscall.SIGTERM)

@@ -12,6 +12,9 @@ import (
 	"stoa/graph/graphtest"
 )
 
+// freePorts let a server listen beside all others.
+var freePorts = []string{"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0"}
+
 // failing is a program that prints much and fails.
 const failing = `#!/bin/sh
 case $1 in --version) echo "$(basename "$0") (PostgreSQL) %d.0"; exit ;; esac
@@ -53,7 +56,7 @@ func TestErrorsOfChildProgramsAreShown(t *testing.T) {
 	}{
 		"pg_dump":    {[]string{"backup"}, []string{database, "STOA_DATA_DIR=" + data}},
 		"pg_restore": {[]string{"backup", "restore", "--replace"}, []string{database, "STOA_DATA_DIR=" + data}},
-		"initdb":     {[]string{"serve"}, []string{"STOA_DATA_DIR=" + t.TempDir(), "STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0"}},
+		"initdb":     {[]string{"serve"}, append([]string{"STOA_DATA_DIR=" + t.TempDir()}, freePorts...)},
 	} {
 		code, _, stderr := runProgram(t, c.args, append(c.settings, path)...)
 		require.Equal(t, exitFailure, code, stderr)
@@ -76,7 +79,7 @@ func TestFullDisksAreNamed(t *testing.T) {
 
 	small := filepath.Join(t.TempDir(), "data")
 	smallDisk(t, small, "8m")
-	code, _, stderr = runProgram(t, []string{"serve"}, "STOA_DATA_DIR="+small, "STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0")
+	code, _, stderr = runProgram(t, []string{"serve"}, append([]string{"STOA_DATA_DIR=" + small}, freePorts...)...)
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "initdb: ")
 	require.Contains(t, stderr, "No space left on device")

@@ -20,8 +20,8 @@ import (
 // minServerVersion is the first version of PostgreSQL that Stoa runs on, as server_version_num has it.
 const minServerVersion = 15_00_00
 
-// requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: what another command
-// made would be empty, in a folder that was not meant.
+// requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: what another
+// command made would be empty, in a folder that was not meant.
 func (s databaseSettings) requireDatabase() error {
 	if s.DatabaseURL != "" {
 		return nil
@@ -34,8 +34,9 @@ func (s databaseSettings) requireDatabase() error {
 	return err
 }
 
-// locateDatabase returns the URL of the database: the one that was set, or that of the private cluster, which it starts and
-// makes where there is none: commands other than serve call requireDatabase first. The cluster is nil in the first case; in the second the caller must stop it.
+// locateDatabase returns the URL of the database: the one that was set, or that of the private cluster, which it starts. It makes
+// a cluster if the data folder has none, so commands other than serve call requireDatabase first. The cluster is nil if a URL was
+// set; otherwise the caller must stop it.
 func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) (string, *cluster.Cluster, error) {
 	if s.DatabaseURL != "" {
 		return spreadHosts(s.DatabaseURL), nil, nil

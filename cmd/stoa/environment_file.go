@@ -57,8 +57,8 @@ func hint(err error) error {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// parseEnvironment reads a file as systemd's EnvironmentFile= does: a variable a line, # and ; begin a comment, a backslash at the
-// end of a line continues it, and a value may be in quotes. It skips what is no assignment; the last value of a name counts.
+// parseEnvironment reads a file as systemd's EnvironmentFile= does: a variable a line, # and ; begin a comment, a backslash at
+// the end of a line continues it, and a value may be in quotes. It skips what is no assignment; the last value of a name counts.
 func parseEnvironment(text string) map[string]string {
 	found := make(map[string]string)
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", "")

@@ -52,10 +52,10 @@ func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can act as another account")
 	}
-	folder, err := os.MkdirTemp("", "stoa-owned-")
+	folder, err := os.MkdirTemp("", "stoa-owned-") //nolint:usetesting // what is above t.TempDir is closed to others
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
-	require.NoError(t, os.Chmod(folder, 0o755)) //nolint:gosec // the other account must get there
+	require.NoError(t, os.Chmod(folder, 0o755)) // the other account must get there
 	data := filepath.Join(folder, "data")
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "cwd"), 0o700))
 	require.NoError(t, os.Rename(migratedData(t), data))

@@ -48,7 +48,7 @@ func TestMissingInspectProgram(t *testing.T) {
 	alone := filepath.Join(t.TempDir(), "stoa")
 	content, err := os.ReadFile(testProgram)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(alone, content, 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(alone, content, 0o700))
 	cmd := programCommand(t, []string{"serve"}, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_DATA_DIR="+t.TempDir(),
 		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0")
 	cmd.Path = alone

@@ -52,7 +52,7 @@ func TestMailTest(t *testing.T) {
 	settings := []string{"--data-dir=" + data, "--smtp-url=file:mails", "--mail-from=stoa@stoa.example"}
 	code, stdout, stderr := runInProcess(append([]string{"mail", "test", "Ada@Example.org"}, settings...)...)
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "Sending a test mail to ada@example.org over file:"+filepath.Join(data, "mails"))
+	require.Contains(t, stdout, "Sending a test mail to Ada@example.org over file:"+filepath.Join(data, "mails"))
 	require.Contains(t, stdout, "Accepted: written to ")
 	written, err := filepath.Glob(filepath.Join(data, "mails", "*.eml"))
 	require.NoError(t, err)

@@ -68,7 +68,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return printError(stderr, hint(err), exitUsage)
 	}
 	if err := chosen.Run(); err != nil {
-		if ended, ok := errors.AsType[commandEnded](err); ok {
+		if ended, ok := errors.AsType[commandError](err); ok {
 			return printError(stderr, err, ended.code)
 		}
 		if wrong := new(console.UsageError); errors.As(err, &wrong) {
@@ -79,8 +79,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// parse reads arguments, environment and the settings of an installed package, and validates them. Where a shell asks for completions it prints them and ends the
-// process, as it does for --help.
+// parse reads arguments, environment and the settings of an installed package, and validates them. Where a shell asks for
+// completions it prints them and ends the process, as it does for --help.
 func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	ignoreEmptyVariables()
 	if err := readEnvironmentFile(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -281,21 +282,29 @@ func TestToolsNeedLittleMemory(t *testing.T) {
 func TestMCPSurvivesWhatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	cmd := programCommand(t, []string{"mcp", "--url", "http://127.0.0.1:1", "--key", filepath.Join(t.TempDir(), "key")})
-	cmd.Stdin = strings.NewReader("no JSON\n" +
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` +
-		"\n" + `{"jsonrpc":"2.0","id":2,"method":"prompts/list"}` + "\n" + `{"jsonrpc":"2.0","id":3,"method":"ping"}` + "\n")
-	out, err := cmd.Output()
-	require.NoError(t, err, "%s", out)
+	// The input stays open until everything is answered: a client that closes it has gone.
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.WriteString(input, "no JSON\n"+
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+
+		"\n"+`{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`+"\n"+`{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
+	require.NoError(t, err)
 	answered := make(map[string]any)
-	for line := range strings.Lines(string(out)) {
+	lines := bufio.NewScanner(output)
+	for len(answered) < 4 && lines.Scan() {
 		var answer struct {
 			ID    any `json:"id"`
 			Error struct {
 				Code int `json:"code"`
 			} `json:"error"`
 		}
-		require.NoError(t, json.Unmarshal([]byte(line), &answer), line)
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &answer), lines.Text())
 		answered[fmt.Sprint(answer.ID)] = answer.Error.Code
 	}
 	require.Equal(t, map[string]any{"<nil>": -32700, "1": 0, "2": -32601, "3": 0}, answered)
+	require.NoError(t, input.Close())
+	require.NoError(t, cmd.Wait())
 }

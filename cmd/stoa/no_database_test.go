@@ -17,7 +17,8 @@ func requireEmptyFolder(t *testing.T, folder string) {
 	require.Empty(t, left)
 }
 
-// Only serve makes a database. In a folder without one every other command that needs it fails, says why, and leaves nothing there.
+// Only serve makes a database. In a folder without one every other command that needs it fails, says why, and leaves nothing
+// there.
 func TestOnlyServeMakesADatabase(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{

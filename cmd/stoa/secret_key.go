@@ -84,8 +84,8 @@ func (s secretSettings) readOrMakeKey(dataDir string) ([]byte, error) {
 	return s.readKey(dataDir)
 }
 
-// checkKey returns an error for a key that no start would take, before anything is opened. A missing one is made later, unless its
-// file was named.
+// checkKey returns an error for a key that no start would take, before anything is opened. A missing one is made later, unless
+// its file was named.
 func (s secretSettings) checkKey(dataDir string) error {
 	_, err := s.readKey(dataDir)
 	if s.SecretKeyFile == "" && errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +94,8 @@ func (s secretSettings) checkKey(dataDir string) error {
 	return err
 }
 
-// claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to none yet
-// gets it, and only for such a database a missing key is made. Processes that share the data folder share the key.
+// claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to none
+// yet gets it, and only for such a database a missing key is made. Processes that share the data folder share the key.
 func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.DB) ([]byte, error) {
 	recorded, err := installation.Recorded(ctx, pool)
 	if err != nil {

@@ -22,7 +22,7 @@ func TestSecretKey(t *testing.T) {
 	made, err := secretSettings{}.readOrMakeKey(folder)
 	require.NoError(t, err)
 	require.Len(t, made, 32)
-	requireMode(t, filepath.Join(folder, secretKeyFile), 0o600)
+	requireOwnersAlone(t, filepath.Join(folder, secretKeyFile))
 	again, err := secretSettings{}.readOrMakeKey(folder)
 	require.NoError(t, err)
 	require.Equal(t, made, again)
@@ -32,7 +32,7 @@ func TestSecretKey(t *testing.T) {
 	require.NotEqual(t, installation.Fingerprint(made), installation.Fingerprint(other))
 
 	given := filepath.Join(folder, "given")
-	require.ErrorContains(t, secretSettings{given}.checkKey(folder), "the installation's key: open", "a file that is named must be there")
+	require.ErrorContains(t, secretSettings{given}.checkKey(folder), "the installation's key: open")
 	require.NoError(t, os.WriteFile(given, []byte(base64.StdEncoding.EncodeToString(other)+"\n"), 0o600))
 	key, err := secretSettings{given}.readKey(folder)
 	require.NoError(t, err)
@@ -43,11 +43,11 @@ func TestSecretKey(t *testing.T) {
 	}
 }
 
-func requireMode(t *testing.T, path string, mode os.FileMode) {
+func requireOwnersAlone(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
 	require.NoError(t, err)
-	require.Equal(t, mode, info.Mode().Perm(), path)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), path)
 }
 
 // A key that its group or others may read or write is refused at start, wherever it is.
@@ -95,7 +95,9 @@ func TestADatabaseBelongsToOneKey(t *testing.T) {
 	require.NoError(t, makeSecret(filepath.Join(other, secretKeyFile), base64.StdEncoding))
 	refused = launchServer(t, database, own, "STOA_DATA_DIR="+other)
 	require.Equal(t, exitFailure, refused.waitExit())
-	for _, said := range []string{recorded, "is another one", "secret of every webhook", "links that were mailed", "stoa key accept", "--with-key"} {
+	for _, said := range []string{
+		recorded, "is another one", "secret of every webhook", "links that were mailed", "stoa key accept", "--with-key",
+	} {
 		require.Contains(t, refused.log.String(), said)
 	}
 	require.Equal(t, recorded, recordedKey(t, address))
@@ -144,7 +146,7 @@ func recordedKey(t *testing.T, address string) (found string) {
 	return found
 }
 
-// A restore neither takes nor keeps another key unless it is told to, and a backup made with the key brings it back.
+// A restore neither takes nor keeps another key without a flag, and a backup made with the key brings it back.
 func TestRestoreKeepsTheKey(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
@@ -158,13 +160,13 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	held, err := filepath.Glob(filepath.Join(s.data, "backups", "*", secretKeyFile))
 	require.NoError(t, err)
 	require.Len(t, held, 1, "only the second")
-	requireMode(t, held[0], 0o600)
+	requireOwnersAlone(t, held[0])
 	key, err := os.ReadFile(filepath.Join(s.data, secretKeyFile))
 	require.NoError(t, err)
 	kept, err := os.ReadFile(held[0])
 	require.NoError(t, err)
 	require.Equal(t, key, kept)
-	code, out, stderr = runProgram(t, []string{"backup", "verify"}, from)
+	code, _, stderr = runProgram(t, []string{"backup", "verify"}, from)
 	require.Zero(t, code, stderr)
 	code, out, stderr = runProgram(t, []string{"backup", "list"}, from)
 	require.Zero(t, code, stderr)
@@ -181,8 +183,8 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	before, err := os.ReadFile(filepath.Join(data, secretKeyFile))
 	require.NoError(t, err)
 	restore := func(args ...string) (int, string) {
-		code, out, stderr := runProgram(t, append([]string{"backup", "restore", "--replace", "--from", filepath.Join(s.data, "backups")},
-			args...), "STOA_DATA_DIR="+data)
+		all := append([]string{"backup", "restore", "--replace", "--from", filepath.Join(s.data, "backups")}, args...)
+		code, out, stderr := runProgram(t, all, "STOA_DATA_DIR="+data)
 		return code, out + stderr
 	}
 	own := func() string {
@@ -192,7 +194,9 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	}
 	code, said := restore()
 	require.Equal(t, exitFailure, code)
-	for _, word := range []string{"belongs to the key SHA256:", "secret of every webhook", "nothing was restored", "add --with-key", "--new-key"} {
+	for _, word := range []string{
+		"belongs to the key SHA256:", "secret of every webhook", "nothing was restored", "add --with-key", "--new-key",
+	} {
 		require.Contains(t, said, word)
 	}
 	// A folder in which no backup holds the key.
@@ -219,11 +223,11 @@ func TestRestoreKeepsTheKey(t *testing.T) {
 	code, said = restore(without, "--with-key") // the other backup holds it
 	require.Zero(t, code, said)
 	require.Equal(t, string(key), own())
-	requireMode(t, filepath.Join(data, secretKeyFile), 0o600)
+	requireOwnersAlone(t, filepath.Join(data, secretKeyFile))
 	aside, err := filepath.Glob(filepath.Join(data, secretKeyFile+".*"))
 	require.NoError(t, err)
 	require.Len(t, aside, 1, "the other key stays")
-	requireMode(t, aside[0], 0o600)
+	requireOwnersAlone(t, aside[0])
 	text, err := os.ReadFile(aside[0])
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(text))

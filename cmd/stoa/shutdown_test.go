@@ -195,6 +195,6 @@ func (l *loadGenerator) change() *http.Request {
 }
 
 func (l *loadGenerator) upload() *http.Request {
-	body, contentType := uploadForm("order", "a.jpg", blankJPEG(800, 600))
+	body, contentType := uploadForm("order", blankJPEG(800, 600))
 	return l.request(http.MethodPost, "/api/v1/attachments", contentType, body)
 }

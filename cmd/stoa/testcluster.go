@@ -61,13 +61,13 @@ func (c *testClusterCommand) Run() (err error) {
 	command.Env = append(os.Environ(), "STOA_TEST_DATABASE_URL="+private.URL())
 	err = command.Run()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		return commandEnded{max(ended.ExitCode(), exitFailure)}
+		return commandError{max(ended.ExitCode(), exitFailure)}
 	}
 	return err
 }
 
-// commandEnded says that the command of test-cluster failed, with which exit code.
-type commandEnded struct{ code int }
+// commandError says that the command of test-cluster failed, with which exit code.
+type commandError struct{ code int }
 
 // Error implements error.
-func (e commandEnded) Error() string { return fmt.Sprintf("the command exited with %d", e.code) }
+func (e commandError) Error() string { return fmt.Sprintf("the command exited with %d", e.code) }

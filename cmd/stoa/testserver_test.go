@@ -362,12 +362,12 @@ func (s *testServer) postGraphQL(token, document string) *httpAnswer {
 }
 
 // uploadForm is the body of an upload and its content type.
-func uploadForm(purpose, name string, file []byte) (body []byte, contentType string) {
+func uploadForm(purpose string, file []byte) (body []byte, contentType string) {
 	var text bytes.Buffer // writes to it cannot fail
 	form := multipart.NewWriter(&text)
 	_ = form.WriteField("purpose", purpose)
 	_ = form.WriteField("upload_id", uuid.NewString())
-	part, _ := form.CreateFormFile("file", name)
+	part, _ := form.CreateFormFile("file", "a.jpg")
 	_, _ = part.Write(file)
 	_ = form.Close()
 	return text.Bytes(), form.FormDataContentType()
@@ -376,7 +376,7 @@ func uploadForm(purpose, name string, file []byte) (body []byte, contentType str
 // uploadImage uploads a small image and returns its id.
 func (s *testServer) uploadImage(by *agent.Agent, purpose string) string {
 	s.t.Helper()
-	body, contentType := uploadForm(purpose, "a.jpg", blankJPEG(8, 8))
+	body, contentType := uploadForm(purpose, blankJPEG(8, 8))
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(body))
 	require.NoError(s.t, err)
 	request.Header.Set("Content-Type", contentType)

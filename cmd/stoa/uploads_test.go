@@ -33,7 +33,7 @@ type uploadRequest struct {
 
 // largeUpload takes the inspection about a second.
 func largeUpload() *uploadRequest {
-	body, contentType := uploadForm("portfolio", "a.jpg", blankJPEG(5000, 3800))
+	body, contentType := uploadForm("portfolio", blankJPEG(5000, 3800))
 	return &uploadRequest{contentType, body}
 }
 
@@ -228,7 +228,7 @@ func TestInspectionOnABusyMachine(t *testing.T) {
 	view := viewDatabase(t, address)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + address}, noLimits...)...)
 	ada := register(t, s)
-	body, contentType := uploadForm("portfolio", "a.jpg", []byte("no picture"))
+	body, contentType := uploadForm("portfolio", []byte("no picture"))
 	refused := &uploadRequest{contentType, body}
 	status, code := refused.send(s, ada)
 	require.Equal(t, http.StatusBadRequest, status, code)

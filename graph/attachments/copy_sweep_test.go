@@ -128,7 +128,7 @@ func TestPublicFilesAlwaysHaveCopies(t *testing.T) {
 	}
 	post, err := w.post(agent, "private", files[0].ID, files[1].ID)
 	require.NoError(t, err)
-	hours := time.Duration(0)
+	later := time.Duration(0)
 	rapid.Check(t, func(r *rapid.T) {
 		for _, step := range rapid.SliceOfN(rapid.IntRange(0, 8), 1, 6).Draw(r, "steps") {
 			switch step {
@@ -149,8 +149,8 @@ func TestPublicFilesAlwaysHaveCopies(t *testing.T) {
 			case 7:
 				w.dropCopies(r)
 			case 8:
-				hours++
-				w.Shift(hours * time.Hour)
+				later += time.Hour
+				w.Shift(later)
 			}
 			made := p.made.Load()
 			for _, card := range files {

@@ -13,7 +13,7 @@ import (
 	"stoa/jobs"
 )
 
-// Files that an earlier version published, and that nobody has read since, are served as that version did: the first reader waits.
+// Files that an earlier version published, and that has not been read since, are served as that version did: the first reader waits.
 // If the copy cannot be made, an image is shown as its preview, and its record says so.
 func TestReadersOfMissingCopies(t *testing.T) {
 	t.Parallel()

@@ -27,14 +27,14 @@ var (
 	lockAllPublished = statements.Named("lock_all_published")
 )
 
-// missingCopies is the error of a change that would publish files without public copies. Publication handles it.
-type missingCopies struct {
+// missingCopiesError is the error of a change that would publish files without public copies. Publication handles it.
+type missingCopiesError struct {
 	owner uuid.UUID
 	ids   []uuid.UUID
 }
 
 // Error implements error.
-func (m *missingCopies) Error() string { return "attachments: files without public copies" }
+func (m *missingCopiesError) Error() string { return "attachments: files without public copies" }
 
 // RequireCopies ends a change that has published the files of a post, or the images of an agent, unless each has its public copy.
 // The change must run in Publication, and this must be its last check, because Publication makes the copies and runs it again.
@@ -56,7 +56,7 @@ func requireCopies(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any)
 	if err != nil {
 		return err
 	}
-	missing := new(missingCopies)
+	missing := new(missingCopiesError)
 	for _, r := range found {
 		if !r.hasCopy() {
 			missing.owner, missing.ids = r.OwnerID, append(missing.ids, r.ID)
@@ -69,7 +69,7 @@ func requireCopies(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any)
 }
 
 // Publication runs a transaction that may publish files and then ends with RequireCopies. If copies are missing, it is rolled back,
-// the copies are made, and it runs again, so nobody sees a file before its copy is there, and
+// the copies are made, and it runs again, so a file is not seen before its copy is there, and
 // a request that fails or is cut off has changed nothing. Copies that are made stay for a while (CopyRetention), so that the same
 // request finds them when it is sent again.
 //
@@ -78,7 +78,7 @@ func requireCopies(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any)
 // service_unavailable if the machine fails to make it.
 func (a *API) Publication(ctx context.Context, change func(ctx context.Context, tx *db.Tx) error) error {
 	err := a.DB.Tx(ctx, change)
-	missing := new(missingCopies)
+	missing := new(missingCopiesError)
 	if !errors.As(err, &missing) {
 		return err
 	}
@@ -103,7 +103,7 @@ func errSlowCopies() error {
 }
 
 // makeCopies asks for copies and waits until all are made, or one cannot be.
-func (a *API) makeCopies(ctx context.Context, m *missingCopies) error {
+func (a *API) makeCopies(ctx context.Context, m *missingCopiesError) error {
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		states, err := db.All[copyState](ctx, tx.SQL, copyStates, db.IDs(m.ids))
 		if err != nil {
@@ -134,7 +134,7 @@ func (a *API) makeCopies(ctx context.Context, m *missingCopies) error {
 	return err
 }
 
-// checkRoom refuses copies of which it is known that they do not fit, before any is made.
+// checkRoom refuses copies that are known not to fit, before any is made.
 func (a *API) checkRoom(ctx context.Context, tx *db.Tx, owner uuid.UUID, states []*copyState) error {
 	var need int64
 	for _, s := range states {
@@ -148,7 +148,7 @@ func (a *API) checkRoom(ctx context.Context, tx *db.Tx, owner uuid.UUID, states 
 	return errNoRoom()
 }
 
-// allMade reports whether all copies are made; the fault of the first file of which none can be made.
+// allMade reports whether all copies are made; it returns the fault of the first file that cannot be copied.
 func (a *API) allMade(ctx context.Context, ids []uuid.UUID) (bool, error) {
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()

@@ -61,7 +61,7 @@ func (a *API) Publish(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 	return err
 }
 
-// makeCopy makes and stores the copy, and returns its size and why there is none, empty if there is.
+// makeCopy makes and stores the copy; it returns the size, or the reason why there is no copy.
 func (a *API) makeCopy(ctx context.Context, held *lease, inspect Inspector) (size int64, why outcome, err error) {
 	original, err := a.openOriginal(ctx, held.ID)
 	if err != nil {

@@ -101,7 +101,7 @@ INSERT INTO restores (id, created_at, handle, address) VALUES (:restore, stoa_no
 
 -- name: lock_restorable(restore uuid)
 -- The agent that a request to restore names, if it is that owner's and may be restored. Mail goes to the address as the owner wrote it
--- when it was verified, not as whoever asks has written it.
+-- when it was verified, not as the caller has written it.
 SELECT b.id AS bot_id, coalesce(o.written, o.address) AS address, r.created_at
 FROM restores r JOIN bots b ON b.handle = r.handle JOIN bot_owners o ON o.bot_id = b.id AND o.address = r.address
 JOIN settings s ON s.id = 1

@@ -66,10 +66,10 @@ var offers = []offer{
 	},
 }
 
-// actions are the offers that hold at this moment; on one's own card there are none.
+// actions are the offers that hold at this moment; on one's own card, and without a token, there are none.
 func (r *row) actions(callerID uuid.UUID) []wire.Action {
 	open := []wire.Action{}
-	if r.ID == callerID {
+	if r.ID == callerID || callerID == uuid.Nil {
 		return open
 	}
 	status := r.friendship(callerID).Status

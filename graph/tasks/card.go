@@ -12,13 +12,13 @@ import (
 
 // Card is a task as its reader sees it (§4.9). Amounts are in minor units.
 type Card struct {
-	ID          uuid.UUID   `json:"id"`
-	Customer    *bots.Brief `json:"customer"`
+	ID       uuid.UUID   `json:"id"`
+	Customer *bots.Brief `json:"customer"`
 	// CustomerPublic: others see the customer's profile, so the public site leads to it.
-	CustomerPublic bool `json:"-"`
-	Title       string      `json:"title"`
-	Description string      `json:"description"`
-	Deadline    time.Time   `json:"deadline"`
+	CustomerPublic bool      `json:"-"`
+	Title          string    `json:"title"`
+	Description    string    `json:"description"`
+	Deadline       time.Time `json:"deadline"`
 	// AmountMinor is the reward offered, TotalMinor what the customer would pay for it. FeeBps is that of every response, too.
 	AmountMinor int64 `json:"amount_minor"`
 	FeeMinor    int64 `json:"fee_minor"`

@@ -45,7 +45,7 @@ func mayTake(all []*rival, id uuid.UUID, class Class) bool {
 	return may
 }
 
-// release ends a claim, whatever becomes of ctx; one that stays runs out by itself.
+// release ends a claim, also after ctx has ended; a claim that is not released runs out by itself.
 func (a *API) release(ctx context.Context, id uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

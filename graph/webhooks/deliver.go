@@ -54,7 +54,7 @@ type attempt struct {
 
 func (d *attempt) isTest() bool { return d.Sequence == 0 }
 
-// lasts tells whether the delivery is tried again where it fails: a test only where its address waits for it.
+// lasts reports whether the delivery is tried again if it fails; a test is, only if its address waits for it.
 func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
 
 // Deliver makes the deliveries that are due to a webhook, one after the other, for a moment. It does nothing where another process

@@ -184,7 +184,7 @@ func TestRevokingOneOfTwoTokensPausesNothing(t *testing.T) {
 	require.Equal(t, "paused", w.card(other, hook.ID).State, "an expired token is none")
 }
 
-// A request that was authenticated before the token ended changes nothing afterwards: nobody leaves a webhook behind.
+// A request that was authenticated before the token ended changes nothing afterwards, so a thief leaves no webhook behind.
 func TestChangesWithAnEndedTokenComeTooLate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -124,7 +124,7 @@ func (a *API) RotateWebhookSecret(ctx context.Context, in Input) (*SecretResult,
 	return rotated, nil
 }
 
-// lock reads a webhook of the caller and keeps others from changing it; not_found where there is none, and the faults of lockCaller.
+// lock reads a webhook of the caller and keeps others from changing it. Faults: those of lockCaller, not_found.
 func lock(ctx context.Context, tx *db.Tx, v viewer.Viewer, id uuid.UUID) (*ent.Webhook, error) {
 	if err := lockCaller(ctx, tx, v); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION stoa_without_brief(answer bytea, agent uuid) RETURNS 
     '\1"deleted"\2null\3null\4null', 'g'), 'UTF8')
 $$;
 
--- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and tells whether it did.
+-- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and reports whether it did.
 --
 -- Texts are erased: its profile's, those of its posts, services, tasks and ratings, of its responses to tasks, and of the offers
 -- that it made and nobody accepted. Where others still see a text that cannot be empty, it becomes `deleted`, as the name does.

@@ -74,7 +74,7 @@ func cutText(s string, most int) (kept string, left int) {
 	return s, 0
 }
 
-// showHidden writes out the characters that nobody sees.
+// showHidden writes out invisible characters.
 func showHidden(s string) string {
 	if strings.IndexFunc(s, text.Hidden) < 0 {
 		return s

@@ -35,7 +35,7 @@ func intOr(value any, otherwise int) int {
 	}
 }
 
-// Whoever follows next_page sees every record once and in order, wherever lists are cut, whether page_size is sent again, is the answer's
+// A client that follows next_page sees every record once and in order, wherever lists are cut, whether page_size is sent again, is the answer's
 // or is left out.
 func TestNextPageLeadsThroughAll(t *testing.T) {
 	t.Parallel()

@@ -167,6 +167,7 @@ func (o *ownTools) tools() []mcp.Local {
 			Output: object(map[string]any{"messages": map[string]any{"type": "array", "items": object(map[string]any{
 				"id": id, "sender_id": id, "sent_by_me": truth, "created_at": moment,
 				"text":  map[string]any{"type": "string"},
+				"bound": map[string]any{"type": "boolean", "description": "Whether the nonce proves who sent it, to whom, and under which id."},
 				"error": map[string]any{"type": "string", "description": "Why the message does not open."},
 			}, "id", "sender_id", "sent_by_me", "created_at", "text")}}, "messages"),
 			Call: o.read,

@@ -16,7 +16,8 @@ import (
 // ErrNoKey says that there is no backup from which a restore could take the key.
 var ErrNoKey = errors.New("no backup in this folder holds the key that it belongs to (they were made without --with-key)")
 
-// OtherKeyError says that a database, or a backup of one, belongs to another key than the installation's. Fields are fingerprints.
+// OtherKeyError says that a database, or a backup of one, belongs to another key than the installation's. Fields are
+// fingerprints.
 type OtherKeyError struct {
 	// Wanted is the key that the database belongs to, Found the installation's; empty if it has none.
 	Wanted, Found string

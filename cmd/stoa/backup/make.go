@@ -16,8 +16,8 @@ import (
 )
 
 // Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored,
-// ErrNoTables for a database without tables, and *OtherKeyError if s.Key is not the one that the database belongs to. A backup that
-// fails leaves nothing.
+// ErrNoTables for a database without tables, and *OtherKeyError if s.Key is not the one that the database belongs to. A backup
+// that fails leaves nothing.
 func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {

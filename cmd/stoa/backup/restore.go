@@ -53,8 +53,8 @@ type RestoreOptions struct {
 	SkipDamaged bool
 	// KeyFingerprint is of the installation's key; empty if it has none.
 	KeyFingerprint string
-	// TakeKey puts the key to which the backup belongs in place of the installation's, by PutKey, from this or another backup of the
-	// folder; so does a restore into an installation without one.
+	// TakeKey puts the key to which the backup belongs in place of the installation's, by PutKey, from this or another backup of
+	// the folder; so does a restore into an installation without one.
 	TakeKey bool
 	PutKey  func(key []byte) error
 	// NewKey goes on with another key than the backup's: the restored database belongs to the key of the next server that starts.
@@ -63,10 +63,10 @@ type RestoreOptions struct {
 
 // Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use it
 // (ErrInUse). All checksums are verified before anything is changed; *DamagedError names the files that do not match. With
-// o.SkipDamaged those files are left out, unless the database or the list of checksums is damaged. A backup that belongs to another
-// key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o says what to do about it. Files in the file store
-// stay. Missing files are written before the database, so that no row refers to a missing file. Where filling a replaced database
-// fails, it stays empty, and the same restore may be repeated.
+// o.SkipDamaged those files are left out, unless the database or the list of checksums is damaged. A backup that belongs to
+// another key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o says what to do about it. Files in the file
+// store stay. Missing files are written before the database, so that no row refers to a missing file. Where filling a replaced
+// database fails, it stays empty, and the same restore may be repeated.
 func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {
 	unlock, err := s.lock()
 	if err != nil {

@@ -107,7 +107,7 @@ func Exists(dataDir string) error {
 	return err
 }
 
-// Start initialises the cluster where there is none (Exists tells), starts or
+// Start initialises the cluster unless the data folder has one, starts or
 // adopts its database, waits until it answers, and keeps it alive until Stop.
 // The caller must call Stop. ctx bounds the start alone; once it is done, Start
 // ends what it began and returns its error. Other errors: ErrNoPrograms, a data

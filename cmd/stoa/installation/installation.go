@@ -14,8 +14,8 @@ import (
 )
 
 // Consequences says what becomes void with another key.
-const Consequences = "with another key, codes and links that were mailed are void, and so are the secret of every webhook and the key" +
-	" by which the server signs: receivers refuse what the server sends until they have fetched the new ones"
+const Consequences = "with another key, codes and links that were mailed are void, and so are the secret of every webhook and" +
+	" the key by which the server signs: receivers refuse what the server sends until they have fetched the new ones"
 
 // undefinedTable is PostgreSQL's error code for a table that does not exist.
 const undefinedTable = "42P01"

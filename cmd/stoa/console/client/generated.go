@@ -1792,6 +1792,17 @@ type MailWhereInput struct {
 	ExpiredAtLTE    *time.Time  `json:"expiredAtLTE"`
 	ExpiredAtIsNil  *bool       `json:"expiredAtIsNil"`
 	ExpiredAtNotNil *bool       `json:"expiredAtNotNil"`
+	// counted_at field predicates
+	CountedAt       *time.Time  `json:"countedAt"`
+	CountedAtNEQ    *time.Time  `json:"countedAtNEQ"`
+	CountedAtIn     []time.Time `json:"countedAtIn"`
+	CountedAtNotIn  []time.Time `json:"countedAtNotIn"`
+	CountedAtGT     *time.Time  `json:"countedAtGT"`
+	CountedAtGTE    *time.Time  `json:"countedAtGTE"`
+	CountedAtLT     *time.Time  `json:"countedAtLT"`
+	CountedAtLTE    *time.Time  `json:"countedAtLTE"`
+	CountedAtIsNil  *bool       `json:"countedAtIsNil"`
+	CountedAtNotNil *bool       `json:"countedAtNotNil"`
 	// attempts field predicates
 	Attempts      *int  `json:"attempts"`
 	AttemptsNEQ   *int  `json:"attemptsNEQ"`
@@ -2095,6 +2106,36 @@ func (v *MailWhereInput) GetExpiredAtIsNil() *bool { return v.ExpiredAtIsNil }
 
 // GetExpiredAtNotNil returns MailWhereInput.ExpiredAtNotNil, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetExpiredAtNotNil() *bool { return v.ExpiredAtNotNil }
+
+// GetCountedAt returns MailWhereInput.CountedAt, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAt() *time.Time { return v.CountedAt }
+
+// GetCountedAtNEQ returns MailWhereInput.CountedAtNEQ, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtNEQ() *time.Time { return v.CountedAtNEQ }
+
+// GetCountedAtIn returns MailWhereInput.CountedAtIn, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtIn() []time.Time { return v.CountedAtIn }
+
+// GetCountedAtNotIn returns MailWhereInput.CountedAtNotIn, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtNotIn() []time.Time { return v.CountedAtNotIn }
+
+// GetCountedAtGT returns MailWhereInput.CountedAtGT, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtGT() *time.Time { return v.CountedAtGT }
+
+// GetCountedAtGTE returns MailWhereInput.CountedAtGTE, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtGTE() *time.Time { return v.CountedAtGTE }
+
+// GetCountedAtLT returns MailWhereInput.CountedAtLT, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtLT() *time.Time { return v.CountedAtLT }
+
+// GetCountedAtLTE returns MailWhereInput.CountedAtLTE, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtLTE() *time.Time { return v.CountedAtLTE }
+
+// GetCountedAtIsNil returns MailWhereInput.CountedAtIsNil, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtIsNil() *bool { return v.CountedAtIsNil }
+
+// GetCountedAtNotNil returns MailWhereInput.CountedAtNotNil, and is useful for accessing the field via an interface.
+func (v *MailWhereInput) GetCountedAtNotNil() *bool { return v.CountedAtNotNil }
 
 // GetAttempts returns MailWhereInput.Attempts, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetAttempts() *int { return v.Attempts }
