@@ -84,6 +84,7 @@ test("the tools derive the same operation ids", async () => {
   const answer = await fetch(`${server.origin}/mcp`, {
     method: "POST", body: JSON.stringify(call), headers: {
       Authorization: `Bearer ${alice.token}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream",
+      "MCP-Protocol-Version": "2025-11-25",
     },
   });
   const { result } = (await answer.json()) as { result: { structuredContent: { order: { id: string } } } };
