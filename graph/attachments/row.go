@@ -78,8 +78,8 @@ type row struct {
 // available reports whether the bytes may be served.
 func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
 
-// publicType is the media type of the public copy: that of the original, but that copies of earlier versions, of which no type is
-// known, are JPEG where they are images.
+// publicType is the media type of the public copy, which is that of the original. Copies of images that earlier versions made have no
+// recorded type and are JPEG.
 func (r *row) publicType() string {
 	switch {
 	case r.PublishedType != nil:
@@ -100,7 +100,7 @@ func (r *row) previewIsCopy() bool {
 // hasCopy reports whether there is something for others to download.
 func (r *row) hasCopy() bool { return r.PublishedSize != nil || r.previewIsCopy() }
 
-// publicSize is the size of the public copy in bytes, the original's if there is none.
+// publicSize is the size of the public copy in bytes, or the original's if there is no copy.
 func (r *row) publicSize() int64 {
 	switch {
 	case r.PublishedSize != nil:

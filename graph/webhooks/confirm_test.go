@@ -163,7 +163,7 @@ func TestOneTestWaits(t *testing.T) {
 	require.Len(t, e.take(), 1)
 }
 
-// Two agents with one address: each delivery says for which of them, and of which webhook, it is, under the signature.
+// Two agents with one address: the signed body of each delivery names its agent and its webhook.
 func TestTheBodySaysForWhom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

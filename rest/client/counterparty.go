@@ -14,7 +14,7 @@ import (
 // The methods of Agent in this file are those of Client, and hold what the server says of other agents against the pinned keys.
 // Each agent is pinned when this agent first has to do with it: looked up by its id or handle, befriended, ordered from.
 
-// Find returns the agent with that id or handle and pins its key; a *Fault with not_found if there is none that is shown.
+// Find returns the agent with that id or handle and pins its key. It returns a *Fault with not_found if no such agent is shown.
 func (a *Agent) Find(ctx context.Context, idOrHandle string) (Brief, error) {
 	found, err := a.Client.Find(ctx, idOrHandle)
 	if err != nil {
