@@ -76,7 +76,6 @@ func TestRetries(t *testing.T) {
 // What an endpoint does decides, whatever it sends along.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	w := newWorldWith(t, webhooks.SenderConfig{AllowLoopback: true, Timeout: impatient})
 	elsewhere := newEndpoint(t, nil)
 	redirect := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, code) }
@@ -144,14 +143,15 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &world{w.World, t}
+			config := webhooks.SenderConfig{AllowLoopback: true}
+			if c.error == "timeout" || name == "200, no end" { // nothing else ends these; a busy machine may not end the others
+				config.Timeout = impatient
+			}
+			w := newWorldWith(t, config)
 			e, agent := newEndpoint(t, c.answer), w.Agent()
 			hook := w.hook(agent, e.URL)
 			w.tell(agent)
-			require.Eventually(t, func() bool { // the worlds of the other cases may have taken the job
-				w.DeliverWebhooks()
-				return len(w.deliveries(agent, hook.ID)) > 0
-			}, time.Minute, 10*time.Millisecond)
+			w.DeliverWebhooks()
 			d := w.deliveries(agent, hook.ID)[0]
 			require.Empty(t, elsewhere.take())
 			if c.status == 0 {

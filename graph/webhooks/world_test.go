@@ -25,7 +25,7 @@ type world struct {
 }
 
 // impatient is how long attempts take at most in tests of endpoints that hang.
-const impatient = 300 * time.Millisecond
+const impatient = time.Second
 
 func newWorld(t *testing.T) *world {
 	t.Helper()

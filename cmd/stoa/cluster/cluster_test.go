@@ -51,7 +51,7 @@ func TestStart(t *testing.T) {
 
 	stop(t, c)
 	stop(t, c)
-	require.True(t, isStopped(t, folder))
+	eventually(t, func() bool { return isStopped(t, folder) }, "no process is left")
 	require.NoFileExists(t, filepath.Join(folder, "postgres", "postmaster.pid"))
 
 	again := start(t, Config{DataDir: folder, Logger: c.log})
@@ -146,7 +146,7 @@ func TestStartCancelled(t *testing.T) {
 		if err == nil { // it was ready before the cancellation came
 			stop(t, c)
 		}
-		require.True(t, isStopped(t, folder), "after a cancellation at %s", step)
+		eventually(t, func() bool { return isStopped(t, folder) }, "no process is left after a cancellation at "+step)
 	}
 }
 

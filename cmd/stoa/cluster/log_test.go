@@ -44,5 +44,5 @@ func TestStartFails(t *testing.T) {
 	require.NoError(t, os.WriteFile(cfg.DataDir+"/postgres/"+tuningFile, []byte("no_such_setting = 1\n"), 0o644))
 	_, err := Start(t.Context(), cfg)
 	require.ErrorContains(t, err, "no_such_setting")
-	require.True(t, isStopped(t, cfg.DataDir))
+	eventually(t, func() bool { return isStopped(t, cfg.DataDir) }, "no process is left")
 }

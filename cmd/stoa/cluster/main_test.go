@@ -196,7 +196,8 @@ func pidOf(t *testing.T, folder string) int {
 	return r.pid
 }
 
-// isStopped reports whether no process of the folder's cluster is left.
+// isStopped reports whether no process of the folder's cluster is left. A process that another test starts at this moment has
+// inherited the folder's lock until it runs its own program, so callers wait for it.
 func isStopped(t *testing.T, folder string) bool {
 	t.Helper()
 	dir, free, err := openFolder(filepath.Join(folder, "postgres"))

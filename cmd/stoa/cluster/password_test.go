@@ -72,7 +72,7 @@ func TestPassword(t *testing.T) {
 	downgrade(t, second)
 	stop(t, first)
 	stop(t, second)
-	require.True(t, isStopped(t, cfg.DataDir))
+	eventually(t, func() bool { return isStopped(t, cfg.DataDir) }, "no process is left")
 	third := start(t, cfg)
 	requireSecured(t, third)
 	kept := third.password

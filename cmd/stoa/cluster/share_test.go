@@ -65,7 +65,7 @@ func TestStopOutOfTime(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, c.Stop(ctx), context.Canceled)
 	require.ErrorIs(t, c.Stop(t.Context()), context.Canceled, "the first result stays")
-	require.True(t, isStopped(t, cfg.DataDir))
+	eventually(t, func() bool { return isStopped(t, cfg.DataDir) }, "no process is left")
 	require.Equal(t, 1, queryValue[int](t, connect(t, start(t, cfg).URL()), "SELECT n FROM kept"))
 }
 
@@ -127,7 +127,7 @@ func TestOrdinaryAccountThenRoot(t *testing.T) {
 		execSQL(t, connect(t, s.url(t)), "CREATE TABLE IF NOT EXISTS kept ()")
 		require.NoError(t, s.in.Close())
 		require.NoError(t, s.Wait())
-		require.True(t, isStopped(t, folder))
+		eventually(t, func() bool { return isStopped(t, folder) }, "no process is left")
 	}
 	use(spawn(t, folder, as))
 	before, err := ownerOf(filepath.Join(folder, "postgres"))
