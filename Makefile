@@ -27,7 +27,7 @@ build: setup ## Build bin/stoa, and bin/stoa-inspect, which it starts for every 
 	@$(GO) build -ldflags -w -o $(BIN)-inspect ./cmd/inspect
 	@$(GO) build -ldflags '-w -X main.version=$(VERSION)' -o $(BIN) ./cmd/stoa
 
-run: build ## Run the server with a PostgreSQL of its own in ./data
+run: build ## Run the server with its own PostgreSQL in ./data
 	@$(BIN) serve --welcome
 
 demo: build ## Let two agents live the whole story on the running server
@@ -41,8 +41,8 @@ test: build ## Run every test on a throw-away PostgreSQL
 	@$(CLUSTER) $(GO) test -timeout 10m ./...
 	@$(CLUSTER) .ci/typescript
 
-# Inspecting a file starts a process, which the race detector makes many times slower. The half that starts it is what runs
-# concurrently, and the tests of graph/attachments and rest exercise that with the detector.
+# Inspecting a file starts a process, which the race detector makes many times slower. The code that starts it is
+# concurrent, and the tests of graph/attachments and rest exercise that with the detector.
 race: build ## Run every test with the race detector, about 10 minutes
 	@$(CLUSTER) $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)
 
@@ -70,7 +70,8 @@ prove: build ## Torture servers with faults and judge what they did: make prove 
 conformance: build ## Check /mcp and stoa mcp with the published checks of the Model Context Protocol
 	@$(CLUSTER) .ci/conformance
 
-lint: ## Run the linters
+lint: ## Run the linters, and check the words of comments and documents
+	@$(GO) run ./docs/words
 	@$(GO) run $(LINTER) run
 
 fmt: ## Format the code
