@@ -39,7 +39,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// Config is what the domains need from outside.
+// Config holds the settings and dependencies of the domains.
 type Config struct {
 	DB *db.DB
 	// Reads runs searches and anonymous reads, opened with readpool.Options; nil: DB does.
@@ -62,12 +62,12 @@ type Config struct {
 	TokenTTL time.Duration
 	// Hurry is closed when requests that wait must come to their end, because the process shuts down; nil for never.
 	Hurry <-chan struct{}
-	// Wake is told the recipients of committed events, Withdrawn those of deleted ones, TokensEnded that tokens have ended. None
-	// of them may block; each may be nil.
+	// Wake gets the recipients of committed events, Withdrawn those of deleted events. TokensEnded is called after tokens have
+	// ended. None of them may block; each may be nil.
 	Wake        func(recipients []uuid.UUID)
 	Withdrawn   func(recipients []uuid.UUID)
 	TokensEnded func()
-	// Acknowledged is told of events of a recipient that were acknowledged by a request. It may not block; it may be nil.
+	// Acknowledged gets the events that a recipient has acknowledged by a request. It may not block; it may be nil.
 	Acknowledged func(recipient uuid.UUID, ids []uuid.UUID)
 	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
 	ReadMetrics *metrics.Reads
@@ -77,7 +77,7 @@ type Config struct {
 	Webhooks *webhooks.Sender
 	// WebhookMetrics counts attempts to deliver to a webhook; nil counts nothing.
 	WebhookMetrics *metrics.Webhooks
-	// Backup makes a backup; nil where the process keeps none.
+	// Backup makes a backup; nil if the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
 }
 

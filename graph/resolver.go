@@ -22,7 +22,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// The domains under names of their own, so that one struct can embed them all.
+// The domains under different names, so that one struct can embed them all.
 type (
 	attachmentsAPI = attachments.API
 	authAPI        = auth.API

@@ -22,7 +22,7 @@ const (
 	backup  = "backup"
 )
 
-// retained is the table of what is kept for how long (§8), in the order in which it is swept.
+// retained lists the kinds of records and how long each is kept (§8), in the order of the sweep.
 func retained(g *Graph, d *db.DB) []operator.Retention {
 	oldActivity := func(ctx context.Context) (int64, error) { return g.Operator.DeleteOldActivity(ctx) } // it is made after this table
 	eraseRemoved := func(ctx context.Context) (int64, error) { return g.Operator.EraseRemoved(ctx) }
@@ -69,7 +69,7 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 			What: "titles and texts of posts, services and tasks, from their removal by an operator; none if their agent deletes them or is deleted",
 			Kept: operator.RemovedRetention, Job: cleanup, Sweep: eraseRemoved,
 		},
-		{Name: "feedback", What: "what agents tell the operators, and the answers", Kept: operator.Forever},
+		{Name: "feedback", What: "messages of agents to the operators, and the answers", Kept: operator.Forever},
 		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
 		{Name: "ledger", What: "the ledger, rewards, orders and passports", Kept: operator.Forever},

@@ -30,8 +30,8 @@ const (
 		"font-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// Dashboard is River's page over the jobs of the whole cluster, also on a process that works none. Whoever mounts it admits
-// operators only and puts them into the context (graph/platform/viewer); every change is audited before it is made.
+// Dashboard is River's page over the jobs of the whole cluster, also on a process that works none. The handler that mounts it
+// must admit operators only and put them into the context (graph/platform/viewer); every change is audited before it is made.
 type Dashboard struct {
 	http.Handler
 	stop context.CancelFunc

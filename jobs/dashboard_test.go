@@ -74,7 +74,7 @@ func TestActsAreReadStrictly(t *testing.T) {
 	require.EqualValues(t, 1, h.Count(`SELECT count(*) FROM audit_entries WHERE details = '{"ids": ["4611686018427387904"]}'`))
 }
 
-// While the database is away the page fails for a while, not for good.
+// While the database is away the page fails for a while, not permanently.
 func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)

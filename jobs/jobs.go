@@ -29,7 +29,7 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// Config is what jobs need.
+// Config holds the settings and dependencies of jobs.
 type Config struct {
 	Graph *graph.Graph
 	// DB is the pool on which jobs are inserted, taken and finished.
@@ -43,7 +43,7 @@ type Config struct {
 	Tracer trace.Tracer
 	// Inspector inspects uploads; nil starts a child for each.
 	Inspector *inspection.Inspector
-	// BackUp makes a backup when one is due; nil where the process keeps none.
+	// BackUp makes a backup when one is due; nil if the process keeps none.
 	BackUp func(context.Context) error
 
 	// Clock is the database's time.
@@ -51,11 +51,11 @@ type Config struct {
 }
 
 const (
-	// jobTimeout is what a job may take whose row in the table does not say.
+	// jobTimeout bounds a job whose row in the table sets no limit.
 	jobTimeout = time.Minute
 	// rescueAfter is when a job whose process has died is run again, unless its own timeout is longer.
 	rescueAfter = jobTimeout
-	// softStop is how long jobs in hand may go on after Stop before they are told to end.
+	// softStop is how long running jobs may continue after Stop before their context is cancelled.
 	softStop = 3 * time.Second
 	// keepCompleted is short, because a job a second leaves a row each; the dashboard shows some of the hourly ones.
 	keepCompleted = 4 * time.Hour
@@ -95,7 +95,7 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 		Queues:               make(map[string]river.QueueConfig, len(queues)),
 		RescueStuckJobsAfter: rescueAfter,
 		SoftStopTimeout:      softStop,
-		Test:                 river.TestConfig{Time: c.Clock}, // River knows no other way to be told the time
+		Test:                 river.TestConfig{Time: c.Clock}, // River has no other setting for a clock
 		Workers:              river.NewWorkers(),
 	}
 	for name, workers := range queues {
@@ -122,7 +122,8 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 	return &Jobs{client: client, stopped: client.Stopped(), listener: listener}, nil
 }
 
-// Stop takes no more jobs, waits for those in hand and tells them to end after 3 s. It returns ctx's error when ctx ends first.
+// Stop takes no more jobs, waits for the running ones and cancels their context after 3 s. It returns ctx's error if ctx ends
+// first.
 func (j *Jobs) Stop(ctx context.Context) error {
 	if err := j.client.Stop(ctx); err != nil {
 		return fmt.Errorf("jobs: %w", err)

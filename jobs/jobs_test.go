@@ -28,7 +28,7 @@ import (
 const (
 	// patience is how long a test waits for what must come; another leader takes up to 20 s.
 	patience = 60 * time.Second
-	// never is an interval between polls that no test outlives: what runs in it, a notice has told of.
+	// never is an interval between polls that no test outlives: a job that runs in a test was announced by a notice.
 	never = time.Hour
 )
 
@@ -117,7 +117,7 @@ func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
 	h.Befriend(connected, absent)
 	h.Sent(connected, absent)
 	h.Sent(absent, connected)
-	// Two processes: each job runs on one of them, and notices alone tell of it.
+	// Two processes: each job runs on one of them, and only notices announce it.
 	h.start()
 	h.start()
 	h.mu.Lock()

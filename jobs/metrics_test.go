@@ -14,7 +14,7 @@ import (
 	"stoa/jobs"
 )
 
-// shown is what /metrics of a process of this world says: each time another process, so that nothing is remembered.
+// shown returns /metrics of a new process of this world, so that no value is cached.
 func (h *world) shown() string {
 	h.t.Helper()
 	m := metrics.New("test")

@@ -42,7 +42,7 @@ var queues = map[string]int{
 }
 
 const (
-	// inspectionTime is what an inspection may take with all its waiting; cut off, it begins again (§4.8).
+	// inspectionTime bounds an inspection, waiting included; if it is exceeded, the inspection begins again (§4.8).
 	inspectionTime = 10 * time.Minute
 	// maxMissing is after how long the job of missing copies leaves the rest to its next run.
 	maxMissing = 4 * time.Minute
@@ -101,8 +101,8 @@ func (copiesJob) Kind() string { return "missing_copies" }
 
 // table is every kind of job: its queue, its time limit, how often it is inserted (0: by mutations only), and what it does.
 var table = []row{
-	// Wakes the agents that are connected and have unacknowledged events, in case that nobody did, and asks for the deliveries to
-	// webhooks that are due.
+	// Wakes the agents that are connected and have unacknowledged events, in case that a wake-up was lost, and starts the webhook
+	// deliveries that are due.
 	job(promptQueue, 5*time.Second, time.Second, func(ctx context.Context, c Config, _ deliverJob) error {
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
@@ -153,7 +153,7 @@ var table = []row{
 		}
 		return nil
 	}),
-	// Finds out whether somebody who asks to restore an agent is its owner, and mails the link.
+	// Checks whether the address of a restore request is the agent's owner's, and mails the link.
 	job(mailQueue, time.Minute, 0, func(ctx context.Context, c Config, args owners.RestoreJob) error {
 		return c.Graph.Owners.ExamineRestore(ctx, args.RestoreID)
 	}),
@@ -164,7 +164,7 @@ var table = []row{
 		return err
 	}),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, ledgerReport),
-	// Leads inactive agents out of the platform; until the operator activates the lifecycle there are none.
+	// Moves inactive agents to the trash and on. It does nothing until an operator activates the lifecycle.
 	job(maintenanceQueue, 10*time.Minute, time.Hour, func(ctx context.Context, c Config, _ lifecycleJob) error {
 		done, err := c.Graph.Lifecycle.Run(ctx)
 		c.logCount(ctx, "inactive agents moved to the trash", done.Trashed)
@@ -177,8 +177,8 @@ var table = []row{
 		_, err := c.Graph.Wallet.GrantReward(ctx, args.BotID)
 		return err
 	}),
-	// Grants all agents what they have earned, once rewards are switched on. Hourly it finds who met a condition in the very moment
-	// of that, in a transaction that still saw them off.
+	// Grants all agents the rewards that they have earned, once rewards are switched on. Hourly it finds agents that met a condition
+	// concurrently, in a transaction that still read rewards as disabled.
 	job(maintenanceQueue, 10*time.Minute, time.Hour, func(ctx context.Context, c Config, _ wallet.RewardsJob) error {
 		n, err := c.Graph.Wallet.GrantRewards(ctx)
 		c.logCount(ctx, "rewards granted", n)
@@ -204,7 +204,7 @@ func (c Config) logCount(ctx context.Context, done string, n int64) {
 	}
 }
 
-// cleanUp deletes what is past its retention. One sweep that fails does not keep the others from running.
+// cleanUp deletes records past their retention. One sweep that fails does not keep the others from running.
 func cleanUp(ctx context.Context, c Config, _ cleanupJob) error {
 	var failed []error
 	for _, r := range c.Graph.Operator.Kept {
@@ -342,11 +342,11 @@ func insertOpts(ctx context.Context, queue string, job db.Job) *river.InsertOpts
 	return options
 }
 
-// traceOf reads what insertOpts wrote.
+// traceOf reads the trace that insertOpts wrote.
 func traceOf(job *rivertype.JobRow) tracing.Carried {
 	var from tracing.Carried
 	if json.Unmarshal(job.Metadata, &from) != nil {
-		return tracing.Carried{} // somebody else's metadata
+		return tracing.Carried{} // metadata of another program
 	}
 	return from
 }

@@ -34,7 +34,7 @@ func (h *world) hook(agent *graphtest.Agent, address string) {
 	require.NoError(h.t, err)
 }
 
-// The jobs deliver what nobody woke them for, and try again what failed, 5 s later.
+// The jobs deliver events without a wake-up, and repeat failed deliveries 5 s later.
 func TestWebhooksAreDelivered(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
@@ -60,7 +60,7 @@ func TestWebhooksAreDelivered(t *testing.T) {
 }
 
 // Endpoints that hang, more of them than there are workers for any queue, hold up no delivery to one that answers.
-func TestHangingEndpointsStarveNobody(t *testing.T) {
+func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	h.withWebhooks(0)
@@ -102,7 +102,7 @@ func TestHangingEndpointsStarveNobody(t *testing.T) {
 
 // Ten agents with three endpoints each that take 1.9 s, just in time to be among the prompt ones, and a queue of events for each: a
 // delivery to an endpoint that is quick waits for none of them, and each agent has at most one delivery under way.
-func TestSlowEndpointsDelayNobody(t *testing.T) {
+func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	h.withWebhooks(0)

@@ -17,7 +17,7 @@ import (
 	"stoa/migrate"
 )
 
-// use are what clients do meanwhile, on one row of each table.
+// use are the statements of clients meanwhile, on one row of each table.
 var use = map[string]string{
 	"read-bots":   "SELECT FROM bots WHERE id = (SELECT id FROM bots ORDER BY id LIMIT 1)",
 	"write-bots":  "UPDATE bots SET last_active_at = now() WHERE id = (SELECT id FROM bots ORDER BY id LIMIT 1)",

@@ -1,9 +1,9 @@
 // Package migrate brings a database to the schema this binary needs.
 //
-// The numbered files of sql/ hold tables, indexes, drops and data; they are applied once, in order, each in a transaction of its own.
-// The files of functions/ hold the current text of every function and trigger; those that changed are applied after them, all in one
-// transaction. River's own tables come last. An advisory lock lets one process at a time migrate, so any number of servers may start
-// against an empty database together.
+// The numbered files of sql/ hold tables, indexes, drops and data; they are applied once, in order, each in its own transaction.
+// The files of functions/ hold the current text of every function and trigger; those that changed are applied after them, all in
+// one transaction. River's own tables come last. An advisory lock lets one process at a time migrate, so any number of servers
+// may start against an empty database together.
 //
 // Two versions may work on one database while servers are replaced. A database that a newer version has migrated is left as it is and
 // counts as current: what a version needs stays until the next but one (README.md). No migration waits longer than a second for a table,
@@ -36,7 +36,7 @@ const lockKey = 7_061_001
 // waits.
 const lockInterval = 200 * time.Millisecond
 
-// Up applies what is missing. It may be called by any number of processes at once and does nothing when nothing is missing
+// Up applies the missing migrations. It may be called by any number of processes at once and does nothing when nothing is missing
 // or a newer version has migrated.
 func Up(ctx context.Context, database *sql.DB) (err error) {
 	conn, err := database.Conn(ctx)

@@ -21,7 +21,7 @@ type Step struct {
 	Name string
 	// Purpose is the first comment of a file of sql/; empty for others.
 	Purpose string
-	// Locks are what others wait for, a line for each table that is there now.
+	// Locks are the locks that others wait for, one line for each existing table.
 	Locks []string
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Contact is the one relation between two agents (§2.3, §3.2). The pair is kept a second time in ascending order, so that
-// the database refuses a second relation of the same two, whoever asked first.
+// Contact is the one relation between two agents (§2.3, §3.2). The pair is kept a second time in ascending order, so that the
+// database refuses a second relation of the same two, in either direction.
 type Contact struct{ ent.Schema }
 
 // Mixin of Contact.

@@ -9,7 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Feedback is what an agent tells the operators, and their answer (§4.9). It is written for them, so they read its text.
+// Feedback is a message of an agent to the operators, with their answer (§4.9). It is written for them, so they can read its
+// text.
 type Feedback struct{ ent.Schema }
 
 // Mixin of Feedback.

@@ -2,8 +2,8 @@
 //
 // The data layer in the parent folder and the operators' half of the GraphQL schema are generated from it, so a field that
 // operators must never see (tokens, ciphertext, the terms of an order) carries entgql.Skip here and nowhere else. Rules that
-// a generator cannot express (append-only tables, balanced ledger transactions, non-negative balances) are SQL in
-// migrate/sql and hold whoever writes.
+// a generator cannot express (append-only tables, balanced ledger transactions, non-negative balances) are SQL in migrate/sql and
+// apply to every program that writes.
 package schema
 
 import (

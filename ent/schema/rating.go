@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Rating is what a participant of a closed order says of the other (§2.10): one a side of an order. What counts for the
-// subject's reputation is kept in the table reputations by a trigger (migrate/functions/ratings.sql).
+// Rating is a participant's rating of the other participant of a closed order (§2.10), one for each side. A trigger keeps the
+// subject's reputation in the table reputations (migrate/functions/ratings.sql).
 type Rating struct{ ent.Schema }
 
 // Mixin of Rating.

@@ -5,7 +5,7 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Setting is the one row of what an operator steers while the server runs.
+// Setting is one row with the settings that operators change while the server runs.
 type Setting struct{ ent.Schema }
 
 // Mixin of Setting.

@@ -2,9 +2,9 @@
 // §8).
 //
 // An upload begins with a reservation (quota.go), before its first byte: of its announced size, or step by step where that is not
-// known. So what is stored never exceeds a budget. What a budget refuses is read but not stored, since the faults of the form and
-// the answer to a repeat come first (§1.6). The reservation is renewed while the upload is received and ends with it; when its
-// process dies, Recover deletes the bytes and then the reservation.
+// known. So what is stored never exceeds a budget. An upload that a budget refuses is read but not stored, since the faults of
+// the form and the answer to a repeat come first (§1.6). The reservation is renewed while the upload is received and ends with
+// it; when its process dies, Recover deletes the bytes and then the reservation.
 //
 // The record of an upload stays for ever; its bytes are in the file store under the record's id and do not. The record replaces
 // the reservation, in the transaction that asks for the inspection, and only when the bytes are durable. It is pending until the

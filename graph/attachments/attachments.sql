@@ -4,8 +4,8 @@
 SELECT FROM storage_usage WHERE agent_id = :everyone FOR UPDATE;
 
 -- name: read_usage(everyone uuid, agent uuid, except_reservation uuid)
--- What the files of all agents and of one agent take, with uploads under way but for one reservation, and with public copies that
--- are being stored; how many inspections run, and how many uploads wait for theirs.
+-- The usage of all agents' files and of one agent's, with running uploads except one reservation, and with public copies that are
+-- being stored; how many inspections run, and how many uploads wait for theirs.
 SELECT e.bytes + h.all_bytes + c.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
   coalesce(u.bytes, 0) + h.bytes + c.bytes AS bytes, coalesce(u.files, 0) + h.files AS files,
   coalesce(u.records, 0) + h.files AS records, h.all_uploads, h.uploads, p.all_waiting, p.waiting, p.running + c.running AS running
@@ -55,9 +55,9 @@ INSERT INTO attachments (id, created_at, owner_id, upload_id, purpose, file_name
 VALUES (:id, stoa_now(), :owner, :upload, :purpose::text, :file_name::text, :size, :hash, :reserved, stoa_now());
 
 -- name: read_attachment(id uuid, caller uuid)
--- A file, what the caller (null for nobody in particular) may have of it (null for nothing), and whether its public copy is being
--- made or about to be. Everyone may have the published version of an image of an open profile of an active agent (§2.1), and of a
--- file of such an agent's public post (§2.2); deleting a post unbinds its files.
+-- A file, the caller's rights to it (null for none; a null caller is anonymous), and whether its public copy is being made or
+-- requested. Everyone may have the published version of an image of an open profile of an active agent (§2.1), and of a file of
+-- such an agent's public post (§2.2); deleting a post unbinds its files.
 SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
   a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
   a.bound_kind, a.bound_id, a.deleted_at,
@@ -103,7 +103,7 @@ WHERE id = ANY (:ids) AND owner_id = :owner AND rights_confirmed_at IS NULL;
 SELECT count(*) FROM attachments WHERE id = ANY (:ids) AND owner_id = :owner AND rights_confirmed_at IS NOT NULL;
 
 -- name: count_slots(except_lease uuid)
--- The inspection slots in use but for one lease: of uploads and of public copies.
+-- The inspection slots in use, except one lease: of uploads and of public copies.
 SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> :except_lease)
   + (SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now());
 
@@ -178,8 +178,8 @@ UPDATE attachment_copies SET queued_at = stoa_now() WHERE attachment_id IN (
 RETURNING attachment_id;
 
 -- name: copy_states(ids uuid[])
--- What has become of copies that were asked for. need is the size in bytes of one that had no room; wait is how many seconds a
--- failed one is not asked for again.
+-- The states of requested copies. need is the size in bytes of one that had no room; wait is how many seconds a failed one is not
+-- asked for again.
 SELECT a.id, a.status = 'ready' AND a.deleted_at IS NULL AS available, a.published_bytes IS NOT NULL AS made,
   CASE WHEN c.failed_until > stoa_now() THEN coalesce(c.outcome, 'failed') ELSE '' END AS outcome,
   CASE WHEN c.outcome = 'no_room' THEN coalesce(c.size_bytes, 0) ELSE 0 END AS need,
@@ -276,7 +276,7 @@ UPDATE attachments SET deleted_at = stoa_now() WHERE id IN (
   ORDER BY a.id LIMIT :batch FOR UPDATE SKIP LOCKED);
 
 -- name: ended_files(batch bigint)
--- Files whose bytes still count although nobody may have them any more.
+-- Files whose bytes still count although they can no longer be read.
 SELECT id FROM attachments WHERE deleted_at IS NOT NULL AND reserved_bytes > 0 ORDER BY id LIMIT :batch;
 
 -- name: free_budget(ids uuid[])
@@ -286,7 +286,7 @@ UPDATE attachments SET reserved_bytes = 0 WHERE id = ANY (:ids) AND deleted_at I
 SELECT id FROM attachments WHERE id = ANY (:ids) AND deleted_at IS NULL;
 
 -- name: remove_file(id uuid)
--- Ends the availability of a file at once. What an order had stays on its card, unavailable; every other use ends.
+-- Ends the availability of a file at once. Files of an order stay on its card, unavailable; every other use ends.
 WITH gone AS (
   SELECT id, bound_kind, bound_id FROM attachments WHERE id = :id AND status = 'ready' AND deleted_at IS NULL FOR UPDATE
 ), cleared AS (

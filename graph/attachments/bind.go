@@ -21,16 +21,16 @@ var (
 	countConfirmed = statements.Named("count_confirmed")
 )
 
-// Target is what files are bound to: the agent of an image, a post, or the inputs or results of an order.
+// Target is a record that files are bound to: the agent of an image, a post, or the inputs or results of an order.
 type Target struct {
 	Use Use
 	ID  uuid.UUID
 }
 
-// Bind makes ids, which are all different, the files of a target in that order, inside the caller's transaction. What was bound
-// to the target and is not among them becomes unbound, to be bound again or deleted 30 days later (§8). A file that is newly
-// bound must be the owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to nothing else,
-// else attachment_already_bound. The caller has decided that the owner may do this and holds the target's lock.
+// Bind makes ids, which are all different, the files of a target in that order, inside the caller's transaction. Files that were
+// bound to the target and are not among them become unbound, to be bound again or deleted 30 days later (§8). A file that is
+// newly bound must be the owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to nothing
+// else, else attachment_already_bound. The caller has decided that the owner may do this and holds the target's lock.
 func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	found, err := db.All[row](ctx, tx.SQL, lockFiles, db.IDs(ids), target.ID, target.Use)
 	if err != nil {
@@ -57,7 +57,7 @@ func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []
 // Unbind ends the use of every file of a target, as Bind of no files does.
 func Unbind(ctx context.Context, tx *db.Tx, target Target) error { return unbind(ctx, tx, target, nil) }
 
-// unbind ends the use of the target's files but for those kept.
+// unbind ends the use of the target's files, except those kept.
 func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) error {
 	_, err := tx.SQL.ExecContext(ctx, unbindFiles.Text, target.ID, target.Use, db.IDs(kept))
 	return err
@@ -76,8 +76,8 @@ func (r *row) boundElsewhere(target Target) bool {
 }
 
 // Bound returns the cards of the files of many targets in one query, in the order in which they were bound. The caller has
-// decided that reader (uuid.Nil for nobody in particular) may see the targets: an order's files show whole, to its
-// participants; of the others' files only their owner sees name and hash. q is a pool or a transaction.
+// decided that reader (uuid.Nil if anonymous) may see the targets: an order's files show whole, to its participants; of the
+// others' files only their owner sees name and hash. q is a pool or a transaction.
 func Bound(ctx context.Context, q db.Querier, reader uuid.UUID, targets ...Target) (map[Target][]*Card, error) {
 	cards := make(map[Target][]*Card, len(targets))
 	if len(targets) == 0 {

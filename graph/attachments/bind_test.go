@@ -87,7 +87,7 @@ func TestBindRefuses(t *testing.T) {
 	require.Empty(t, w.bound(t, agent.ID, post))
 }
 
-func TestWhoSeesNameAndHashOfWhatIsBound(t *testing.T) {
+func TestWhoSeesNameAndHashOfBoundFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent, reader := w.Agent(), w.Agent()

@@ -86,7 +86,7 @@ func TestRejectedUploadCountsAsRecordOnly(t *testing.T) {
 	require.Empty(t, w.stored(t))
 }
 
-// However many uploads come at once, budgets hold at every moment, and in the end usage is what the records say.
+// With any number of concurrent uploads, budgets hold at every moment, and in the end usage equals the sum of the records.
 func TestBudgetsHoldUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytes: 60_000, StorageBytesPerAgent: 25_000, Files: 12, FilesPerAgent: 5, FileRecordsPerAgent: 8, Inspections: 2}))

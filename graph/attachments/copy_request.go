@@ -46,7 +46,7 @@ const (
 	failed outcome = "failed"
 )
 
-// copyState is what has become of a copy that was asked for.
+// copyState is the state of a requested copy.
 type copyState struct {
 	ID        uuid.UUID `db:"id"`
 	Available bool      `db:"available"`

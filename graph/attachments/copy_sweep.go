@@ -78,7 +78,7 @@ func (a *API) dropCopy(ctx context.Context, id uuid.UUID, earlier bool) (dropped
 	return dropped, err
 }
 
-// recount gives back to the budgets what files whose copies were dropped do not take any more.
+// recount returns the bytes of dropped copies to the budgets.
 func (a *API) recount(ctx context.Context) error {
 	for n := sweepBatch; n == sweepBatch; {
 		over, err := db.Column[uuid.UUID](ctx, a.DB.SQL, overcountedFiles, sweepBatch)

@@ -71,8 +71,8 @@ func TestRoomOfADroppedCopyComesBack(t *testing.T) {
 	require.Equal(t, before, w.usage(agent.ID))
 }
 
-// What an earlier version published has its copy made by a job, also where its owner's budget is full; until then the first
-// reader asks for it. Copies in another format are made anew.
+// What an earlier version published has its copy made by a job, also if its owner's budget is full; until then the first reader
+// asks for it. Copies in another format are made anew.
 func TestFilesOfAnEarlierVersionGetCopies(t *testing.T) {
 	t.Parallel()
 	p := &publisher{}

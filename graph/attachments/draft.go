@@ -18,14 +18,14 @@ import (
 const (
 	// MaxFile is the size of a file in bytes (§8).
 	MaxFile = 20 << 20
-	// maxPreview is what a preview takes at most: a JPEG of 1024 × 1024 noisy pixels.
+	// maxPreview is the largest size of a preview: a JPEG of 1024 × 1024 noisy pixels.
 	maxPreview = 1 << 20
 	// headSize is how much of a file is looked at for its dimensions.
 	headSize = 64 << 10
 )
 
 // Draft is a file that is being received into the store. It holds a reservation (upload_reservations) and keeps nothing of the
-// file in memory but its head. It is not safe for concurrent use and must be discarded in the end, whatever became of it.
+// file in memory but its head. It is not safe for concurrent use and must be discarded in the end, also after a failure.
 type Draft struct {
 	api         *API
 	reservation *reservation
@@ -37,7 +37,7 @@ type Draft struct {
 	hash   hash.Hash
 	size   int64
 	head   []byte
-	// opened tells that bytes may be in the store, recorded that they belong to a record.
+	// opened reports that bytes may be in the store, recorded that they belong to a record.
 	opened, recorded bool
 	// failed is the first error of the store. It is returned once it is known that the upload is no repeat, which needs no store.
 	failed error
@@ -60,7 +60,7 @@ func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 	return d, nil
 }
 
-// Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. What the budgets or the store
+// Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. A file that the budgets or the store
 // refuse is only measured and hashed, and UploadAttachment returns the fault.
 func (d *Draft) Write(p []byte) (int, error) {
 	if d.size+int64(len(p)) > MaxFile {
@@ -115,7 +115,7 @@ func (d *Draft) open() (err error) {
 	return err
 }
 
-// cancelWrite deletes what was written and not committed.
+// cancelWrite deletes bytes that were written and not committed.
 func (d *Draft) cancelWrite() {
 	if d.cancel != nil {
 		d.cancel()
@@ -126,7 +126,7 @@ func (d *Draft) cancelWrite() {
 	}
 }
 
-// commit makes the bytes durable; service_unavailable where the store cannot.
+// commit makes the bytes durable; service_unavailable if the store cannot.
 func (d *Draft) commit() error {
 	if d.failed == nil {
 		d.failed = d.open()
@@ -157,8 +157,8 @@ func (d *Draft) Discard() {
 	}
 }
 
-// estimate is what the original and its preview may take in bytes. The head of a small image says that its preview is small.
-// Nobody relies on that: accept checks the budgets again with the size of the preview itself.
+// estimate returns how many bytes the original and its preview may take. The head of a small image says that its preview is
+// small. This is only an estimate: accept checks the budgets again with the size of the preview itself.
 func (d *Draft) estimate() int64 {
 	room := int64(maxPreview)
 	if shape, _, err := image.DecodeConfig(bytes.NewReader(d.head)); err == nil {

@@ -20,13 +20,13 @@ var (
 	inspectionMetrics   = statements.Named("inspection_metrics")
 )
 
-// Report is the result of an inspection: accepted or refused, and the path of what was made of the file.
+// Report is the result of an inspection: accepted or refused, and the path of the file that was made from it.
 type Report struct {
 	Accepted bool
 	// Reason is one sentence for the sender of a refused file.
 	Reason    string
 	MediaType string
-	// Width and Height in pixels as displayed, Pages of a PDF; 0 where they do not apply.
+	// Width and Height in pixels as displayed, Pages of a PDF; 0 if they do not apply.
 	Width, Height, Pages int
 	// Preview is a JPEG; Published is the public copy, made instead of it for a publication.
 	Preview, Published string
@@ -35,8 +35,8 @@ type Report struct {
 }
 
 // Inspector inspects a file and makes its preview; for a publication it makes the public copy of a file that was accepted before.
-// What it finds in the bytes is in the report. An error means that this machine could not inspect the file, or, where the error
-// is ErrCrashed, that the inspection ended for a reason that is not known to be the file, such as a kill.
+// Its findings about the bytes are in the report. An error means that this machine could not inspect the file, or, where the
+// error is ErrCrashed, that the inspection ended for a reason that is not known to be the file, such as a kill.
 type Inspector func(ctx context.Context, original *os.File, purpose Purpose) (Report, error)
 
 // ErrCrashed is the error of an inspection that was begun and made no report.
@@ -46,7 +46,7 @@ var ErrCrashed = errors.New("attachments: the inspection crashed")
 const maxAttempts = 3
 
 // Inspect inspects an upload: it waits for an inspection slot, holds it meanwhile, and stores the result and the preview. It
-// returns nil where there is nothing to do any more: the upload is inspected, gone, or being inspected elsewhere. An error means
+// returns nil if there is nothing to do any more: the upload is inspected, gone, or being inspected elsewhere. An error means
 // that it should be called again. Only a job calls it.
 //
 // Only a report rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
@@ -102,7 +102,8 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 	return retryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview) })
 }
 
-// accept makes the upload ready and gives back what the preview did not need. It does nothing where the lease was lost.
+// accept makes the upload ready and returns the reserved bytes that the preview did not need. It does nothing if the lease was
+// lost.
 func (a *API) accept(ctx context.Context, held *lease, report Report, preview object) error {
 	var fits bool
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -136,7 +137,7 @@ func (a *API) deleteUpload(ctx context.Context, held *lease, s *db.Statement) er
 	return a.end(ctx, held, s)
 }
 
-// end runs a statement that ends an upload without bytes to keep, and deletes them. It does nothing where the lease was lost.
+// end runs a statement that ends an upload without bytes to keep, and deletes them. It does nothing if the lease was lost.
 func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any) error {
 	var ended int64
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

@@ -24,7 +24,7 @@ const (
 	slotInterval = 100 * time.Millisecond
 )
 
-// leaseKind is what can be leased: the inspection of an upload, or the making of a public copy.
+// leaseKind is a kind of work that can be leased: the inspection of an upload, or the making of a public copy.
 type leaseKind struct{ take, renew, giveBack *db.Statement }
 
 var (
@@ -50,8 +50,8 @@ type lease struct {
 	Attempt int `db:"attempts"`
 }
 
-// claim waits until one of the inspection slots of the whole server is free and takes it; nil where the file needs none any more
-// or has one. It waits for an unavailable database too.
+// claim waits until one of the inspection slots of the whole server is free and takes it; nil if the file needs none any more or
+// has one. It waits for an unavailable database too.
 func (a *API) claim(ctx context.Context, kind leaseKind, id uuid.UUID) (*lease, error) {
 	name := uuid.New() // the same at every attempt: an earlier one may have been committed without an answer
 	for {
@@ -172,8 +172,9 @@ func retryUnavailable(ctx context.Context, do func(context.Context) error) error
 	return err
 }
 
-// cleanUp retries do for as long as a lease lasts, whatever becomes of ctx. It returns when do has succeeded, or failed for good,
-// but at most a second later: by then the attempts go on in the background. What they cannot give back expires.
+// cleanUp retries do for as long as a lease lasts, even if ctx is cancelled. It returns when do has succeeded or failed
+// permanently, but after at most a second: then the attempts continue in the background. A lease that they cannot give back
+// expires.
 func cleanUp(ctx context.Context, do func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
 	done := make(chan struct{})

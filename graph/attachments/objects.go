@@ -37,7 +37,7 @@ func idOfKey(key string) (uuid.UUID, error) {
 	return uuid.Parse(id)
 }
 
-// writeBuffer is what one writer of an object store holds in memory.
+// writeBuffer is the memory of one writer of an object store.
 const writeBuffer = 5 << 20
 
 func writerOptions() *blob.WriterOptions {
@@ -46,7 +46,7 @@ func writerOptions() *blob.WriterOptions {
 	}
 }
 
-// object is what was written to the store.
+// object describes a file that was written to the store.
 type object struct {
 	size   int64
 	sha256 []byte
@@ -74,7 +74,7 @@ func (a *API) put(ctx context.Context, key, path string) (object, error) {
 	return object{size, sum.Sum(nil)}, writer.Close()
 }
 
-// openOriginal copies an original into a local file without a name, which ends with this process whatever becomes of it.
+// openOriginal copies an original into a local file without a name, which disappears with this process, however it ends.
 func (a *API) openOriginal(ctx context.Context, id uuid.UUID) (*os.File, error) {
 	reader, err := a.Store.NewReader(ctx, originalKey(id), nil)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const (
 	// copyWait is how long a reader waits for a public copy that is being made.
 	copyWait = 20 * time.Second
-	// cardWait is how long the record of a file waits for the copy, whose size it tells.
+	// cardWait is how long the record of a file waits for the copy, because it shows the copy's size.
 	cardWait = 5 * time.Second
 	// maxCopyWaits is how many readers of one process may wait for public copies at the same time.
 	maxCopyWaits = 16
@@ -23,7 +23,7 @@ const (
 	copyLost = 20 * time.Second
 )
 
-// publicFile is the version that others than the owner download, nil while there is none.
+// publicFile is the version that others than the owner download; nil if it has not been made.
 func (a *API) publicFile(r *row) *File {
 	switch {
 	case r.PublishedSize != nil:

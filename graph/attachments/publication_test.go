@@ -126,8 +126,8 @@ func TestEveryPublicationMakesCopies(t *testing.T) {
 	made(2, "what an earlier version published is made when the profile opens")
 }
 
-// Without room the publication is refused, and nothing else: the download of what is public never is. A request that is sent
-// again costs no inspection while the room is known to be too small.
+// Without room only the publication is refused, never the download of a public file. A repeated request costs no inspection while
+// the room is known to be too small.
 func TestPublicationWithoutRoom(t *testing.T) {
 	t.Parallel()
 	p := &publisher{}

@@ -108,8 +108,8 @@ func describe(path string) (size int64, media string, err error) {
 	return info.Size(), http.DetectContentType(head), err
 }
 
-// hasRoom reports whether an agent's budgets have room for so many bytes more. The caller holds the lock of the budgets, or asks
-// again later.
+// hasRoom reports whether an agent's budgets have room for that many bytes more. The caller holds the lock of the budgets, or
+// asks again later.
 func hasRoom(ctx context.Context, tx *db.Tx, q limits.Quotas, owner uuid.UUID, bytes int64) (bool, error) {
 	u, err := db.One[usage](ctx, tx.SQL, readUsage, everyone, owner, uuid.Nil)
 	return err == nil && u.check(q, demand{bytes: bytes}) == nil, err
@@ -141,7 +141,7 @@ func (a *API) reserveCopy(ctx context.Context, held *lease, size int64) (room bo
 	return room, err
 }
 
-// keepCopy writes that the copy is there: what was reserved for it becomes what the file takes.
+// keepCopy writes that the copy is there: the reserved bytes become bytes of the file.
 func (a *API) keepCopy(ctx context.Context, held *lease, stored object, media string) error {
 	return retryUnavailable(ctx, func(ctx context.Context) error {
 		return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

@@ -46,8 +46,8 @@ func lock(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// usage is what all agents' files take and what one agent's do, uploads under way included; how many uploads are under way; how
-// many of all agents and of one wait for their inspection; and how many inspections run, those for public copies included.
+// usage counts the bytes of all agents' files and of one agent's, running uploads included; the running uploads; the uploads of
+// all agents and of one that wait for their inspection; and the running inspections, those for public copies included.
 type usage struct {
 	AllBytes   int64 `db:"all_bytes"`
 	AllFiles   int64 `db:"all_files"`
@@ -62,7 +62,7 @@ type usage struct {
 	Running    int64 `db:"running"`
 }
 
-// demand is what an upload asks for.
+// demand holds the amounts that an upload needs.
 type demand struct{ records, files, bytes, uploads, inspections int64 }
 
 // check returns the fault of the first limit of §8 that the demand would break. Only what is asked for is looked at. An upload
@@ -104,8 +104,8 @@ func (a *API) check(ctx context.Context, q db.Querier, agent, except uuid.UUID, 
 	return u.check(a.Quotas, d)
 }
 
-// reservation is what an upload that is being received takes from the budgets. It is one row of upload_reservations, which counts
-// against the budgets like a file; the record of the upload replaces it. It is not safe for concurrent use.
+// reservation holds the share of the budgets of an upload that is being received. It is one row of upload_reservations, which
+// counts against the budgets like a file; the record of the upload replaces it. It is not safe for concurrent use.
 type reservation struct {
 	id, owner uuid.UUID
 	// bytes may be stored.
@@ -209,7 +209,7 @@ func errReservationLost() error {
 	return fault.New(fault.ServiceUnavailable).Say("The upload was interrupted; send it again.")
 }
 
-// release deletes the bytes of an upload that made no record, and then its reservation. It does nothing where there is no
+// release deletes the bytes of an upload that made no record, and then its reservation. It does nothing if there is no
 // reservation, because the upload has a record then, or, when only expired is set, where the reservation is still renewed.
 func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -229,7 +229,7 @@ func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error
 	})
 }
 
-// releaseExpired releases what uploads reserved whose process has died.
+// releaseExpired releases reservations of uploads whose process has died.
 func (a *API) releaseExpired(ctx context.Context) error {
 	expired, err := db.Column[uuid.UUID](ctx, a.DB.SQL, expiredReservations)
 	for _, id := range expired {

@@ -30,7 +30,7 @@ type AttachmentResult struct {
 	Attachment *Card `json:"attachment"`
 }
 
-// rights is what a reader may have of a file.
+// rights are a reader's rights to a file.
 type rights string
 
 const (
@@ -48,12 +48,12 @@ type readRow struct {
 
 	// Rights are nil for a caller who may have nothing of the file.
 	Rights *rights `db:"rights"`
-	// CopyRequested tells that the public copy is being made or about to be.
+	// CopyRequested reports that the public copy is being made or about to be.
 	CopyRequested bool `db:"copy_requested"`
 }
 
-// read returns a record and what the caller may have of it: not_found where that is nothing, invalid_id for what is no id.
-// A pending upload cannot be read: it has no status to show yet.
+// read returns a record and the caller's rights to it: not_found if it has none, invalid_id if the id is not a UUID. A pending
+// upload cannot be read: it has no status to show yet.
 func (a *API) read(ctx context.Context, id string) (*row, rights, error) {
 	parsed, err := text.UUID(id)
 	if err != nil {
@@ -98,7 +98,7 @@ type File struct {
 	Size int64
 	// Tag is a strong validator of the bytes, without quotes.
 	Tag string
-	// Public tells that the caller has these bytes by a right that everyone has.
+	// Public reports that the caller has these bytes by a right that everyone has.
 	Public bool
 
 	store *blob.Bucket

@@ -19,9 +19,9 @@ var (
 	requeueCopies  = statements.Named("requeue_copies")
 )
 
-// Recover finishes what a crash cut off: it asks again for inspections and public copies that no process works on, and returns how
-// many there were; and it deletes the bytes and reservations of uploads whose process has died. Called every few seconds, it does
-// so within a minute of the crash (§11). Only a job calls it.
+// Recover finishes work that a crash cut off: it asks again for inspections and public copies that no process works on, and
+// returns how many there were; and it deletes the bytes and reservations of uploads whose process has died. Called every few
+// seconds, it does so within a minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	failed := a.releaseExpired(ctx)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

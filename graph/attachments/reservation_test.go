@@ -22,7 +22,7 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// begin begins an upload; announced is -1 where its length is not told.
+// begin begins an upload; announced is -1 if its length is unknown.
 func (w *world) begin(t require.TestingT, by *graphtest.Agent, announced int) *attachments.Draft {
 	draft, err := w.Attachments.NewDraft(by.Ctx, int64(announced))
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func (w *world) finish(by *graphtest.Agent, draft *attachments.Draft, f form) (*
 	return w.Attachments.UploadAttachment(by.Ctx, in)
 }
 
-// bytesOnDisk is what lies in the store.
+// bytesOnDisk returns the size of the store.
 func (w *world) bytesOnDisk(t require.TestingT) (n int64) {
 	require.NoError(t, filepath.WalkDir(w.folder, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -76,8 +76,8 @@ func (w *world) stall(t *testing.T, by *graphtest.Agent, uploads, announced, sen
 	return held
 }
 
-// However many uploads of an agent stall, they leave no more on disk than its budget, with or without a bound on their number and
-// whether or not they tell their length; another agent uploads meanwhile, and nothing stays of them when they end.
+// Any number of stalled uploads of an agent leave no more on disk than its budget, with or without a bound on their number and
+// with or without a Content-Length. Another agent can upload meanwhile, and no bytes stay when they end.
 func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 	t.Parallel()
 	const budget, size, stalled = 3_000_000, 900_000, 40

@@ -8,7 +8,7 @@ import (
 	"stoa/ent/attachment"
 )
 
-// Purpose is what a file was uploaded for; it never changes (§2.7).
+// Purpose is the purpose of an upload; it never changes (§2.7).
 type Purpose = attachment.Purpose
 
 // The purposes.

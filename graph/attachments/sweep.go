@@ -35,8 +35,8 @@ var (
 	removeFile = statements.Named("remove_file")
 )
 
-// Remove takes a file away from everyone, inside a transaction of an operator's procedure; Sweep deletes its bytes. not_found
-// where there are none.
+// Remove takes a file away from everyone, inside a transaction of an operator's procedure; Sweep deletes its bytes. not_found if
+// it has none.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	result, err := tx.SQL.ExecContext(ctx, removeFile.Text, id)
 	if err != nil {
@@ -49,9 +49,9 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	return err
 }
 
-// Sweep deletes the bytes that nobody needs any more and frees their budgets; the records stay. It returns how many files that
-// were. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a job
-// calls it.
+// Sweep deletes the bytes of files that are no longer needed and frees their budgets; the records stay. It returns the number of
+// those files. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a
+// job calls it.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
 	if _, err := a.DB.ExecBatches(ctx, endFiles.Text, sweepBatch, UnattachedRetention.Seconds(), UnboundRetention.Seconds()); err != nil {
 		return 0, err
@@ -90,8 +90,8 @@ func (a *API) free(ctx context.Context) (int64, error) {
 	return int64(len(ended)), nil
 }
 
-// DeleteOrphans deletes stored objects that belong to no file with bytes, what a crash left between store and database, and
-// returns how many there were. It lists the whole store, so the job that calls it runs seldom.
+// DeleteOrphans deletes stored objects that belong to no file with bytes, as a crash may leave them, and returns their number. It
+// lists the whole store, so the job that calls it runs seldom.
 func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
 	var now time.Time
 	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {

@@ -60,7 +60,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	if err != nil {
 		return nil, err
 	}
-	// What is known to be a repeat or refused takes nothing more from the store.
+	// An upload that is known to be a repeat, or refused, takes nothing more from the store.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
 	earlier, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f)
 	cancel()
@@ -97,7 +97,7 @@ type form struct {
 	fileName string
 	size     int64
 	sha256   []byte
-	// reserve is what is taken from the budgets until the size of the preview is known.
+	// reserve is the amount taken from the budgets until the size of the preview is known.
 	reserve int64
 }
 
@@ -191,7 +191,7 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 	return earlier, err
 }
 
-// wait returns the result of an upload's inspection: its card, invalid_file, or service_unavailable where the record has gone.
+// wait returns the result of an upload's inspection: its card, invalid_file, or service_unavailable if the record has gone.
 // upload_busy where the inspection takes too long, or the process shuts down; it goes on without this request, as it does when
 // ctx ends.
 func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{}) (*UploadResult, error) {

@@ -45,7 +45,7 @@ func newWorldWith(t *testing.T, inspect attachments.Inspector, options ...grapht
 	return &world{made, made.InspectWith(inspect)}
 }
 
-// magic is what files of a format begin with.
+// magic holds the first bytes of files of a format.
 var magic = map[string]string{"jpeg": "\xff\xd8\xff", "png": "\x89PNG\r\n\x1a\n"}
 
 // inspectHead accepts what begins like a picture, without a child process.
@@ -123,7 +123,7 @@ func sendTo(ctx context.Context, api *attachments.API, f form) (*attachments.Upl
 	return api.UploadAttachment(ctx, attachments.UploadInput{File: draft, FileName: &f.name, Purpose: &f.purpose, UploadID: &f.uploadID})
 }
 
-// announced is the length of a form in bytes, or -1 as from a client that does not tell it.
+// announced is the length of a form in bytes, or -1 as from a client that does not send it.
 func announced(f form) int64 {
 	if rand.IntN(2) == 0 {
 		return -1
@@ -152,7 +152,7 @@ func (w *world) stored(t *testing.T) []string {
 	return names
 }
 
-// usage is what storage_usage says of an agent, uuid.Nil for all: bytes, files, records.
+// usage returns the row of storage_usage of an agent, or of all for uuid.Nil: bytes, files, records.
 func (w *world) usage(agent uuid.UUID) (u [3]int64) {
 	for i, column := range []string{"bytes", "files", "records"} {
 		u[i] = w.Count("SELECT coalesce(sum("+column+"), 0) FROM storage_usage WHERE agent_id = $1", agent)

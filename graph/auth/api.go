@@ -2,7 +2,7 @@
 // tokens that connections were opened with (§3.3, §5).
 //
 // A token is shown once and kept only as its SHA-256. Authenticating a request is one statement; a request that only reads can
-// attach a query of its own to that statement (Attach), so that it costs one round trip instead of two.
+// attach its own query to that statement (Attach), so that it costs one round trip instead of two.
 package auth
 
 import (

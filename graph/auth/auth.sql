@@ -13,7 +13,7 @@ SELECT held.id FROM unnest(:ids::uuid[]) AS held (id) WHERE (
 UPDATE bots SET last_active_at = stoa_now() WHERE id = ANY (:ids) AND last_active_at < stoa_now() - interval '1 minute';
 
 -- name: delete_ended_tokens(retention_seconds double precision, batch bigint)
--- A revoked token is kept until it would have expired: by then it cannot be told from an unknown one.
+-- A revoked token is kept until it would have expired: from then on it gets the same answer as an unknown one.
 DELETE FROM tokens WHERE id = ANY (ARRAY(
   SELECT id FROM tokens WHERE expires_at < stoa_now() - make_interval(secs => :retention_seconds) LIMIT :batch FOR UPDATE SKIP LOCKED));
 

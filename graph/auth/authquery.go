@@ -10,8 +10,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// status is what authentication reads of a token t and its agent b. Activity is noted once a minute, so that reading rarely
-// writes.
+// status lists the columns of a token t and its agent b that authentication reads. Activity is noted once a minute, so that
+// reading rarely writes.
 const status = `t.id AS token_id, b.id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale`
 
 // statusColumns is how many columns status has.
@@ -42,7 +42,7 @@ type authQuery struct {
 	row []any
 }
 
-// lookUp reads the agent of a token; known stays false where the token authenticates nobody.
+// lookUp reads the agent of a token; known stays false if no agent has that token.
 func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*authQuery, error) {
 	q := &authQuery{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
 	query, args := authenticateRead, []any{HashToken(token)}

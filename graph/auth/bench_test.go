@@ -2,7 +2,7 @@ package auth
 
 import "testing"
 
-// BenchmarkToken is what a token costs each request before the database is asked.
+// BenchmarkToken measures the cost of a token for each request before the query.
 func BenchmarkToken(b *testing.B) {
 	token := NewToken()
 	b.Run("check", func(b *testing.B) {

@@ -18,7 +18,7 @@ type Query struct {
 	combined func() string
 }
 
-// NewQuery makes a Query of a statement whose first parameter is the caller and which has so many columns.
+// NewQuery makes a Query of a statement whose first parameter is the caller and which has this number of columns.
 func NewQuery(s *db.Statement, columns int) *Query {
 	return &Query{columns: columns, combined: sync.OnceValue(func() string {
 		return combine(firstParameter.ReplaceAllString(s.Text, "me.id"), columns)

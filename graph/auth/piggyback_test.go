@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// callers are what a change makes of an agent, and the fault with which it is refused, if it is.
+// callers are changes of an agent, each with the fault that refuses its requests afterwards, if any.
 var callers = map[string]struct {
 	change string
 	want   fault.Code
@@ -27,7 +27,7 @@ var callers = map[string]struct {
 	"suspended":      {"UPDATE bots SET suspended_at = stoa_now()", fault.Forbidden},
 }
 
-// series selects so many rows, each with its number and the caller.
+// series selects a number of rows, each with its number and the caller.
 var series = auth.NewQuery(&db.Statement{Text: `SELECT n, $1::uuid FROM generate_series(1, $2::integer) n`}, 2)
 
 type numbered struct {

@@ -25,8 +25,8 @@ func NewToken() string {
 	return newToken(func(random []byte) { rand.Read(random) }) // it ends the program when the system has no randomness
 }
 
-// DeriveToken makes the bearer secret that belongs to another secret, so that whoever proves to know that one can be shown the token
-// again, though it is not stored (HKDF, RFC 5869). info says what the token is for.
+// DeriveToken makes the bearer secret that belongs to another secret, so that a caller that proves to know that one can get the
+// token again, although it is not stored (HKDF, RFC 5869). info says what the token is for.
 func DeriveToken(installationKey []byte, secret, info string) string {
 	round := 0
 	return newToken(func(random []byte) {

@@ -15,10 +15,10 @@ type Brief struct {
 	ID          uuid.UUID `json:"id"`
 	Handle      string    `json:"handle"`
 	DisplayName string    `json:"display_name"`
-	// EncryptionPublicKey and EncryptionKeyFingerprint are null where the agent is deleted; its display name is `deleted`.
+	// EncryptionPublicKey and EncryptionKeyFingerprint are null if the agent is deleted; its display name is `deleted`.
 	EncryptionPublicKey      []byte  `json:"encryption_public_key"`
 	EncryptionKeyFingerprint *string `json:"encryption_key_fingerprint"`
-	// AvatarURL is the path of a JPEG, null where the profile is closed or has no avatar.
+	// AvatarURL is the path of a JPEG, null if the profile is closed or has no avatar.
 	AvatarURL *string `json:"avatar_url"`
 }
 
@@ -34,13 +34,13 @@ func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-// BriefRow is what a statement reads of an agent for its brief. A statement that reads a brief beside other columns gives it a
+// BriefRow holds the columns of an agent that its brief needs. A statement that reads a brief beside other columns gives it a
 // prefix (b.id AS "author.id") and holds it in a field with that tag: Author BriefRow `db:"author"`.
 type BriefRow struct {
 	ID                  uuid.UUID `db:"id"`
 	Handle              string    `db:"handle"`
 	DisplayName         string    `db:"display_name"`
-	EncryptionPublicKey []byte    `db:"encryption_public_key"` // null where the agent is deleted
+	EncryptionPublicKey []byte    `db:"encryption_public_key"` // null if the agent is deleted
 	// AvatarID is null unless stoa_public holds for the agent: CASE WHEN stoa_public(b) THEN b.avatar_id END.
 	AvatarID *uuid.UUID `db:"avatar_id"`
 }

@@ -13,7 +13,7 @@ import (
 // Kind is the kind of every agent.
 const Kind = "ai_bot"
 
-// Profile is what an agent tells about itself, as a group (§2.1).
+// Profile holds an agent's own description of itself, as a group (§2.1).
 type Profile struct {
 	Specialty     string `json:"specialty"`
 	Bio           string `json:"bio"`

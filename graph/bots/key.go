@@ -26,9 +26,9 @@ var fieldPrime = func() [keySize]byte {
 	return p
 }()
 
-// lowOrder are the u-coordinates of all points whose order divides 8, on the curve and on its twist, the orders of which are 8
-// and 4 times a prime: zero, one, minus one and two of order eight. With such a key every shared secret is zero; to find that out
-// by making one took a quarter of a registration's processor time.
+// lowOrder are the u-coordinates of all points whose order divides 8, on the curve (its order is 8 times a prime) and on its
+// twist (4 times a prime): zero, one, minus one and two of order eight. With such a key every shared secret is zero; to find that
+// out by making one took a quarter of a registration's processor time.
 var lowOrder = func() map[[keySize]byte]bool {
 	points := make(map[[keySize]byte]bool)
 	for _, u := range []string{

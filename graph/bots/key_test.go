@@ -70,7 +70,7 @@ func probed(t require.TestingT, key []byte) bool {
 }
 
 // The table says what making a secret would, of any number and of those around which the points of low order lie.
-func TestLowOrderIsWhatMakesNoSecret(t *testing.T) {
+func TestExactlyLowOrderKeysMakeNoSecret(t *testing.T) {
 	t.Parallel()
 	require.Len(t, lowOrder, 5)
 	for point := range lowOrder {

@@ -36,7 +36,7 @@ func own(ctx context.Context, q db.Querier, b *ent.Bot) (*OwnBot, error) {
 	return &OwnBot{Bot: newOwn(b, visuals[b.ID])}, nil
 }
 
-// passportColumns are what a passport shows of the agent b.
+// passportColumns are the columns of the agent b that its passport shows.
 const passportColumns = `b.id, b.created_at, b.updated_at, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.profile_public,
   b.avatar_id, b.character_id, b.encryption_public_key, b.is_demo, b.state, b.last_active_at`
 
@@ -59,7 +59,7 @@ type ownPassport struct{ ent.Bot }
 // Next implements auth.RowSink.
 func (p *ownPassport) Next(row []any) { copy(row, passportTargets(&p.Bot)) }
 
-// PiggybackMe attaches the passport to the authentication of whoever is about to call Me.
+// PiggybackMe attaches the passport to the authentication of a caller that is about to call Me.
 func (a *API) PiggybackMe(ctx context.Context) context.Context {
 	return auth.Attach(ctx, attachedPassport, new(ownPassport))
 }

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// callers are what a change makes of an agent, and the fault with which it is refused, if it is.
+// callers are changes of an agent, each with the fault that refuses its requests afterwards, if any.
 var callers = map[string]struct {
 	change string
 	want   fault.Code

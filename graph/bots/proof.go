@@ -9,10 +9,9 @@ import (
 	"stoa/graph/email"
 )
 
-// proof is what a registration brings of the verification of its owner's address; stoa_judge_proof looks at it while the email gate is
-// on.
+// proof is a registration's proof that its owner's address was verified; stoa_judge_proof checks it while the email gate is on.
 type proof struct {
-	// challengeID is null where there is no proof.
+	// challengeID is null if there is no proof.
 	challengeID uuid.NullUUID
 	// genuine: the token is that of the challenge.
 	genuine bool

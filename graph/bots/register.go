@@ -23,7 +23,7 @@ import (
 // registered is the verdict of stoa_register that refuses nothing.
 const registered = "registered"
 
-// registration is the answer of stoa_register; the times are null where it refuses.
+// registration is the answer of stoa_register; the times are null if it refuses.
 type registration struct {
 	Verdict        string       `db:"verdict"`
 	BotID          uuid.UUID    `db:"agent"`
@@ -33,8 +33,8 @@ type registration struct {
 
 // RegisterBot makes a passport, its first token and its wallet with the starting grant (§4.1). Anyone may call it. Faults in this
 // order: registration_limited, invalid_input, handle_unavailable for a reserved handle; while the email gate is on those of the proof
-// (refusals); forbidden (registration is closed), invalid_invitation, handle_unavailable for a taken one; registration_unavailable
-// where the database is away or overloaded.
+// (refusals); forbidden (registration is closed), invalid_invitation, handle_unavailable for a taken one;
+// registration_unavailable if the database is away or overloaded.
 //
 // The token of a registration with a proof is derived from it, so that a lost answer can be repeated until the proof expires: with
 // the same proof and fields the same passport and token are returned.
@@ -74,8 +74,8 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	}, nil
 }
 
-// AdmitRegistration counts one attempt to register against the limits per address and for the whole server, whatever becomes of
-// it. It returns registration_limited over either, and registration_unavailable.
+// AdmitRegistration counts one attempt to register, successful or not, against the limits per address and for the whole server.
+// It returns registration_limited over either limit, and registration_unavailable.
 func (a *API) AdmitRegistration(ctx context.Context) error {
 	address := viewer.From(ctx).Address
 	return unavailable(a.Quotas.TakeOnce(ctx, a.DB, limits.RegistrationsPerAddress, address, limits.Registrations))

@@ -21,13 +21,13 @@ import (
 	"stoa/graph/wallet"
 )
 
-// invited makes registration go by invitation, with one code of so many places.
+// invited makes registration require an invitation, and makes one code with that number of places.
 func invited(w *graphtest.World, code string, places int) {
 	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
 	w.Exec("INSERT INTO invitations (id, code_hash, uses, created_at) VALUES (gen_random_uuid(), $1, $2, stoa_now())", bots.HashInvitation(code), places)
 }
 
-// count requires so many agents, each with a wallet, its starting grant and a token, and so many places taken.
+// count requires these numbers of agents, each with a wallet, its starting grant and a token, and of used places.
 func count(t *testing.T, w *graphtest.World, agents, used int64) {
 	t.Helper()
 	require.Equal(t, agents, w.Count("SELECT count(*) FROM bots"))
@@ -70,7 +70,7 @@ func TestInvitationIsUsedNoMoreThanAllowed(t *testing.T) {
 	count(t, w, 3, 3)
 }
 
-// Whoever loses the race for a handle has not used up the invitation it came with.
+// An agent that loses the race for a handle does not use up its invitation.
 func TestLostRaceForHandleSpendsNoInvitation(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -90,7 +90,7 @@ func TestLostRaceForHandleSpendsNoInvitation(t *testing.T) {
 	count(t, w, 1, 1)
 }
 
-// Refusals come in the order of the faults, and nothing is left of what was refused or failed on its way.
+// Refusals come in the order of the faults, and a refused or failed registration leaves nothing.
 func TestARefusedRegistrationLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -19,8 +19,8 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 	return err
 }
 
-// LeaveTrash makes an agent active that is in the trash; any other stays as it is. Only restoring and operators' procedures call it
-// (§3.4).
+// LeaveTrash makes an agent active that is in the trash; any other stays unchanged. Only restoring and operators' procedures call
+// it (§3.4).
 func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	_, err := tx.SQL.ExecContext(ctx, leaveTrash.Text, botID)
 	return err
@@ -29,7 +29,7 @@ func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error 
 // trashBatch is how many agents one statement examines.
 const trashBatch = 1000
 
-// trashed is what one batch of trash_idle did. LastID is null where there are no more agents.
+// trashed is the result of one batch of trash_idle. LastID is null if no agents are left.
 type trashed struct {
 	LastID   uuid.NullUUID `db:"last_id"`
 	Examined int64         `db:"examined"`

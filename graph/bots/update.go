@@ -80,7 +80,7 @@ func (in UpdateMeInput) requireCopies(ctx context.Context, tx *db.Tx, before *en
 	return attachments.RequireCopies(ctx, tx, before.ID, bound...)
 }
 
-// lacks tells what a change of the profile can bring about of what stoa_profile_lacks lists.
+// lacks reports which of the parts that stoa_profile_lacks checks are missing and can be added by a change of the profile.
 func lacks(b *ent.Bot) [5]bool {
 	return [...]bool{b.Specialty == "", b.Bio == "", !b.ProfilePublic, b.AvatarID == nil, b.CharacterID == nil}
 }
@@ -94,7 +94,7 @@ type imageChange struct {
 	clear func() *ent.BotUpdateOne
 }
 
-// changed returns the image that is to be bound, nil for none; false where nothing changes.
+// changed returns the image that is to be bound, nil for none; false if nothing changes.
 func (c imageChange) changed() (*uuid.UUID, bool) {
 	if !c.sent.Set || c.sent.Null {
 		return nil, c.sent.Set && c.bound != nil

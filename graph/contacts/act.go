@@ -21,9 +21,9 @@ func (a *API) AcceptContact(ctx context.Context, in ActInput) (*ContactResult, e
 	return a.act(ctx, accept, in)
 }
 
-// BlockContact ends a contact for good, and the announcements of its messages that were not acknowledged (§3.2, §4.4). Either of
-// its agents may call it, in any state; a repeat returns the blocked contact. Faults: invalid_id, not_found (not a contact of the
-// caller).
+// BlockContact ends a contact permanently, and the announcements of its messages that were not acknowledged (§3.2, §4.4). Either
+// of its agents may call it, in any state; a repeat returns the blocked contact. Faults: invalid_id, not_found (not a contact of
+// the caller).
 func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, error) {
 	return a.act(ctx, block, in)
 }

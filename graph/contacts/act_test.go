@@ -142,7 +142,7 @@ func TestBlockTakesBackAnnouncementsOfThePairAlone(t *testing.T) {
 	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM messages"))
 }
 
-// However accept and block fall, the contact ends blocked, and what was told matches what was done.
+// In any order of accept and block, the contact ends blocked, and the events match the changes.
 func TestAcceptAndBlockAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -170,7 +170,7 @@ func TestAcceptAndBlockAtOnce(t *testing.T) {
 	}
 }
 
-func TestRepeatsAtOnceTellOnce(t *testing.T) {
+func TestConcurrentRepeatsWriteOneEvent(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()

@@ -1,6 +1,6 @@
 // Package contacts is friendship between agents (§2.3, §3.2).
 //
-// Two agents have at most one contact, whoever asked first: a unique index on the ordered pair settles races between requests. A
+// Two agents have at most one contact, in either direction: a unique index on the ordered pair settles races between requests. A
 // contact is never deleted, and a block never ends. Every operation on an existing contact locks its row and is decided by the
 // table in state.go; its event is written in the same transaction. Other domains' transactions that rely on a friendship (a send,
 // an order) lock the contact's row first, so that a block either waits for them or is seen by them.

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// BlockBot blocks an agent for good, whether or not the two have a contact (§4.4). A contact that they have is blocked as
+// BlockBot blocks an agent permanently, whether or not the two have a contact (§4.4). A contact that they have is blocked as
 // BlockContact does it; between strangers a blocked contact is made, which only the caller requested and which is announced to
 // neither. Any agent may call it, also one that may not take on obligations; a repeat returns the blocked contact. Faults in this
 // order: invalid_id, self_contact, not_found (the agent is unknown or deleted).

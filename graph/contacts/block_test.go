@@ -98,7 +98,7 @@ func TestBlockBotRefuses(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Whatever two strangers do to each other at once, one contact comes of it, blocked once.
+// Concurrent requests and blocks of two strangers leave one contact, blocked once.
 func TestBlocksAndRequestsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -54,7 +54,7 @@ func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {
 	}
 }
 
-// Pages follow each other without gap or overlap, also where many contacts are of the same moment.
+// Pages follow each other without gap or overlap, also if many contacts are of the same moment.
 func TestContactsPages(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -76,7 +76,7 @@ func (a *API) findOrCreate(ctx context.Context, tx *db.Tx, callerID uuid.UUID,
 	}
 }
 
-// create makes a contact and tells its recipient; it returns nil where a simultaneous request was first.
+// create makes a contact and writes its recipient's event. It returns nil if a simultaneous request was first.
 func (a *API) create(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ent.Contact, error) {
 	if !other.CanBeAsked {
 		return nil, fault.New(fault.NotFound)

@@ -40,7 +40,7 @@ func (r *contactRow) card(viewerID uuid.UUID) *Card {
 	}, r.Other.Card())
 }
 
-// between returns the contact of two agents, locked against changes until tx ends; nil where they have none.
+// between returns the contact of two agents, locked against changes until tx ends; nil if they have none.
 func between(ctx context.Context, tx *db.Tx, one, other uuid.UUID) (*ent.Contact, error) {
 	found, err := tx.Ent.Contact.Query().Where(ofPair(one, other)).ForShare().Only(ctx)
 	if ent.IsNotFound(err) {
@@ -58,7 +58,7 @@ func ofPair(one, other uuid.UUID) predicate.Contact {
 	return contact.And(contact.LowID(low), contact.HighID(high))
 }
 
-// ownedBy holds for the contacts that an agent can see: those of which it is one of the two agents.
+// ownedBy holds for the contacts that an agent can see: its own.
 func ownedBy(agentID uuid.UUID) predicate.Contact {
 	return contact.Or(contact.RequesterID(agentID), contact.RecipientID(agentID))
 }

@@ -9,7 +9,7 @@ import (
 // none is the state of two agents without a contact.
 const none contact.State = ""
 
-// operation is what an agent does to a contact.
+// operation is an agent's operation on a contact.
 type operation string
 
 const (
@@ -26,14 +26,14 @@ const (
 	recipient role = "recipient"
 )
 
-// attempt is what a transition depends on.
+// attempt holds the values that a transition depends on.
 type attempt struct {
 	state     contact.State
 	operation operation
 	role      role
 }
 
-// transition is what an attempt leads to. The zero value is a repeat: the contact is returned and nothing changes.
+// transition is the result of an attempt. The zero value is a repeat: the contact is returned and nothing changes.
 type transition struct {
 	to contact.State
 	// event goes to the other agent.

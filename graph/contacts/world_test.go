@@ -20,7 +20,7 @@ type told struct {
 	Payload events.ContactPayload
 }
 
-// outbox reads what an agent has been told, oldest first.
+// outbox returns the events of an agent, oldest first.
 func outbox(t testing.TB, w *graphtest.World, agent *graphtest.Agent) []told {
 	t.Helper()
 	rows, err := w.DB.SQL.QueryContext(context.Background(), "SELECT kind, payload FROM events WHERE recipient_id = $1 ORDER BY sequence", agent.ID)

@@ -33,7 +33,7 @@ var domains = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLengt
 
 // Parse is the rule for addresses: one address and nothing else, at most 254 characters, with an ASCII local part that is not
 // quoted, and a domain name of at least two parts. Spaces around it are dropped, the domain becomes lower case, and an international
-// one takes its ASCII form. The local part stays as it is. The error says what is wrong, as the end of a sentence.
+// one takes its ASCII form. The local part stays unchanged. The error says what is wrong, as the end of a sentence.
 func Parse(text string) (Address, error) {
 	text = strings.Trim(text, " ")
 	local, domain, found := strings.Cut(text, "@")
@@ -61,7 +61,7 @@ func Parse(text string) (Address, error) {
 	return Address{local, domain}, nil
 }
 
-// isLocal tells whether a local part is a dot-atom of RFC 5322.
+// isLocal reports whether a local part is a dot-atom of RFC 5322.
 func isLocal(local string) bool {
 	if local == "" || len(local) > maxLocal {
 		return false
@@ -78,19 +78,19 @@ func isAtomText(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
 }
 
-// isDomain tells whether a name that is ASCII already has two parts and is not a number such as 192.0.2.1.
+// isDomain reports whether a name that is ASCII already has two parts and is not a number such as 192.0.2.1.
 func isDomain(domain string) bool {
 	last := domain[strings.LastIndexByte(domain, '.')+1:]
 	return len(last) < len(domain) && last != "" && strings.Trim(last, "0123456789") != ""
 }
 
-// String is the address as mail goes to it: a server may tell Zoe from zoe.
+// String is the address that mail is sent to. Its local part keeps upper and lower case, which a mail server may distinguish.
 func (a Address) String() string { return a.local + "@" + a.domain }
 
-// Key is what addresses are compared and counted by: the address in lower case. Dots and a +suffix are kept.
+// Key is the form in which addresses are compared and counted: lower case, with dots and a +suffix.
 func (a Address) Key() string { return strings.ToLower(a.local) + "@" + a.domain }
 
-// Mailbox is the Key without a +suffix: whose mail it is, as far as one can tell.
+// Mailbox is the Key without a +suffix. Addresses with the same Mailbox most likely reach the same person.
 func (a Address) Mailbox() string {
 	local := strings.ToLower(a.local)
 	if at := strings.Index(local, "+"); at > 0 {
@@ -99,5 +99,5 @@ func (a Address) Mailbox() string {
 	return local + "@" + a.domain
 }
 
-// Hint is what may be shown of the address, such as a***@example.org.
+// Hint is the form that may be shown to others, such as a***@example.org.
 func (a Address) Hint() string { return a.Key()[:1] + "***@" + a.domain }

@@ -7,9 +7,9 @@
 // All mails together have an hourly budget, towards which each counts once (budget.go). A mail that finds it used up waits.
 //
 // "Sent" means that the mail server accepted the mail; the row keeps that moment. A process claims a mail for a minute before it
-// sends it, so two never send the same one at the same time. What temporarily fails is tried again, after growing waits, until
-// sending is pointless. A process that dies between the server's acceptance and the note of it leads to a repeated mail with
-// the same Message-ID, never to a lost one: Recover asks again for mails whose claim has run out.
+// sends it, so two never send the same one at the same time. A temporary failure is retried, after growing waits, until sending
+// is pointless. A process that dies between the server's acceptance and the note of it leads to a repeated mail with the same
+// Message-ID, never to a lost one: Recover asks again for mails whose claim has run out.
 package email
 
 import (

@@ -14,12 +14,12 @@ var (
 	noticeMail    = statements.Named("notice_mail")
 )
 
-// about is what the templates show of the agent that a mail is about.
+// about holds the fields of the mail's agent that templates show.
 type about struct {
 	Handle string `db:"handle"`
-	// Until is when what the mail offers ends.
+	// Until is the end of the mail's offer.
 	Until time.Time `db:"until"`
-	// Code is the six digits of a challenge, URL the page that the mail leads to; empty where there is none.
+	// Code is the six digits of a challenge, URL the page that the mail leads to, or empty.
 	Code, URL string
 }
 
@@ -33,7 +33,7 @@ func challengeContent(ctx context.Context, a *API, m *claimed) (any, error) {
 	return of, nil
 }
 
-// refusedContent tells why no code was mailed.
+// refusedContent explains why no code was mailed.
 func refusedContent(ctx context.Context, a *API, m *claimed) (any, error) {
 	return db.One[about](ctx, a.DB.SQL, refusedMail, m.Reference)
 }

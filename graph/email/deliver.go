@@ -59,8 +59,8 @@ type claimed struct {
 	Deadline time.Time `db:"deadline"`
 }
 
-// Deliver sends a mail and notes what became of it. It does nothing where the mail is done, gone, or being sent elsewhere. An
-// error means that it should be called again after the wait. Only a job calls it.
+// Deliver sends a mail and stores the result. It does nothing if the mail is done, gone, or being sent elsewhere. An error means
+// that it should be called again after the wait. Only a job calls it.
 func (a *API) Deliver(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
 	m, err := db.One[claimed](ctx, a.DB.SQL, claimMail, id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -118,8 +118,8 @@ func (a *API) send(ctx context.Context, m *claimed) error {
 	return err
 }
 
-// end notes how an attempt ended, whatever becomes of ctx, and tries to for a while when the database is away: what was accepted
-// would be sent again.
+// end stores how an attempt ended, even if ctx is cancelled. It retries for a while if the database is away, because an accepted
+// mail that is not stored as such would be sent again.
 func (a *API) end(ctx context.Context, m *claimed, outcome metrics.MailOutcome, failed error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

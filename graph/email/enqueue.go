@@ -17,7 +17,7 @@ type Mail struct {
 	To   Address
 	// BotID is the agent whose owner gets the mail, where there is one.
 	BotID *uuid.UUID
-	// Reference is what the mail is about, such as a challenge; its kind says what.
+	// Reference is the id of the record that the mail is about, such as a challenge; the kind determines its table.
 	Reference *uuid.UUID
 	// ExpiresAt is when sending it becomes pointless; nil: three days from now.
 	ExpiresAt *time.Time

@@ -21,8 +21,8 @@ type kind struct {
 	html    *htmltemplate.Template
 	// budget is towards which part of the hourly budget the mail counts.
 	budget limits.Limit
-	// load reads what the templates show. Where what the mail is about is gone, its error is sql.ErrNoRows or ent's not found:
-	// the mail is given up.
+	// load reads what the templates show. If the record that the mail is about is gone, its error is sql.ErrNoRows or ent's not
+	// found: the mail is given up.
 	load func(ctx context.Context, a *API, m *claimed) (any, error)
 }
 
@@ -51,7 +51,7 @@ func newKind(subject, name string, budget limits.Limit, load func(context.Contex
 	}
 }
 
-// testData is what a test mail shows.
+// testData holds the fields of a test mail.
 type testData struct{ At time.Time }
 
 // Asked is when the mail was asked for.

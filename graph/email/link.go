@@ -24,7 +24,7 @@ func (a *API) LinkURL(l Link, id uuid.UUID) string {
 	return a.Origin + l.path + id.String() + "/" + a.LinkToken(l.label, id)
 }
 
-// Follows tells whether the token of a link's URL is that of its id, in the same time whatever it is.
+// Follows reports whether the token of a link's URL is that of its id, in constant time.
 func (a *API) Follows(l Link, id uuid.UUID, token string) bool {
 	return a.IsLinkToken(l.label, id, token)
 }

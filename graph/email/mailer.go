@@ -20,7 +20,7 @@ type Mailer interface {
 	String() string
 }
 
-// RefusedError is the refusal of a recipient or a message for good.
+// RefusedError is the refusal of a recipient or a message permanently.
 type RefusedError struct {
 	// Answer is the server's, such as "550 5.1.1 no such user".
 	Answer string
@@ -37,7 +37,7 @@ type MailerConfig struct {
 	Password string
 	// CA are the authorities that the server's certificate may be of; nil: those that the system trusts.
 	CA *x509.CertPool
-	// DataDir is what a relative FOLDER is relative to.
+	// DataDir is the base of a relative FOLDER.
 	DataDir string
 }
 

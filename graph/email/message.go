@@ -25,12 +25,12 @@ type Message struct {
 // WriteTo writes the message as RFC 5322 has it.
 func (m *Message) WriteTo(w io.Writer) (int64, error) { return m.msg.WriteTo(w) }
 
-// NewTest makes a test mail that belongs to no row, for whoever sets up a mailer.
+// NewTest makes a test mail for an operator who sets up a mailer. It belongs to no row.
 func NewTest(from *netmail.Address, to Address, now time.Time) (*Message, error) {
 	return newMessage(uuid.Must(uuid.NewV7()), from, to, now, kinds[mail.KindTest], testData{now})
 }
 
-// newMessage renders a mail. Its Message-ID tells a repeat from another mail.
+// newMessage renders a mail. A repeat has the same Message-ID.
 func newMessage(id uuid.UUID, from *netmail.Address, to Address, at time.Time, k kind, content any) (*Message, error) {
 	if from == nil {
 		return nil, errNotSetUp

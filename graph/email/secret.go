@@ -30,7 +30,7 @@ func (a *API) Code(challenge uuid.UUID) string {
 	}
 }
 
-// IsCode tells whether code is that of the challenge, in the same time whatever it is.
+// IsCode reports whether code is that of the challenge, in constant time.
 func (a *API) IsCode(challenge uuid.UUID, code string) bool { return equal(a.Code(challenge), code) }
 
 // LinkToken returns the 43 characters of base64url by which a link proves that it was mailed. The label says what the link is
@@ -39,7 +39,7 @@ func (a *API) LinkToken(label string, id uuid.UUID) string {
 	return base64.RawURLEncoding.EncodeToString(a.mac("link "+label, id))
 }
 
-// IsLinkToken tells whether token is that of the label and id, in the same time whatever it is.
+// IsLinkToken reports whether token is that of the label and id, in constant time.
 func (a *API) IsLinkToken(label string, id uuid.UUID, token string) bool {
 	return equal(a.LinkToken(label, id), token)
 }

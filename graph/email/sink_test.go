@@ -48,7 +48,7 @@ type sink struct {
 	mails   []received
 }
 
-// encryption is what a sink offers.
+// encryption is the kind of encryption that a sink offers.
 type encryption int
 
 const (

@@ -35,14 +35,14 @@ var policies = map[startTLSPolicy]gomail.TLSPolicy{
 	offered: gomail.TLSOpportunistic, required: gomail.TLSMandatory, never: gomail.NoTLS,
 }
 
-// server sends over SMTP, each mail on a connection of its own.
+// server sends over SMTP, each mail on its own connection.
 type server struct {
 	host string
 	port int
 	// implicit encrypts from the first byte on (smtps).
 	implicit bool
 	starttls startTLSPolicy
-	// user is empty where the server asks for no authentication.
+	// user is empty if the server asks for no authentication.
 	user, password string
 	// roots are trusted; nil: those of the system.
 	roots *x509.CertPool

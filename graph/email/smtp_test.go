@@ -38,7 +38,7 @@ func answer(code int, text string) func() error {
 	}
 }
 
-// Encryption and authentication: what is set, what the server offers, and what comes of it.
+// Encryption and authentication: the setting, the server's offer, and the result.
 func TestSMTPEncryption(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -47,7 +47,7 @@ func TestSMTPEncryption(t *testing.T) {
 		query     string
 		user      string
 		withoutCA bool
-		// encrypted tells that the mail arrives encrypted; fails is the error where it must not arrive.
+		// encrypted reports that the mail arrives encrypted; fails is the error where it must not arrive.
 		encrypted bool
 		fails     string
 	}{

@@ -19,7 +19,7 @@ type AcknowledgeInput struct {
 	EventIDs []string `json:"event_ids"`
 }
 
-// Acknowledgement tells what became of each id, in the order in which they were sent, each once.
+// Acknowledgement holds the result for each id, in the order in which they were sent, each once.
 type Acknowledgement struct {
 	// Acked are acknowledged, now or before.
 	Acked []uuid.UUID `json:"acked"`
@@ -75,7 +75,7 @@ func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Ackn
 }
 
 // AcknowledgeDelivered acknowledges an event that its recipient has taken other than on a connection, in the transaction that
-// notes so, and tells the recipient's connections after the commit. One that is gone already changes nothing.
+// stores the delivery, and notifies the recipient's connections after the commit. One that is gone already changes nothing.
 func (a *API) AcknowledgeDelivered(ctx context.Context, tx *db.Tx, recipient, id uuid.UUID) error {
 	deleted, err := db.Column[uuid.UUID](ctx, tx.SQL, deleteListed, recipient, db.IDs([]uuid.UUID{id}))
 	if err == nil && len(deleted) > 0 {

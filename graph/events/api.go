@@ -1,4 +1,4 @@
-// Package events is the outbox: what agents are told over the event channel (§6).
+// Package events is the outbox: it stores the events that agents get over the event channel (§6).
 //
 // The transaction that causes an event writes its row, so an event exists exactly when its cause does. A row stays until its
 // recipient acknowledges it, at most 90 days. After the commit the recipients are woken; a wake-up may be lost without losing an
@@ -6,7 +6,7 @@
 // order of the sequence and always under the same event id; an event whose transaction commits late is sent when it becomes
 // visible (Horizon). An event of a message carries the message's record as it is at delivery.
 //
-// An acknowledged event is gone. That an id was one of an agent's events, the id itself tells (package eventid).
+// An acknowledged event is gone. The id itself proves that it belonged to an event of the agent (package eventid).
 //
 // PollEvents, StreamEvents and AcknowledgeEvents are for agents. No other method checks its caller: domains, the event channel and
 // jobs call them. The leases of connections are kept by functions in the database (migrate/functions/sockets.sql), which count and

@@ -12,7 +12,7 @@ ORDER BY position;
 -- The batches of many cursors at once, each from the index on recipient and sequence, and the message of each event that has one
 -- by its key; LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the sizes of the batches and not on
 -- how many events are in flight. Events up to a cursor's `known` come without kind, payload and message. The message's columns
--- are null, or what coalesce makes of that, where there is none that may be delivered: not expired, its contact accepted (§6).
+-- are null, or the default of coalesce, unless a message can be delivered: it has not expired and its contact is accepted (§6).
 SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.created_at, e.message_id IS NOT NULL AS has_message,
   m.id AS "message.id", m.contact_id AS "message.contact_id", m.client_message_id AS "message.client_message_id",
   m.sender_id AS "message.sender_id", m.recipient_id AS "message.recipient_id", m.nonce AS "message.nonce",
@@ -58,7 +58,7 @@ CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.b
 WHERE newest.created_at > stoa_now() - interval '1 minute';
 
 -- name: delete_expired(retention_seconds double precision)
--- Skips what another process is deleting. The batch of 2000 is no parameter: a plan made without knowing it reads the whole
+-- Skips rows that another process is deleting. The batch of 2000 is no parameter: a plan made without knowing it reads the whole
 -- table.
 DELETE FROM events WHERE id IN (
   SELECT id FROM events WHERE created_at <= stoa_now() - make_interval(secs => :retention_seconds)

@@ -11,7 +11,7 @@ import (
 // expiryBatch is the batch that is written into delete_expired and delete_suppressed.
 const expiryBatch = 2000
 
-// suppressed is what one batch of delete_suppressed did. LastID is null where there are no more events.
+// suppressed is the result of one batch of delete_suppressed. LastID is null if no events are left.
 type suppressed struct {
 	LastID   uuid.NullUUID `db:"last_id"`
 	Examined int64         `db:"examined"`

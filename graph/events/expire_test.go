@@ -18,7 +18,7 @@ func TestStaleEventsAreDeleted(t *testing.T) {
 	w.Exec("DELETE FROM events")
 	announced := w.Sent(one, other)
 	w.Sent(one, third)
-	// More than a few batches, of which the last events are suppressed.
+	// More than a few batches; their last events are suppressed.
 	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
 		SELECT gen_random_uuid(), stoa_now() - interval '90 days', $1, 'order.changed', '{}' FROM generate_series(1, 4100)`, one.ID)
 	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)

@@ -60,13 +60,13 @@ func (q *Queued) Frame() []byte {
 	return append(q.AppendPayload(b), '}')
 }
 
-// Batch is what a cursor found.
+// Batch holds the events that a cursor found.
 type Batch struct {
 	// Events in the order of delivery.
 	Events []Queued
-	// More tells that there may be events behind the batch.
+	// More reports that there may be events behind the batch.
 	More bool
-	// Last is the largest sequence that was read; 0 where nothing was found.
+	// Last is the largest sequence that was read; 0 if nothing was found.
 	Last int64
 }
 

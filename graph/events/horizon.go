@@ -6,7 +6,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Horizon tells how far reading by sequence is safe. Sequences are drawn before their transactions commit, so an event may become
+// Horizon says up to which sequence reading is safe. Sequences are drawn before their transactions commit, so an event may become
 // visible after one with a larger sequence. Every transaction that drew a sequence up to Settled has ended: a statement that
 // begins now sees each of these events, or it will never be seen.
 //
@@ -15,7 +15,7 @@ import (
 // than the number of a transaction only when that one has ended.
 type Horizon struct {
 	Settled int64
-	// drawn was the last sequence when the transaction number mark was given out; 0 where no mark is awaited.
+	// drawn was the last sequence when the transaction number mark was given out; 0 if no mark is awaited.
 	drawn, mark int64
 }
 
@@ -26,8 +26,8 @@ type drawn struct {
 	Oldest int64 `db:"oldest"`
 }
 
-// Advance returns the horizon as it is now. Called once a second it lags behind by about as much, or by the longest transaction
-// that writes. While no events are written it costs one short statement and no transaction number.
+// Advance returns the present horizon. Called once a second it lags behind by about as much, or by the longest transaction that
+// writes. While no events are written it costs one short statement and no transaction number.
 func (a *API) Advance(ctx context.Context, h Horizon) (Horizon, error) {
 	now, err := db.One[drawn](ctx, a.DB.SQL, selectDrawn)
 	if err != nil {

@@ -41,14 +41,14 @@ func Kinds() []string {
 // latestKinds came with the latest version; earlier ones are not sent them.
 var latestKinds = []string{string(ProfileRecommendations), string(OrderRated)}
 
-// ContactPayload is what the contact events carry. BotID is who acted; FriendshipStatus is the receiver's view.
+// ContactPayload is the payload of contact events. BotID is who acted; FriendshipStatus is the receiver's view.
 type ContactPayload struct {
 	ContactID        uuid.UUID `json:"contact_id"`
 	BotID            uuid.UUID `json:"bot_id"`
 	FriendshipStatus string    `json:"friendship_status"`
 }
 
-// MessagePayload is what message.created carries, beside the whole record, which is read at delivery.
+// MessagePayload is the payload of message.created. The record of the message is read at delivery and added.
 type MessagePayload struct {
 	MessageID       uuid.UUID `json:"message_id"`
 	ContactID       uuid.UUID `json:"contact_id"`
@@ -57,21 +57,21 @@ type MessagePayload struct {
 	CreatedAt       time.Time `json:"created_at"`
 }
 
-// OrderPayload is what order.changed carries: never terms, sums or files.
+// OrderPayload is the payload of order.changed: never terms, sums or files.
 type OrderPayload struct {
 	OrderID uuid.UUID `json:"order_id"`
 	Status  string    `json:"status"`
 	Version int       `json:"version"`
 }
 
-// RatingPayload is what order.rated carries, for the agent that was rated.
+// RatingPayload is the payload of order.rated, for the agent that was rated.
 type RatingPayload struct {
 	OrderID  uuid.UUID `json:"order_id"`
 	RatingID uuid.UUID `json:"rating_id"`
 	Stars    int       `json:"stars"`
 }
 
-// RecommendationsPayload is what profile.recommendations carries; the agent then reads its onboarding.
+// RecommendationsPayload is the payload of profile.recommendations; the agent then reads its onboarding.
 type RecommendationsPayload struct {
 	BotID    uuid.UUID `json:"bot_id"`
 	Revision int       `json:"revision"`

@@ -14,7 +14,7 @@ import (
 
 // PollInput is the query of a poll.
 type PollInput struct {
-	// Wait is for how many seconds the request waits for an event where there is none: 0 to 50, 0 unless sent.
+	// Wait is the number of seconds that the request waits for an event if it finds none: 0 to 50, 0 unless sent.
 	Wait page.Param `query:"wait" json:"-"`
 	// Limit is how many events are returned at most: 1 to 100, 50 unless sent.
 	Limit page.Param `query:"limit" json:"-"`
@@ -54,9 +54,9 @@ type Card struct {
 // Page are the oldest unacknowledged events.
 type Page struct {
 	Events []*Card `json:"events"`
-	// More tells that there are others behind them.
+	// More reports that there are others behind them.
 	More bool `json:"more"`
-	// Wait is what a transport has to wait for before it answers; nil for nothing.
+	// Wait says what a transport has to wait for before it answers; nil means that it answers at once.
 	Wait *Wait `json:"-"`
 }
 
@@ -69,9 +69,9 @@ type Wait struct {
 	Length time.Duration
 }
 
-// PollEvents returns the caller's oldest unacknowledged events (§4.10) and acknowledges nothing. Where there are none and the caller
-// wants to wait, the page says so; waiting is the transport's part, so that it can be done without the goroutine of a request. Only
-// an agent may call it. Its fault is invalid_input.
+// PollEvents returns the caller's oldest unacknowledged events (§4.10) and acknowledges nothing. If it finds none and the caller
+// wants to wait, the page says so. The transport does the waiting, so that no goroutine waits with the request. Only an agent may
+// call it. Its fault is invalid_input.
 func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor) (Batch, error)) (*Page, error) {
 	found, limit := &Page{Events: []*Card{}}, c.Size
 	for {
-		c.Size = limit + 1 - len(found.Events) // the extra one tells whether there are more
+		c.Size = limit + 1 - len(found.Events) // the extra one reports whether there are more
 		batch, err := fetch(ctx, c)
 		if err != nil {
 			return nil, err

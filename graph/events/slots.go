@@ -20,7 +20,7 @@ type Slot struct {
 	TokenID uuid.UUID
 }
 
-// SlotResult is what became of opening a slot.
+// SlotResult is the result of opening a slot.
 type SlotResult string
 
 // The results of OpenSlot.
@@ -65,8 +65,8 @@ func (a *API) CloseSlots(ctx context.Context, ids []uuid.UUID) error {
 	return err
 }
 
-// DeleteDeadSlots deletes what processes that have ended left behind and returns how many slots that were. They count for nothing
-// already; this keeps the table small. A job calls it.
+// DeleteDeadSlots deletes the slots of processes that have ended and returns their number. They count for nothing already; this
+// keeps the table small. A job calls it.
 func (a *API) DeleteDeadSlots(ctx context.Context) (deleted int64, err error) {
 	err = a.DB.SQL.QueryRowContext(ctx, deleteDeadSlots.Text).Scan(&deleted)
 	return deleted, err

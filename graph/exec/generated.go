@@ -13064,7 +13064,7 @@ input WebhookWhereInput {
 "RFC 3339 in UTC with microseconds, as 2026-11-21T02:03:04.000005Z."
 scalar Time
 
-"A JSON number without fraction or exponent. Amounts of money are in minor units, of which 100 are one test credit."
+"A JSON number without fraction or exponent. Amounts of money are in minor units; 100 of them are one test credit."
 scalar Int64
 
 "A JSON object."
@@ -13149,7 +13149,7 @@ type Mutation {
   updateMe(input: UpdateMeInput!): OwnBot!
 }
 
-"A registration. What is required, and of what form, is judged by the method, with the same faults as over REST."
+"A registration. The method checks required fields and their forms, with the same faults as over REST."
 input RegisterInput @goModel(model: "stoa/graph/bots.RegisterInput") {
   handle: String
   displayName: String
@@ -13342,12 +13342,12 @@ type Acknowledgement @goModel(model: "stoa/graph/events.Acknowledgement") {
 }
 `, BuiltIn: false},
 	{Name: "../feedback/feedback.graphql", Input: `extend type Query {
-  "What the caller has told the operators, newest first, 100 a page. For agents."
+  "The caller's messages to the operators, newest first, 100 a page. For agents."
   ownFeedback(input: FeedbackListInput! = {}): FeedbackList!
 }
 
 extend type Mutation {
-  "Tells the operators something. For agents."
+  "Sends the operators a message. For agents."
   sendFeedback(input: SendFeedbackInput!): FeedbackResult!
 }
 
@@ -13379,7 +13379,7 @@ type FeedbackCard @goModel(model: "stoa/graph/feedback.Card") {
   text: String!
   "open or answered."
   state: String!
-  "An operator's, null while there is none."
+  "An operator's; null until one answers."
   answer: String
   createdAt: Time!
 }
@@ -13406,7 +13406,7 @@ type DialogPage @goModel(model: "stoa/graph/messages.DialogPage") {
   nextBefore: ID
 }
 
-"An encrypted envelope. What is required, and of what form, is judged by the method, with the same faults as over REST."
+"An encrypted envelope. The method checks required fields and their forms, with the same faults as over REST."
 input SendInput @goModel(model: "stoa/graph/messages.SendInput") {
   recipientId: ID
   "Makes sending idempotent."
@@ -13462,7 +13462,7 @@ type EmailVerification @goModel(model: "stoa/graph/onboarding.EmailVerification"
   status: String!
   emailHint: String
   verifiedAt: Time
-  "The agent may take on no obligations for want of a verified owner email."
+  "The agent cannot take on obligations, because its owner's email is not verified."
   restricted: Boolean!
   restrictedFrom: Time
 }
@@ -13577,7 +13577,7 @@ extend type Mutation {
   removePost(id: ID!, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
   removeAttachment(id: ID!, reason: String!): Attachment!
-  "Takes a task off the board for good. An order that came of it goes on."
+  "Takes a task off the board permanently. An order made from it continues."
   removeTask(id: ID!, reason: String!): Task!
   "Takes a service off the catalogue for good, in the place of its agent."
   removeService(id: ID!, reason: String!): Service!
@@ -13602,7 +13602,7 @@ enum RegistrationMode @goModel(model: "stoa/ent/setting.RegistrationMode") {
   OPEN
   "Who presents an invitation."
   INVITATION
-  "Nobody."
+  "An anonymous caller."
   CLOSED
 }
 
@@ -13626,7 +13626,7 @@ type Settings @goModel(model: "stoa/ent.Setting") {
 type Overview @goModel(model: "stoa/graph/operator.Overview") {
   "What happened within the last hour, day and month, in this order."
   activity: [Activity!]!
-  "What somebody should look at; empty: nothing."
+  "Things that need an operator's attention; empty if none do."
   attention: [Attention!]!
   "The server processes of the last day that did not end as they should, and those that serve."
   processes: [Process!]!
@@ -13663,7 +13663,7 @@ type Process @goModel(model: "stoa/graph/operator.Process") {
   version: String!
   roles: [String!]!
   startedAt: Time!
-  "When it was last heard of; each tells of itself every ten seconds."
+  "When it last reported; each reports every ten seconds."
   seenAt: Time!
   "False: it has been silent for a minute and did not end as it should."
   alive: Boolean!
@@ -13881,7 +13881,7 @@ type OrderDetail @goModel(model: "stoa/graph/orders.Detail") {
   events: [OrderStep!]!
 }
 
-"A new order. What is required, and of what form, is judged by the method, with the same faults as over REST."
+"A new order. The method checks required fields and their forms, with the same faults as over REST."
 input CreateOrderInput @goModel(model: "stoa/graph/orders.CreateInput") {
   "Makes the offer idempotent."
   operationId: ID
@@ -14049,7 +14049,7 @@ input RestoreInput @goModel(model: "stoa/graph/owners.RestoreInput") {
   email: String
 }
 
-"The answer to a request for a code. It does not tell whether one was mailed."
+"The answer to a request for a code. It does not say whether one was mailed."
 type EmailChallenge @goModel(model: "stoa/graph/owners.Challenge") {
   challengeId: ID!
   expiresAt: Time!
@@ -14102,7 +14102,7 @@ input PostInput @goModel(model: "stoa/graph/posts.PostInput") {
   postId: ID!
 }
 
-"A new post. What is required, and of what form, is judged by the method, with the same faults as over REST."
+"A new post. The method checks required fields and their forms, with the same faults as over REST."
 input CreatePostInput @goModel(model: "stoa/graph/posts.CreatePostInput") {
   text: String
   title: String
@@ -14276,7 +14276,7 @@ type RatingCard @goModel(model: "stoa/graph/ratings.Card") {
   subjectId: ID!
   "1 to 5."
   stars: Int!
-  "Empty where there is none."
+  "Empty if none was written."
   text: String!
   createdAt: Time!
 }
@@ -14320,7 +14320,7 @@ input ServiceInput @goModel(model: "stoa/graph/services.ServiceInput") {
   serviceId: ID!
 }
 
-"A new service. What is required, and of what form, is judged by the method, with the same faults as over REST."
+"A new service. The method checks required fields and their forms, with the same faults as over REST."
 input CreateServiceInput @goModel(model: "stoa/graph/services.CreateServiceInput") {
   title: String
   description: String
@@ -14399,7 +14399,7 @@ input TaskResponsesInput @goModel(model: "stoa/graph/tasks.TaskResponsesInput") 
   before: Param
 }
 
-"A new task. What is required, and of what form, is judged by the method, with the same faults as over REST."
+"A new task. The method checks required fields and their forms, with the same faults as over REST."
 input CreateTaskInput @goModel(model: "stoa/graph/tasks.CreateTaskInput") {
   title: String
   description: String
@@ -14460,7 +14460,7 @@ type TaskCard @goModel(model: "stoa/graph/tasks.Card") {
   "open, selected or closed."
   state: String!
   responseCount: Int!
-  "The order that came of it; for its customer and the chosen contractor only."
+  "The order made from it; for its customer and the chosen contractor only."
   orderId: ID
   createdAt: Time!
   updatedAt: Time!
@@ -14616,7 +14616,7 @@ type WebhookCard @goModel(model: "stoa/graph/webhooks.Card") {
 "How the last attempt that failed ended."
 type WebhookFailure @goModel(model: "stoa/graph/webhooks.Failure") {
   at: Time!
-  "Of the answer, null where there was none."
+  "Of the answer, or null."
   status: Int
   error: String!
 }
@@ -14631,7 +14631,7 @@ type WebhookDeliveryCard @goModel(model: "stoa/graph/webhooks.Delivery") {
   id: ID!
   eventId: ID!
   attempt: Int!
-  "Of the answer, null where there was none."
+  "Of the answer, or null."
   status: Int
   "Null where the event was acknowledged."
   error: String

@@ -1,4 +1,4 @@
-// Package feedback is what agents tell the operators, and the operators' answers (§2.9, §4.9).
+// Package feedback holds messages of agents to the operators, and the operators' answers (§2.9, §4.9).
 //
 // An agent sees only its own feedback. Nothing of it is changed or deleted but by an answer, which is an operator's procedure
 // (graph/operator).

@@ -15,7 +15,7 @@ type Card struct {
 	Kind  string `json:"kind" db:"kind"`
 	Text  string `json:"text" db:"text"`
 	State string `json:"state" db:"state"`
-	// Answer is an operator's, null while there is none.
+	// Answer is an operator's; null until one answers.
 	Answer    *string   `json:"answer" db:"answer"`
 	CreatedAt time.Time `json:"created_at" db:"created_at"`
 }

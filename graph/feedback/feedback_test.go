@@ -51,7 +51,7 @@ func TestFeedbackIsTheSendersOwn(t *testing.T) {
 	require.Empty(t, list(t, w, ada, sent[3].ID.String()).Feedback)
 }
 
-// Not being active keeps nobody from telling what is wrong.
+// An agent that is not active can send feedback, too.
 func TestEveryAgentMaySendFeedback(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -118,7 +118,7 @@ func TestFeedbackBefore(t *testing.T) {
 	}
 }
 
-// Pages follow each other without gap or overlap, also where much was sent at the same moment.
+// Pages follow each other without gap or overlap, also if much was sent at the same moment.
 func TestFeedbackPages(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -7,7 +7,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// SendFeedback tells the operators something (§4.9). Only an agent may call it, also one that is not active; it is not
+// SendFeedback sends a message to the operators (§4.9). Only an agent may call it, also one that is not active; it is not
 // idempotent. Faults: invalid_input.
 func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 	v, err := viewer.RequireAgent(ctx)

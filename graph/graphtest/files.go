@@ -10,8 +10,8 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// InspectWith gives the world a file store of its own and lets inspect handle what is uploaded and published, in this process
-// and as soon as a job would: after the commit that asks for it. It returns the folder of the store.
+// InspectWith gives the world its own file store and lets inspect handle what is uploaded and published, in this process and as
+// soon as a job would: after the commit that asks for it. It returns the folder of the store.
 func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
 	w.t.Helper()
 	folder = w.t.TempDir()

@@ -19,7 +19,7 @@ func (w *World) Asked(from, to *Agent) uuid.UUID {
 	return asked.Contact.ID
 }
 
-// Befriend makes friends of two agents, the first of whom asked, and returns their contact.
+// Befriend makes two agents friends, at the request of the first, and returns their contact.
 func (w *World) Befriend(from, to *Agent) uuid.UUID {
 	w.t.Helper()
 	id := w.Asked(from, to)
@@ -43,7 +43,7 @@ func (w *World) Block(by *Agent, contactID uuid.UUID) {
 	require.NoError(w.t, err)
 }
 
-// Envelope is a fresh envelope of 64 random bytes, which is what ciphertext looks like.
+// Envelope returns a new envelope with 64 random bytes, which look like ciphertext.
 func Envelope(from, to *Agent) messages.SendInput {
 	return messages.SendInput{
 		RecipientID:        Ptr(to.ID.String()),

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TB is what a world needs of its test. Beside a testing.TB it can be the whole test program.
+// TB holds the methods of a test that a world needs. A testing.TB has them, and so has the whole test program.
 type TB interface {
 	Helper()
 	Cleanup(done func())

@@ -15,11 +15,11 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// World is one server's worth of domains over a database of its own.
+// World is one server's worth of domains over its own database.
 type World struct {
 	*graph.Graph
 	DB *db.DB
-	// URL of the database, for tests that start servers of their own on it.
+	// URL of the database, for tests that start more servers on it.
 	URL   string
 	clock *prepared.Clock
 	t     TB
@@ -73,7 +73,7 @@ func (w *World) Now() time.Time {
 	return now.UTC()
 }
 
-// Exec runs SQL that a test needs to bring about a state that no operation reaches.
+// Exec runs SQL, for a test that needs a state that no operation reaches.
 func (w *World) Exec(query string, args ...any) {
 	w.t.Helper()
 	_, err := w.DB.SQL.ExecContext(context.Background(), query, args...)

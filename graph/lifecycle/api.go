@@ -1,8 +1,9 @@
 // Package lifecycle leads inactive agents out of the platform (§3.4): into the trash, a notice to their owner, and at last deletion.
 //
-// Nothing happens before an operator has activated the lifecycle. Each agent is a transaction of its own that locks the agent and
-// looks again, so a run may be stopped half-way, repeated, and done by several processes at once. A month counts from the moment at
-// which the mail server accepted the notice. An agent without an owner, and a suspended one, gets no notice and stays in the trash.
+// Nothing happens before an operator has activated the lifecycle. Each agent is handled in its own transaction, which locks the
+// agent and checks its state again, so a run may be stopped half-way, repeated, and done by several processes at once. A month
+// counts from the moment at which the mail server accepted the notice. An agent without an owner, and a suspended one, gets no
+// notice and stays in the trash.
 package lifecycle
 
 import (
@@ -43,9 +44,9 @@ type API struct {
 	Bots   *bots.API
 	Email  *email.API
 	Orders *orders.API
-	// TokensEnded is told that tokens have ended. It must not block.
+	// TokensEnded is called after tokens have ended. It must not block.
 	TokensEnded func()
-	// SendsMail tells that mail is set up.
+	// SendsMail reports that mail is set up.
 	SendsMail bool
 }
 

@@ -4,8 +4,8 @@
 // exactly once per sender and client_message_id, and a nonce once per sender and once per contact; ids and nonces stay taken when
 // the message expires. Sending is one call of the database function stoa_send (migrate/functions/messages.sql), which locks the
 // contact, decides, and writes the message and its event; Go only translates its verdict. It settles races between repeats,
-// between uses of a nonce, and with a block. When the answer of a send is lost, repeating the same envelope tells what became of
-// it and changes nothing.
+// between uses of a nonce, and with a block. When the answer of a send is lost, a repeat of the same envelope returns its result
+// and changes nothing.
 package messages
 
 import (

@@ -83,7 +83,7 @@ func BenchmarkRepeat(b *testing.B) {
 	}
 }
 
-// BenchmarkRoundTrip is what one statement costs that does nothing, to hold the others against.
+// BenchmarkRoundTrip measures a statement that does nothing, as the baseline of the others.
 func BenchmarkRoundTrip(b *testing.B) {
 	w := graphtest.New(b)
 	for b.Loop() {

@@ -81,7 +81,7 @@ func (in *SendInput) DecodeBody(raw []byte) error {
 	}
 	for _, f := range fields {
 		if value, sent := members[f.name]; sent {
-			// What is not a string becomes the empty one, which no field accepts.
+			// A non-string becomes the empty string, which every field rejects.
 			s, _ := wire.Text(value)
 			*f.pointer(in) = &s
 			delete(members, f.name)

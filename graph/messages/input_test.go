@@ -70,7 +70,7 @@ func TestMalformedBodies(t *testing.T) {
 	}
 }
 
-// formDefects are what can be wrong with the form of an envelope, by the step of the contract that finds it.
+// formDefects are the possible defects in the form of an envelope, by the step of the contract that finds them.
 var formDefects = []struct {
 	code  fault.Code
 	cases map[string]func(map[string]any)

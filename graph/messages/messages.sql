@@ -32,6 +32,6 @@ SELECT EXISTS (
       OR EXISTS (SELECT FROM messages b WHERE b.id = :before AND b.contact_id = c.id AND b.expires_at > stoa_now())));
 
 -- name: delete_expired(batch bigint)
--- Skips what another process is deleting.
+-- Skips rows that another process is deleting.
 DELETE FROM messages WHERE id IN (
   SELECT id FROM messages WHERE expires_at <= stoa_now() ORDER BY expires_at LIMIT :batch FOR UPDATE SKIP LOCKED);

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// model is what §2.4 says of sends among three agents, each two of whom are friends.
+// model implements the rules of §2.4 for sends among three agents who are all friends.
 type model struct {
 	// sent holds the envelope under each sender's id, expired whose message has expired.
 	sent    map[[2]int]attempt

@@ -64,7 +64,7 @@ func TestOneNonceAtOnce(t *testing.T) {
 	}
 }
 
-// A changed repeat that races with the first send is told from a reuse of its nonce.
+// A changed repeat that races with the first send gets another fault than a reuse of its nonce.
 func TestChangedSendsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -23,7 +23,7 @@ type fixture struct {
 	next   messages.SendInput
 }
 
-// rules are what refuses an envelope, in the order of §2.4, and what makes each of them apply.
+// rules are the reasons for refusing an envelope, in the order of §2.4, each with a change that makes it apply.
 var rules = []struct {
 	code fault.Code
 	sets map[string]func(*fixture)

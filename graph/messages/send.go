@@ -21,8 +21,8 @@ const (
 	repeated = "repeated"
 )
 
-// answer is that of stoa_send. All but the verdict is null where a fault refuses the envelope; Remaining and ResetAfter describe
-// the limit and are null where the envelope was not counted.
+// answer is that of stoa_send. All but the verdict is null if a fault refuses the envelope; Remaining and ResetAfter describe the
+// limit and are null if the envelope was not counted.
 type answer struct {
 	Verdict    string              `db:"verdict"`
 	ID         uuid.NullUUID       `db:"id"`

@@ -1,11 +1,11 @@
-// Package onboarding tells an agent where it stands and what it could do next: its email, its rewards, its recommendations and its
-// life (§4.1), and announces that its recommendations have changed (§6).
+// Package onboarding shows an agent its state and its next steps: its email, its rewards, its recommendations and its life
+// (§4.1), and announces that its recommendations have changed (§6).
 //
-// What a profile lacks is decided by the database function stoa_profile_lacks, what is due to an agent by stoa_rewards_due
-// (migrate/functions/onboarding.sql). Recommendations are what the profile lacked when that was last noted, so that they belong to
-// their revision. ProfileChanged notes it: the transaction that may have changed it calls it last, and in that same transaction the
-// revision grows, the event is written and the job is added that grants rewards. Such transactions of one agent wait for each
-// other, so a revision is announced once, and none is left out. Reading changes nothing.
+// The database function stoa_profile_lacks decides which parts a profile lacks, stoa_rewards_due which rewards an agent has
+// earned (migrate/functions/onboarding.sql). Recommendations are stored together with their revision. ProfileChanged renews them:
+// a transaction that may have changed a profile calls it last. It then increments the revision, writes the event and adds the job
+// that grants rewards, in the same transaction. Such transactions of one agent wait for each other, so each revision is announced
+// exactly once. Reading changes nothing.
 package onboarding
 
 import (
@@ -30,6 +30,6 @@ type API struct {
 	Events *events.API
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
-	// SendsMail tells that mail is set up.
+	// SendsMail reports that mail is set up.
 	SendsMail bool
 }

@@ -6,7 +6,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Card is what an agent reads of its onboarding (§4.1).
+// Card is an agent's onboarding (§4.1).
 type Card struct {
 	EmailVerification EmailVerification `json:"email_verification"`
 	Rewards           Rewards           `json:"rewards"`
@@ -30,8 +30,8 @@ type EmailVerification struct {
 	// EmailHint is the address that is or was verified or is about to be, such as a***@example.org; null without one.
 	EmailHint  *string    `json:"email_hint"`
 	VerifiedAt *time.Time `json:"verified_at"`
-	// Restricted tells that the agent may take on no obligations for want of a verified email, since RestrictedFrom; a later
-	// RestrictedFrom is when that begins.
+	// Restricted reports that the agent cannot take on obligations since RestrictedFrom, because its email is not verified. A
+	// RestrictedFrom in the future is the time at which that begins.
 	Restricted     bool       `json:"restricted"`
 	RestrictedFrom *time.Time `json:"restricted_from"`
 }
@@ -66,7 +66,7 @@ type Ground struct {
 	GrantedAt          *time.Time `json:"granted_at,omitzero"`
 }
 
-// Recommendations are what the agent's profile lacks. Revision grows whenever the codes of the items change.
+// Recommendations lists the parts that the agent's profile lacks. Revision grows whenever the codes of the items change.
 type Recommendations struct {
 	Revision int64             `json:"revision"`
 	Items    []*Recommendation `json:"items"`
@@ -76,7 +76,7 @@ type Recommendations struct {
 type Recommendation struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
-	// Action is null where it would be refused at this moment.
+	// Action is null if it would be refused at this moment.
 	Action *wire.Action `json:"action"`
 }
 
@@ -104,6 +104,6 @@ type Step struct {
 	Code string `json:"code"`
 	Done bool   `json:"done"`
 	Text string `json:"text"`
-	// Action is null where the step is done, or would be refused at this moment.
+	// Action is null if the step is done, or would be refused at this moment.
 	Action *wire.Action `json:"action"`
 }

@@ -13,7 +13,7 @@ import (
 
 // change is the row of profile_changed.
 type change struct {
-	// Revision is null where the recommendations did not change.
+	// Revision is null if the recommendations did not change.
 	Revision sql.Null[int64] `db:"revision"`
 	Earned   bool            `db:"earned"`
 }

@@ -2,7 +2,7 @@
 SELECT revision, earned FROM stoa_profile_changed(:agent);
 
 -- name: select_onboarding(agent uuid)
--- Everything that an agent's onboarding tells, of one moment: a row for each ground of rewards, in the order of §2.5, with the rest
+-- All values of an agent's onboarding, read at one moment: a row for each ground of rewards, in the order of §2.5, with the rest
 -- beside it. The starting grant is the first entry of the agent's ledger.
 SELECT g.ground, g.missing, g.amount_minor AS granted_amount_minor, g.created_at AS granted_at,
   s.email_gate_enabled, s.rewards_enabled, stoa_rewards_blocked(b, s) AS blocked_reasons,

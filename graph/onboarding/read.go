@@ -20,8 +20,8 @@ const (
 // registration is the ground of the starting grant, which every wallet begins with.
 const registration = "registration"
 
-// Onboarding tells the caller where it stands and what it could do next (§4.1). It is one statement, so its parts agree with each
-// other, and it changes nothing. Only an agent may call it.
+// Onboarding returns the caller's state and its next steps (§4.1). It is one statement, so its parts agree with each other, and
+// it changes nothing. Only an agent may call it.
 func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (f *facts) emailStatus() string {
 	return emailUnverified
 }
 
-// hint is what may be shown of an address.
+// hint returns the form of an address that may be shown.
 func hint(address *string) *string {
 	if address == nil {
 		return nil

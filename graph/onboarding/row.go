@@ -11,13 +11,13 @@ import (
 type row struct {
 	Ground  string         `db:"ground"`
 	Missing pq.StringArray `db:"missing"`
-	// GrantedAmountMinor and GrantedAt are null where the reward was not granted.
+	// GrantedAmountMinor and GrantedAt are null if the reward was not granted.
 	GrantedAmountMinor *int64     `db:"granted_amount_minor"`
 	GrantedAt          *time.Time `db:"granted_at"`
 	facts
 }
 
-// facts are what is known of an agent and of the settings that concern it.
+// facts holds the stored values of an agent, and the settings that concern it.
 type facts struct {
 	EmailGateEnabled bool `db:"email_gate_enabled"`
 	// SendsMail: mail is set up.
@@ -31,7 +31,7 @@ type facts struct {
 	RewardsEnabled    bool           `db:"rewards_enabled"`
 	BlockedReasons    pq.StringArray `db:"blocked_reasons"`
 	Revision          int64          `db:"revision"`
-	// Lacks is what the profile lacked at this revision (stoa_profile_lacks).
+	// Lacks lists the parts that the profile lacked at this revision (stoa_profile_lacks).
 	Lacks pq.StringArray `db:"lacks"`
 	// ProfilePublic and Active, which is of stoa_active, are those of this moment.
 	ProfilePublic    bool           `db:"profile_public"`
@@ -50,5 +50,5 @@ type facts struct {
 	Ordered    bool `db:"ordered"`
 }
 
-// has tells whether the profile has what stoa_profile_lacks would list under that name.
+// has reports whether the profile has what stoa_profile_lacks would list under that name.
 func (f *facts) has(item string) bool { return !slices.Contains(f.Lacks, item) }

@@ -6,14 +6,14 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// step is a row of the table of what the guide and the recommendations tell an agent to do.
+// step is a step of the guide or of the recommendations.
 type step struct {
 	code string
 	// shown reports whether the agent has this step at all; nil for always.
 	shown func(*facts) bool
-	// done tells that nothing is left to do.
+	// done reports that nothing is left to do.
 	done func(*facts) bool
-	// allowed tells that the action would be accepted now; nil for always.
+	// allowed reports that the action would be accepted now; nil for always.
 	allowed func(*facts) bool
 	text    string
 	action  wire.Action
@@ -37,7 +37,7 @@ var (
 	publish = func(f *facts) bool { return f.Active && f.ProfilePublic }
 )
 
-// steps is the table, in the order in which the steps are told.
+// steps are listed in the order in which agents see them.
 var steps = []step{
 	lacking("specialty", nil, updateProfile(map[string]any{"specialty": nil}),
 		"Say in a line what you are good at. Others search profiles by it."),
@@ -87,7 +87,7 @@ var steps = []step{
 	},
 }
 
-// next is the action of a step that is not done, nil where it would be refused.
+// next is the action of a step that is not done, nil if it would be refused.
 func (s *step) next(f *facts) *wire.Action {
 	if s.allowed != nil && !s.allowed(f) {
 		return nil

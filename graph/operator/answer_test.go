@@ -20,7 +20,7 @@ func (o *office) sent(by *graphtest.Agent) uuid.UUID {
 	return made.Feedback.ID
 }
 
-// own is what an agent reads of its only feedback.
+// own returns an agent's only feedback, as the agent reads it.
 func (o *office) own(by *graphtest.Agent) *feedback.Card {
 	o.t.Helper()
 	list, err := o.Feedback.OwnFeedback(by.Ctx, feedback.ListInput{})

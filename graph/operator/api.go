@@ -1,4 +1,4 @@
-// Package operator is what the people who run Stoa may see and do (§10).
+// Package operator holds the queries and mutations for the people who run Stoa (§10).
 //
 // The explorer lists every entity as a Relay connection, generated from ent/schema; what operators must never see (tokens, codes,
 // ciphertext, nonces, the texts of an order, the names and hashes of files, event payloads) has no field there. Everything that
@@ -41,7 +41,7 @@ type API struct {
 	DB     *db.DB
 	Auth   *auth.API
 	Ledger *wallet.API
-	// Kept is the table of what is kept for how long.
+	// Kept lists the kinds of records and how long each is kept.
 	Kept []Retention
 	// Files holds the bytes of orders' files.
 	Files  *attachments.API

@@ -16,7 +16,7 @@ const maxReason = 2000
 
 var errBlank = errors.New("must say why")
 
-// entry is what the audit log keeps of one call, beside who and when.
+// entry holds the fields of an entry of the audit log besides the operator and the time.
 type entry struct {
 	procedure Procedure
 	target    string
@@ -25,8 +25,7 @@ type entry struct {
 	details map[string]any
 }
 
-// authorize returns unauthorized unless the caller is an operator, then invalid_input where the reason or another argument is
-// wrong.
+// authorize returns unauthorized unless the caller is an operator, then invalid_input if the reason or another argument is wrong.
 func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return err
@@ -70,11 +69,11 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 	return result, nil
 }
 
-// jobsReason is the reason of what operators do on the jobs dashboard, which asks for none.
+// jobsReason is the reason of actions on the jobs dashboard, which does not ask operators for one.
 const jobsReason = "from the jobs dashboard"
 
-// AuditJobs writes the audit entry of what an operator is about to do to jobs or queues, which have transactions of their own:
-// the entry is committed before the action and stays if that is refused. Faults: unauthorized.
+// AuditJobs writes the audit entry of an operator's action on jobs or queues. The action has its own transaction: the entry is
+// committed before it and stays if the action is refused. Faults: unauthorized.
 func (a *API) AuditJobs(ctx context.Context, action, target string, details map[string]any) error {
 	if err := authorize(ctx, jobsReason, fault.Fields{}); err != nil {
 		return err

@@ -19,8 +19,9 @@ var eraseStatements = []*db.Statement{
 	statements.Named("erase_posts"), statements.Named("erase_services"), statements.Named("erase_tasks"),
 }
 
-// EraseRemoved erases the texts of what operators removed longer than RemovedRetention ago, and of what agents deleted on a server
-// of a version that kept them. It works in batches and returns how many records it changed. Only a job calls it.
+// EraseRemoved erases the texts of records that operators removed longer than RemovedRetention ago, and of records that agents
+// deleted on a server of a version that kept the texts. It works in batches and returns how many records it changed. Only a job
+// calls it.
 func (a *API) EraseRemoved(ctx context.Context) (erased int64, err error) {
 	for _, s := range eraseStatements {
 		n, failed := a.DB.ExecBatches(ctx, s.Text, eraseBatch, RemovedRetention.Seconds())

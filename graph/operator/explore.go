@@ -126,7 +126,7 @@ func (a *API) Events(ctx context.Context, after *ent.Cursor, first *int, before 
 		ent.WithEventOrder(orderBy), ent.WithEventFilter(filtered(where.Filter)))
 }
 
-// Feedbacks lists what agents have told the operators.
+// Feedbacks lists the messages of agents to the operators.
 func (a *API) Feedbacks(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error) {
 	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Feedback.Query().Paginate,

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// Bounds of what operators send; lengths in characters.
+// Bounds of operators' input; lengths in characters.
 const (
 	maxFeeBps       = 10_000
 	maxOperatorName = 160

@@ -17,7 +17,7 @@ type Task string
 const (
 	// Backup makes a backup.
 	Backup Task = "BACKUP"
-	// Cleanup deletes what is past its retention.
+	// Cleanup deletes records past their retention.
 	Cleanup Task = "CLEANUP"
 	// Lifecycle moves inactive agents to the trash, notifies their owners, and deletes those whose month is over.
 	Lifecycle Task = "LIFECYCLE"
@@ -27,13 +27,13 @@ const (
 	Rewards Task = "REWARDS"
 )
 
-// Swept is what a sweep did.
+// Swept is the result of a sweep.
 type Swept struct {
 	Name    string
 	Deleted int64
 }
 
-// Maintenance is what came of a task.
+// Maintenance is the result of a task.
 type Maintenance struct {
 	Task          Task
 	Swept         []Swept
@@ -51,7 +51,7 @@ type Copy struct {
 	Files, SizeBytes int64
 }
 
-// tasks is the table of what each task runs.
+// tasks maps each task to its function.
 var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
 	Cleanup: func(ctx context.Context, a *API, m *Maintenance) error {
 		for _, r := range a.Kept {

@@ -31,7 +31,7 @@ type Overview struct {
 	Processes []*Process
 }
 
-// Activity is what happened within a window, in parts of the same length.
+// Activity counts the events within a window, in parts of the same length.
 type Activity struct {
 	// Window is hour, day or month.
 	Window string
@@ -129,7 +129,7 @@ func (a *API) DeleteOldActivity(ctx context.Context) (int64, error) {
 	return deleted[0], nil
 }
 
-// Attention is something that somebody should look at.
+// Attention is something that needs an operator's attention.
 type Attention struct {
 	Kind  string
 	Count int64
@@ -143,7 +143,7 @@ const (
 	leastFree = 0.1
 )
 
-// attentionRow counts what somebody should look at.
+// attentionRow counts things that need an operator's attention.
 type attentionRow struct {
 	Orders           int64 `db:"orders"`
 	UnsentMails      int64 `db:"unsent_mails"`
@@ -184,7 +184,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 	return all, nil
 }
 
-// silence is after how long a process that has not told of itself is no longer alive.
+// silence is the time without a report after which a process counts as dead.
 const silence = time.Minute
 
 var (
@@ -193,7 +193,7 @@ var (
 	deleteProcess   = statements.Named("delete_process")
 )
 
-// Process is a server process as it tells of itself.
+// Process is a server process, as it reports itself.
 type Process struct {
 	ID             uuid.UUID `db:"id"`
 	Name           string    `db:"name"`
@@ -215,7 +215,7 @@ type processRow struct {
 	Failing pq.StringArray `db:"failing"`
 }
 
-// RecordProcess renews what a process tells of itself. It must call more often than every minute.
+// RecordProcess renews the report of a process. A process must call it more often than every minute.
 func (a *API) RecordProcess(ctx context.Context, p Process) error {
 	_, err := a.DB.SQL.ExecContext(ctx, recordProcess.Text, p.ID, p.Name, p.Version, pq.StringArray(p.Roles), pq.StringArray(p.Failing),
 		p.DiskFreeBytes, p.DiskTotalBytes)

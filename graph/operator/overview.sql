@@ -19,7 +19,8 @@ SELECT count(*) FROM recorded;
 WITH deleted AS (DELETE FROM activity WHERE at < stoa_now() - make_interval(secs => :kept_seconds) RETURNING 1) SELECT count(*) FROM deleted;
 
 -- name: select_activity(names text[], parts integer[], steps integer[])
--- What happened in each part of some windows that end with this minute. What is not recorded yet is counted, an hour at most.
+-- The counts of each part of some windows that end with this minute. Minutes that are not recorded yet are counted here, an hour
+-- at most.
 WITH now AS (SELECT date_trunc('minute', stoa_now()) + interval '1 minute' AS ends), windows AS (
   SELECT w.name, w.step, w.parts, now.ends - make_interval(secs => w.step) * w.parts AS begins
   FROM now, unnest(:names::text[], :parts::integer[], :steps::integer[]) AS w (name, parts, step)
@@ -41,7 +42,7 @@ FROM windows w CROSS JOIN LATERAL generate_series(0, w.parts - 1) AS part LEFT J
 ORDER BY w.begins DESC, part.part;
 
 -- name: select_attention(idle_seconds double precision, least_free double precision, silent_seconds double precision)
--- What somebody should look at, each counted up to a bound off an index.
+-- Things that need an operator's attention, each counted up to a bound from an index.
 SELECT
   (SELECT count(*) FROM (
     SELECT o.state, o.deadline, o.updated_at FROM orders o WHERE o.state IN ('funded', 'in_progress', 'delivered', 'disputed')

@@ -19,7 +19,7 @@ func (o *office) registered(ago time.Duration, count int) {
 	}
 }
 
-// sums are what happened within the hour, the day and the month.
+// sums returns the counts of the hour, the day and the month.
 func (o *office) sums() (agents [3]int64) {
 	o.t.Helper()
 	found, err := o.Operator.Overview(o.ctx)
@@ -63,7 +63,7 @@ func TestActivityIsCountedOnce(t *testing.T) {
 	require.Zero(t, o.Count("SELECT count(*) FROM activity WHERE at < stoa_now() - interval '31 days'"))
 }
 
-func TestWhatNeedsSomebody(t *testing.T) {
+func TestNeedsAttention(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	kinds := func() map[string]int64 {
@@ -88,7 +88,7 @@ func TestWhatNeedsSomebody(t *testing.T) {
 	require.Equal(t, map[string]int64{"feedback": 1}, kinds())
 }
 
-func TestProcessesTellOfThemselves(t *testing.T) {
+func TestProcessesReportThemselves(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	told := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}, DiskTotalBytes: 100, DiskFreeBytes: 5}

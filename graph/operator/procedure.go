@@ -1,10 +1,10 @@
 package operator
 
-// Procedure is one row of the table of what operators may do.
+// Procedure is one row of the table of operators' mutations.
 type Procedure struct {
 	// Name of the mutation and of the audit entry's procedure.
 	Name string
-	// Target is the kind of thing whose id the audit entry names; empty where the procedure makes the thing or there is none.
+	// Target is the kind of thing whose id the audit entry names; empty if the procedure creates its target or has none.
 	Target string
 	// Does says what happens, as the schema's description has it.
 	Does string
@@ -27,7 +27,7 @@ var (
 	reissueToken               = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
 	removePost                 = Procedure{"removePost", "Post", "Takes a post back for good, in the place of its author. Its files are free again."}
 	removeAttachment           = Procedure{"removeAttachment", "Attachment", "Takes a file away from everyone, its owner too, for good."}
-	removeTask                 = Procedure{"removeTask", "Task", "Takes a task off the board for good. An order that came of it goes on."}
+	removeTask                 = Procedure{"removeTask", "Task", "Takes a task off the board permanently. An order made from it continues."}
 	removeService              = Procedure{"removeService", "Service", "Takes a service off the catalogue for good, in the place of its agent."}
 	removeRating               = Procedure{"removeRating", "Rating", "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."}
 	answerFeedback             = Procedure{"answerFeedback", "Feedback", "Answers what an agent has sent, in the place of any answer before."}

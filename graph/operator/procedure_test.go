@@ -20,10 +20,10 @@ import (
 
 // act is one valid call of a procedure, prepared on a world.
 type act struct {
-	// target is the id that the audit entry names; empty where it is not known beforehand.
+	// target is the id that the audit entry names; empty if it is not known beforehand.
 	target string
 	call   func(ctx context.Context, reason string) error
-	// pending is the fault of a procedure that needs what nobody can set up yet; empty for all others.
+	// pending is the fault of a procedure whose setup is not possible yet; empty for all others.
 	pending fault.Code
 }
 

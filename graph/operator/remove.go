@@ -30,8 +30,8 @@ func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent
 	})
 }
 
-// RemoveTask takes a task off the public board for good (§4.9). An order that came of it goes on. Its record and the responses to
-// it stay in the explorer. Faults: not_found, also for a task that is removed already.
+// RemoveTask takes a task off the public board permanently (§4.9). An order made from it continues. Its record and the responses
+// to it stay in the explorer. Faults: not_found, also for a task that is removed already.
 func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error) {
 	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err

@@ -134,8 +134,8 @@ func ids(files []*attachments.Card) []uuid.UUID {
 	return all
 }
 
-// uses are the ways in which another agent comes to read a file. Each binds a file of the first agent and tells how to list what
-// the second then finds in the place.
+// uses are the ways in which another agent gets to read a file. Each binds a file of the first agent and returns a function that
+// lists the files that the second agent then sees there.
 var uses = map[string]struct {
 	purpose attachments.Purpose
 	bind    func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) (found func() []*attachments.Card)

@@ -7,23 +7,23 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// Forever is the retention of what is never deleted.
+// Forever is the retention of records that are never deleted.
 const Forever time.Duration = -1
 
 // BackupRetention is how long a backup is kept; the last good one stays.
 const BackupRetention = 7 * 24 * time.Hour
 
-// Retention is a row of the table of what is kept for how long (§8).
+// Retention says how long a kind of record is kept (§8).
 type Retention struct {
 	Name string
-	// What it is, and from when on its time counts.
+	// The kind of record, and the start of its retention.
 	What string
 	// Kept is how long; 0 until the job runs next, Forever for ever.
 	Kept time.Duration
-	// Job is the kind of the periodic job that deletes it; empty where nothing does.
+	// Job is the kind of the periodic job that deletes it; empty if nothing does.
 	Job string
-	// Sweep is what the job cleanup and the task CLEANUP run for it: it deletes what is past its retention and returns how many rows or
-	// files that were. Stopping it half-way loses nothing. Nil where the sweep of another row does it, or another job.
+	// Sweep is run by the job cleanup and the task CLEANUP. It deletes records past their retention and returns the number of rows
+	// or files. It can be stopped half-way. It is nil if the sweep of another row or another job does its work.
 	Sweep func(context.Context) (int64, error)
 }
 

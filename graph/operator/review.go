@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// OrderReview is an order with what only its participants see otherwise.
+// OrderReview is an order with the fields that otherwise only its participants see.
 type OrderReview struct {
 	Order  *ent.Order
 	Events []*ent.OrderEvent

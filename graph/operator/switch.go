@@ -12,13 +12,13 @@ import (
 // setupSwitch is a setting that shuts agents out unless what it needs is set up, so it can be switched on only then. Switching it
 // off is always allowed.
 type setupSwitch struct {
-	// name is what is switched on, as the subject of a sentence.
+	// name of the switch, as the subject of a sentence.
 	name string
 	// pending is the fault of switching it on too early.
 	pending fault.Code
 	// missing lists what it still needs.
 	missing func(ctx context.Context, a *API, q db.Querier) ([]string, error)
-	// on tells whether it is on.
+	// on reports whether it is on.
 	on func(s *ent.Setting) bool
 	// activate and deactivate are the procedures that switch it.
 	activate, deactivate Procedure
@@ -61,11 +61,11 @@ func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
 	return fault.New(sw.pending).Say(sw.name + " cannot be switched on yet. Missing: " + strings.Join(missing, "; ") + ".")
 }
 
-// Switch is what an operator is told of a setting that needs something.
+// Switch shows an operator whether a setting can be switched on, and whether it is on.
 type Switch struct {
 	Name string
 	On   bool
-	// Missing is what is to be set up before it can be switched on, in plain words; empty where it can be.
+	// Missing lists the setup that is needed before it can be switched on, in plain words; empty if nothing is missing.
 	Missing []string
 	// Activate and Deactivate name procedures.
 	Activate, Deactivate string

@@ -86,7 +86,7 @@ func TestSwitchingOffIsAlwaysAllowed(t *testing.T) {
 	require.Nil(t, o.entries()[3].Details["activatedAt"])
 }
 
-// A restriction that is taken back restricts nobody any more.
+// A restriction that was taken back no longer restricts any agent.
 func TestAfterDeactivationAgentsAreFree(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -42,7 +42,7 @@ func (o *office) order() uuid.UUID {
 	return id
 }
 
-// rating is what the contractor of an order that is closed by now says of its customer.
+// rating makes an order, closes it, and has its contractor rate the customer.
 func (o *office) rating() (id uuid.UUID) {
 	o.t.Helper()
 	require.NoError(o.t, o.DB.SQL.QueryRowContext(o.t.Context(), `INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars)

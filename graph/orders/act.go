@@ -98,7 +98,7 @@ func (c command) refuse(s *snapshot, op operation) error {
 	return nil
 }
 
-// refuseVersion refuses a version that is past for good; a later one may be what a request under way leads to.
+// refuseVersion refuses a past version permanently; a later one may be the result of a concurrent request.
 func (c command) refuseVersion(o *row) error {
 	switch {
 	case c.expectedVersion < int64(o.Version):

@@ -40,7 +40,7 @@ type Card struct {
 	Contractor   *bots.Brief `json:"contractor"`
 	// Role is the reader's: customer or contractor.
 	Role string `json:"role"`
-	// ConfirmedTotalMinor is what the customer confirmed.
+	// ConfirmedTotalMinor is the total that the customer confirmed.
 	ConfirmedTotalMinor *int64          `json:"confirmed_total_minor"`
 	ResultText          *string         `json:"result_text"`
 	Dispute             *DisputeCard    `json:"dispute"`
@@ -51,18 +51,18 @@ type Card struct {
 	FundedAt            *time.Time      `json:"funded_at"`
 	DeliveredAt         *time.Time      `json:"delivered_at"`
 	ClosedAt            *time.Time      `json:"closed_at"`
-	// Actions are what the reader may do next.
+	// Actions are the actions that the reader may take next.
 	Actions []wire.Action `json:"actions"`
 }
 
-// DisputeCard tells who opened a dispute and why.
+// DisputeCard shows who opened a dispute and why.
 type DisputeCard struct {
 	OpenedBy  uuid.UUID `json:"opened_by"`
 	Reason    string    `json:"reason"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// RefundProposal tells who proposed a refund and why. An order has at most one.
+// RefundProposal shows who proposed a refund and why. An order has at most one.
 type RefundProposal struct {
 	ProposedBy uuid.UUID `json:"proposed_by"`
 	Reason     string    `json:"reason"`
@@ -97,7 +97,7 @@ func newCard(s *snapshot, caller uuid.UUID) *Card {
 	return card
 }
 
-// nextActions lists what the caller may do now, each with what its body must hold.
+// nextActions lists the actions that the caller may take now, each with a template of its body.
 func nextActions(s *snapshot, caller uuid.UUID) []wire.Action {
 	var next []wire.Action
 	for i := range transitions {

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// answer is what one of several requests at once got.
+// answer is the answer to one of several concurrent requests.
 type answer struct {
 	result *orders.OrderResult
 	err    error

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// created is what the history calls an order's first step.
+// created is the name of an order's first step in the history.
 const created = "create"
 
 // createSnapshot is everything that decides an offer, read by one statement.
@@ -24,7 +24,7 @@ type createSnapshot struct {
 	Friends bool      `db:"friends"`
 	Active  bool      `db:"active"`
 	FeeBps  int64     `db:"fee_bps"`
-	// Gone tells that the counterpart is unknown or deleted.
+	// Gone reports that the counterpart is unknown or deleted.
 	Gone        bool          `db:"gone"`
 	Caller      bots.BriefRow `db:"caller"`
 	Counterpart bots.BriefRow `db:"counterpart"`

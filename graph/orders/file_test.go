@@ -138,7 +138,7 @@ func (s *pair) bound(of *graphtest.Agent) []uuid.UUID {
 	return ids
 }
 
-// Whoever waited for a delivery shows its files.
+// A request that waited for a delivery shows its files.
 func TestFilesBoundWhileWaitingAreShown(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

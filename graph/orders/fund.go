@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// selected is what the history calls the first step of an order that comes from a task.
+// selected is the name, in the history, of the first step of an order that comes from a task.
 const selected = "select"
 
 // Purchase is a request for an order that begins funded.
@@ -25,7 +25,7 @@ type Purchase struct {
 	Body any
 }
 
-// Deal is what a purchase comes to: the participants, the terms, and the price, which the customer has confirmed.
+// Deal holds the participants, the terms and the price of a purchase. The customer has confirmed the price.
 type Deal struct {
 	Customer, Contractor bots.BriefRow
 	Title, Description   string

@@ -37,7 +37,7 @@ type idempotent struct {
 	// lock waits for every identical request under way and keeps what decides from changing until the transaction ends.
 	lock *db.Statement
 	args []any
-	// locked: there is only the attempt in a transaction. Binding files takes statements of its own.
+	// locked: there is only the attempt in a transaction. Binding files takes separate statements.
 	locked bool
 }
 
@@ -47,7 +47,7 @@ type runner struct {
 	tx *db.Tx
 }
 
-// errStale tells that the snapshot that an operation was decided upon did not hold any more when it wrote.
+// errStale reports that the snapshot that an operation was decided upon did not hold any more when it wrote.
 var errStale = errors.New("orders: the snapshot is stale")
 
 // unsettled is a refusal that has to be decided again under locks.
@@ -111,8 +111,8 @@ func newResult(card *Card) (*OrderResult, error) {
 // (§4.7).
 type operation struct {
 	agent, id uuid.UUID
-	// hash tells one request from another: the action, the order, and the body. Two bodies are the same when they are the same
-	// JSON values; ids are the same in either case.
+	// hash identifies a request: the action, the order, and the body. Two bodies are the same when they are the same JSON values;
+	// ids are the same in either case.
 	hash []byte
 }
 
@@ -122,7 +122,7 @@ func newOperation(agent, id uuid.UUID, action string, orderID uuid.UUID, in any)
 }
 
 // HashRequest hashes an input as it was sent, its ids in canonical form; fields left out stay out (omitzero), which makes the
-// encoding canonical. Every request that shares the space of operation ids is told from others by it.
+// encoding canonical. It distinguishes all requests that share the space of operation ids.
 func HashRequest(action string, orderID uuid.UUID, in any) ([]byte, error) {
 	body, err := wire.Marshal(in)
 	if err != nil {
@@ -135,14 +135,14 @@ func HashRequest(action string, orderID uuid.UUID, in any) ([]byte, error) {
 	return sum.Sum(nil), nil
 }
 
-// stored is what is kept of an operation that took effect; without Result there is none.
+// stored is the kept record of an operation that took effect. Without Result no operation is stored.
 type stored struct {
 	Hash   []byte `db:"request_hash"`
 	Result []byte `db:"result"`
 }
 
-// repeat turns a stored operation into the answer of op: the stored one, idempotency_conflict where the request is another, or
-// nil where nothing is stored.
+// repeat turns a stored operation into the answer of op: the stored one, idempotency_conflict if the request is another, or nil
+// if nothing is stored.
 func (op operation) repeat(kept stored) (*OrderResult, error) {
 	if kept.Result == nil {
 		return nil, nil
@@ -167,9 +167,9 @@ func (op operation) find(ctx context.Context, q db.Querier) (*OrderResult, error
 }
 
 // commit writes all that a step leaves behind by one statement, openOrder or stepOrder: the order, its history, the stored
-// answer, the announcements to both participants, who are told nothing but state and version, and the money. obliges makes the
-// statement check what a new obligation rests on. Faults: insufficient_funds, ledger_conflict; errStale where the snapshot does
-// not hold any more, or where a request under way took the operation id.
+// answer, the events of both participants, with state and version only, and the money. obliges makes the statement check the
+// conditions of a new obligation. Faults: insufficient_funds, ledger_conflict; errStale if the snapshot no longer holds, or if a
+// concurrent request took the operation id.
 func (a *API) commit(
 	ctx context.Context, on runner, statement *db.Statement, obliges bool, s *snapshot, done step, op operation, money posting,
 ) (*OrderResult, error) {

@@ -120,7 +120,7 @@ type command struct {
 	expectedVersion      int64
 	confirmedTotal       *int64
 	resultText, reason   *string
-	// results are the files delivered; fixed tells that files were sent with an action that can fix none.
+	// results are the files delivered; fixed reports that files were sent with an action that can fix none.
 	results []uuid.UUID
 	fixed   bool
 }
@@ -160,7 +160,7 @@ func (in ActInput) canonical() ActInput {
 	return in
 }
 
-// payload is what an action's body holds beside operation_id and expected_version.
+// payload is the content of an action's body besides operation_id and expected_version.
 type payload int
 
 // The payloads of the table in state.go.

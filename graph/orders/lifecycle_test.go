@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// What an order remembers of its life, whoever made the offer.
+// An order records its steps, whichever side made the offer.
 func TestOrderRecordsItsSteps(t *testing.T) {
 	t.Parallel()
 	s := sharedPair(t)

@@ -21,7 +21,7 @@ func TestListOfOneStateReadsOnePage(t *testing.T) {
 		  CASE WHEN n % 250 > 0 THEN 'cancelled' END, CASE WHEN n % 250 > 0 THEN stoa_now() END
 		FROM generate_series(1, 8000) AS n`, s.customer.ID, s.contractor.ID)
 	s.Exec("ANALYZE orders")
-	// buffers is what a statement touches, once the caches of its connection are warm.
+	// buffers returns the number of buffers that a statement touches, once the caches of its connection are warm.
 	buffers := func(query string, args ...any) (touched int) {
 		conn, err := s.DB.SQL.Conn(t.Context())
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ func (s *pair) holdLocks(query string, args ...any) (commit func()) {
 	return func() { require.NoError(s.t, tx.Commit()) }
 }
 
-// awaitLockWaits returns once so many statements of this world wait for a lock.
+// awaitLockWaits returns once that many statements of this world wait for a lock.
 func (s *pair) awaitLockWaits(many int64) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {
@@ -113,7 +113,7 @@ func TestRepeatWaitsForFirst(t *testing.T) {
 	require.True(t, again.result.IsRepeat())
 }
 
-// Whoever waited for an order sees what the one before left of it, not what it was when the wait began.
+// A request that waited for an order sees the changes of the request before, not the state when the wait began.
 func TestSecondReadsWhatFirstCommitted(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

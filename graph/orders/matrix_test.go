@@ -81,7 +81,7 @@ func is(who, caller, author, proposer string) bool {
 	}
 }
 
-// expectedOutcome is what §3.1 says of an action: the code, or the row that it takes.
+// expectedOutcome returns the outcome of an action according to §3.1: the code, or the row that it takes.
 func expectedOutcome(p place, action, caller, author string, stale bool) (fault.Code, row) {
 	var who string
 	for _, r := range rows() {
@@ -132,7 +132,7 @@ func (s *pair) reach(p place, author string) *orders.Card {
 	return card
 }
 
-// balancesAfter is what a posting makes of the balances of customer and contractor.
+// balancesAfter returns the balances of customer and contractor after a posting.
 func balancesAfter(kind string, before [2][2]int64) [2][2]int64 {
 	after := before
 	switch kind {

@@ -46,7 +46,7 @@ type done struct {
 	body    string
 }
 
-// model is the plain model of three agents, of whom the first is a friend of the other two.
+// model is the plain model of three agents; the first is a friend of the other two.
 type model struct {
 	w       *graphtest.World
 	agents  []*graphtest.Agent
@@ -79,7 +79,7 @@ func (m *model) active(agents ...int) bool {
 	return !slices.ContainsFunc(agents, func(a int) bool { return m.trashed[a] })
 }
 
-// refusal is what the model says of an action on an order, behind role, version and state.
+// refusal returns the model's refusal of an action on an order, after the checks of role, version and state.
 func (m *model) refusal(d *modelOrder, action orders.Action, caller int, confirmed *int64) fault.Code {
 	if action != orders.Accept {
 		return ""
@@ -315,7 +315,7 @@ func (m *model) changeWorld(t *rapid.T) {
 	}
 }
 
-// requireEqual requires that balances are the model's, and that an order is, for whoever reads it.
+// requireEqual requires that balances and orders equal the model's, for every reader.
 func (m *model) requireEqual(t *rapid.T) {
 	for i, agent := range m.agents {
 		own, err := m.w.Wallet.MyWallet(agent.Ctx)

@@ -57,7 +57,7 @@ type QuoteResult struct {
 	Quote *Quote `json:"quote"`
 }
 
-// QuoteOrder tells what an order would cost at the present fee rate; it reserves nothing and binds nobody (§4.7). Only an agent
+// QuoteOrder returns the price of an order at the present fee rate; it reserves nothing and is not binding (§4.7). Only an agent
 // may call it. Faults: invalid_input.
 func (a *API) QuoteOrder(ctx context.Context, in QuoteInput) (*QuoteResult, error) {
 	if _, err := viewer.RequireAgent(ctx); err != nil {

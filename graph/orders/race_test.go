@@ -132,7 +132,7 @@ func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
 	s.requireSoundLedger()
 }
 
-// decideBeforeWriting runs requests of which none writes before all are decided upon.
+// decideBeforeWriting runs requests; none of them writes before all have been decided.
 func (s *pair) decideBeforeWriting(stop string, requests ...func() (*orders.OrderResult, error)) []answer {
 	s.t.Helper()
 	commit := s.holdLocks(stop)

@@ -35,7 +35,7 @@ type Event struct {
 	// Action is create, select or the action's name.
 	Action        string    `json:"action"`
 	ParticipantID uuid.UUID `json:"participant_id"`
-	// State and Version are what the step led to.
+	// State and Version are those after the step.
 	State     string    `json:"state"`
 	Version   int       `json:"version"`
 	CreatedAt time.Time `json:"created_at"`

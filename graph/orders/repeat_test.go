@@ -192,7 +192,7 @@ func TestFailuresStoreNothing(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.VersionConflict)
 }
 
-// A stored body that an earlier release wrote is answered as it is, even where it has other fields than today's.
+// A stored body that an earlier release wrote is returned unchanged, even if its fields differ from today's.
 func TestStoredBodiesOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)

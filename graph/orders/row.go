@@ -46,20 +46,20 @@ type row struct {
 	ClosedAt            *time.Time     `db:"closed_at" json:"closed_at"`
 }
 
-// snapshot is an order with everything that decides what may be done to it, read by one statement.
+// snapshot is an order with everything that decides about its actions, read by one statement.
 type snapshot struct {
 	row
 	Customer   bots.BriefRow `db:"customer"`
 	Contractor bots.BriefRow `db:"contractor"`
-	// HasFiles tells that files may be bound to the order.
+	// HasFiles reports that files may be bound to the order.
 	HasFiles bool `db:"has_files"`
 	// Now is the database clock.
 	Now time.Time `db:"now"`
 	// Friends, Active and Covered are computed only for an offer; nothing else depends on them.
 	Friends bool `db:"friends"`
-	// Active tells that both participants may take on new obligations.
+	// Active reports that both participants may take on new obligations.
 	Active bool `db:"active"`
-	// Covered tells that the customer's available balance holds the total.
+	// Covered reports that the customer's available balance holds the total.
 	Covered bool `db:"covered"`
 
 	// inputs and results are filled by loadFiles.
@@ -90,7 +90,7 @@ func loadFiles(ctx context.Context, q db.Querier, reader uuid.UUID, all ...*snap
 	return nil
 }
 
-// bindFiles fixes a set of files for good. Faults: invalid_attachment, attachment_already_bound.
+// bindFiles fixes a set of files permanently. Faults: invalid_attachment, attachment_already_bound.
 func (s *snapshot) bindFiles(ctx context.Context, tx *db.Tx, owner uuid.UUID, target attachments.Target, ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (s *snapshot) resultsTarget() attachments.Target {
 	return attachments.Target{Use: attachments.AsOrderResult, ID: s.ID}
 }
 
-// alreadyBound tells that the files exist but serve something else; friendship and activity are checked before that.
+// alreadyBound reports that the files exist but serve something else; friendship and activity are checked before that.
 func alreadyBound(err error) bool { return errors.Is(err, fault.New(fault.AttachmentAlreadyBound)) }
 
 func values(cards []*attachments.Card) []Attachment {

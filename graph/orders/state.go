@@ -35,7 +35,7 @@ type transition struct {
 	// from are the states in which it may be done.
 	from []order.State
 	to   order.State
-	// takes is what the body holds beside operation_id and expected_version.
+	// takes is the content of the body besides operation_id and expected_version.
 	takes payload
 	// needs must hold as well, in the order in which they are checked.
 	needs []*guard
@@ -112,12 +112,12 @@ func (o *row) isAuthor(caller uuid.UUID) bool { return o.AuthorID == caller }
 
 func (o *row) isRecipient(caller uuid.UUID) bool { return o.AuthorID != caller }
 
-// guard is what must hold besides role and state.
+// guard is a condition besides role and state.
 type guard struct {
 	name    string
 	holds   func(s *snapshot) bool
 	refusal fault.Code
-	// unversioned: it can change while the order's version and the friendship stay as they are.
+	// unversioned: it can change while the order's version and the friendship stay unchanged.
 	unversioned bool
 }
 
@@ -149,7 +149,7 @@ var (
 	}
 )
 
-// posting is what an action does with the order's money; the zero value does nothing.
+// posting moves the order's money; the zero value moves nothing.
 type posting struct {
 	kind        wallet.Kind
 	transaction func(wallet.Escrow) wallet.Transaction
@@ -162,13 +162,13 @@ var (
 	refund  = posting{wallet.Refund, wallet.Return}
 )
 
-// step is what happened: one row of the order's history.
+// step is one row of the order's history.
 type step struct {
 	// action is an Action, or `create` or `select` for the first step.
 	action string
 	by     uuid.UUID
 	at     time.Time
-	// confirmedTotal, resultText and reason are what the action's body said.
+	// confirmedTotal, resultText and reason are the values of the action's body.
 	confirmedTotal *int64
 	resultText     *string
 	reason         *string
@@ -207,7 +207,7 @@ func Actions() []Action {
 	return all
 }
 
-// find returns the row of an action, nil where there is no such action.
+// find returns the row of an action, nil if there is no such action.
 func find(action Action) *transition {
 	i := slices.IndexFunc(transitions, func(t transition) bool { return t.action == action })
 	if i < 0 {
@@ -251,7 +251,7 @@ func (g *guard) refuse() error {
 	return fault.New(g.refusal)
 }
 
-// obliges tells that the action takes on a new obligation, which rests on what others may change meanwhile.
+// obliges reports that the action takes on a new obligation, which rests on what others may change meanwhile.
 func (t *transition) obliges() bool { return slices.Contains(t.needs, friends) }
 
 // permits reports whether the caller's next request could be this one.

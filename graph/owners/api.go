@@ -5,11 +5,12 @@
 // the documents. Both are needed. Codes, links and the tokens that follow from them are derived from the challenge and the
 // installation's key (package email), so nothing that could be used is stored, and a repeated request gets the same answer.
 //
-// An address holds three passports over all time. The counter is a row of its own, which outlives deletion, and whoever takes a
-// place locks it (migrate/functions/owners.sql). A challenge is locked by whoever verifies or uses it: of many at once one wins.
+// An address can have three passports ever. They are counted in a row that deletion keeps; a registration locks it
+// (migrate/functions/owners.sql). A verification and a use of a challenge lock the challenge, so only one of several concurrent
+// ones succeeds.
 //
-// What anyone may ask gets the same answer after the same work whether or not an address is known. What depends on that is told to
-// the address alone, by mail, and looked up for it by a job.
+// Operations that anyone may call do the same work and return the same answer whether or not an address is known. Only a mail to
+// the address itself depends on that, and a job looks it up.
 package owners
 
 import (
@@ -38,14 +39,14 @@ type API struct {
 	Email *email.API
 	// Auth makes the token of a restored agent.
 	Auth *auth.API
-	// ReadOnboarding tells an agent where it stands, and ProfileChanged is called in a transaction that may have earned an agent a
-	// reward (onboarding.API).
+	// ReadOnboarding returns an agent's onboarding. ProfileChanged is called in a transaction that may earn an agent a reward
+	// (onboarding.API).
 	ReadOnboarding func(ctx context.Context) (*onboarding.Card, error)
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// InsertJob asks for the examination of a request to restore.
 	InsertJob db.Enqueue
 	// LeaveTrash makes an agent in the trash active again (bots.API).
 	LeaveTrash func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// SendsMail tells that mail is set up.
+	// SendsMail reports that mail is set up.
 	SendsMail bool
 }

@@ -27,7 +27,8 @@ var (
 	insertChallenge   = statements.Named("insert_challenge")
 )
 
-// subject is what a challenge is about: an address, and the handle and key of a registration or the agent that is linked.
+// subject identifies what a challenge verifies: an address, together with the handle and key of a registration or the agent to
+// link.
 type subject struct {
 	address email.Address
 	handle  sql.Null[string]
@@ -35,7 +36,7 @@ type subject struct {
 	botID   uuid.NullUUID
 }
 
-// Challenge is an answer to a request for a code. It does not tell whether a code was mailed.
+// Challenge is an answer to a request for a code. It does not report whether a code was mailed.
 type Challenge struct {
 	ChallengeID uuid.UUID `json:"challenge_id"`
 	ExpiresAt   time.Time `json:"expires_at"`
@@ -53,11 +54,11 @@ type judged struct {
 	WaitSeconds float64 `db:"wait_seconds"`
 }
 
-// RequestRegistrationEmail mails a code and a link to the owner of an agent that is about to register (§2.4). An earlier challenge of
-// this address and handle dies. Anyone may call it. The answer is the same whatever is known of the address: one that holds its
-// passports is told so by mail, and one that was mailed too often gets nothing. Faults: verification_setup_pending, invalid_input,
-// handle_unavailable, rate_limited for a repeat within 60 seconds, for too many challenges of one client address, and while the codes
-// of all together have used up their part of the hourly budget of mails.
+// RequestRegistrationEmail mails a code and a link to the owner of an agent that is about to register (§2.4). An earlier
+// challenge of this address and handle ends. Anyone may call it. The answer does not depend on the address: if it has all its
+// passports, the mail says so; if it was mailed too often, it gets no mail. Faults: verification_setup_pending, invalid_input,
+// handle_unavailable, rate_limited for a repeat within 60 seconds, for too many challenges of one client address, and while the
+// codes of all together have used up their part of the hourly budget of mails.
 func (a *API) RequestRegistrationEmail(ctx context.Context, in RegistrationEmailInput) (*Challenge, error) {
 	if err := a.RequireGate(ctx); err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 		if err := a.Quotas.Take(ctx, tx.SQL, limits.EmailChallengesPerAddress, client); err != nil {
 			return err
 		}
-		if err := a.Email.TakeCode(ctx, tx); err != nil { // also where no mail goes out, so that the count tells nothing
+		if err := a.Email.TakeCode(ctx, tx); err != nil { // also if no mail goes out, so that the count reveals nothing
 			return err
 		}
 		if made.Documents, err = a.inForce(ctx, tx.SQL); err != nil {

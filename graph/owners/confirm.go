@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// LinkState is what can be done with a link that an owner was mailed.
+// LinkState is the state of a link that was mailed to an owner: it determines which pages the owner sees.
 type LinkState string
 
 // The states of links.
@@ -41,7 +41,7 @@ var (
 	confirmChallenge   = statements.Named("confirm_challenge")
 )
 
-// Confirmation is what an owner is asked to confirm. Where its state is LinkUnknown there is nothing else.
+// Confirmation holds the data of a confirmation page. If its state is LinkUnknown, all other fields are empty.
 type Confirmation struct {
 	State LinkState `db:"state"`
 	// Links: an agent that exists gets its owner; otherwise one is about to register.
@@ -56,7 +56,7 @@ type Confirmation struct {
 // Fingerprint is that of the agent's key.
 func (c *Confirmation) Fingerprint() string { return bots.Fingerprint(c.EncryptionPublicKey) }
 
-// Confirmation returns what the link of a challenge's mail is about, and changes nothing. Whoever has the link may call it.
+// Confirmation returns the data for the link of a challenge's mail, and changes nothing. Anyone who has the link may call it.
 func (a *API) Confirmation(ctx context.Context, id uuid.UUID, token string) (*Confirmation, error) {
 	unknown := &Confirmation{State: LinkUnknown}
 	if !a.Email.Follows(email.ConfirmLink, id, token) {
@@ -73,8 +73,8 @@ func (a *API) Confirmation(ctx context.Context, id uuid.UUID, token string) (*Co
 	return found, err
 }
 
-// Confirm notes that the owner has read these documents, none meaning those in force, and confirms the challenge. confirmed is false
-// where the state does not allow it any more, or others than these documents are in force now. Whoever has the link may call it.
+// Confirm stores that the owner has read these documents (by default those in force) and confirms the challenge. confirmed is
+// false if the state no longer allows it, or if other documents are in force now. Anyone who has the link may call it.
 func (a *API) Confirm(ctx context.Context, id uuid.UUID, token string, documents []uuid.UUID) (c *Confirmation, confirmed bool, err error) {
 	c, err = a.Confirmation(ctx, id, token)
 	if err != nil || c.State != LinkOpen {

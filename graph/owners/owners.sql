@@ -13,8 +13,9 @@ SELECT id, title, version, url, sha256, text, withdrawn_at IS NOT NULL AS withdr
 SELECT pg_advisory_xact_lock(hashtextextended('email_challenges ' || :mailbox, 0));
 
 -- name: judge_request(address text, mailbox text, handle text, agent uuid, resend_seconds double precision)
--- What decides about a request for a challenge. wait_seconds is 0 where one may be mailed now. Codes that were not mailed count as
--- any others, so that their number tells nothing. Challenges are counted for the address without its +suffix, passports with it.
+-- The values that decide about a request for a challenge. wait_seconds is 0 if a challenge may be mailed now. Codes that were not
+-- mailed count like others, so that their number reveals nothing. Challenges are counted for the address without its +suffix,
+-- passports with it.
 SELECT EXISTS (SELECT FROM bots b WHERE b.handle = :handle) AS handle_taken,
   coalesce((SELECT o.passports >= 3 FROM owner_emails o WHERE o.address = :address), false) AS address_full,
   (SELECT count(*) FROM email_challenges c WHERE c.mailbox = :mailbox AND c.created_at > stoa_now() - interval '24 hours') AS asked,
@@ -69,7 +70,7 @@ SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
 SELECT address, verified_at FROM bot_owners WHERE bot_id = :agent;
 
 -- name: select_confirmation(challenge uuid, max_wrong_codes integer)
--- What the owner who follows the link of a mail is asked to confirm.
+-- The data of the page that asks the owner who follows a mail's link to confirm.
 SELECT c.address, c.bot_id IS NOT NULL AS links, coalesce(c.handle, b.handle) AS handle,
   coalesce(c.encryption_public_key, b.encryption_public_key) AS encryption_public_key, c.expires_at,
   CASE

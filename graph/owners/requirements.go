@@ -15,7 +15,7 @@ const (
 	proofTTL      = 30 * time.Minute
 )
 
-// Requirements is what an agent needs to know before it registers (§2.4).
+// Requirements lists the requirements of a registration (§2.4).
 type Requirements struct {
 	Documents                 []*Document     `json:"documents"`
 	Operator                  Operator        `json:"operator"`
@@ -36,7 +36,7 @@ type Operator struct {
 	Website      string `json:"website"`
 }
 
-// ProfileGuidance is what to send of a profile.
+// ProfileGuidance lists the fields of a profile that a registration should send.
 type ProfileGuidance struct {
 	AvatarRequiredForRegistration bool     `json:"avatar_required_for_registration"`
 	RequiredFields                []string `json:"required_fields"`
@@ -51,8 +51,8 @@ var guidance = ProfileGuidance{
 		"Images are uploaded after the registration; GET /api/v1/bots/me/onboarding tells the next steps.",
 }
 
-// RegistrationRequirements tells what a registration needs here. Anyone may call it. Faults: verification_setup_pending while the
-// email gate is on but not set up.
+// RegistrationRequirements returns the requirements of a registration. Anyone may call it. Faults: verification_setup_pending
+// while the email gate is on but not set up.
 func (a *API) RegistrationRequirements(ctx context.Context) (*Requirements, error) {
 	s, err := a.readSetup(ctx, a.DB.SQL)
 	if err != nil {

@@ -42,13 +42,13 @@ type RestoreJob struct {
 // Kind implements db.Job.
 func (RestoreJob) Kind() string { return "examine_restore" }
 
-// Requested is the answer of RequestRestore, whatever becomes of the request.
+// Requested is the answer of RequestRestore. It does not depend on what exists.
 type Requested struct {
 	Requested bool `json:"requested"`
 }
 
-// RequestRestore notes that somebody wants to restore access to an agent (§2.4). Its owner is mailed a link if the address is that
-// owner's, which a job finds out, so that the answer and the work are the same whatever exists. Anyone may call it. Faults:
+// RequestRestore stores a request to restore access to an agent (§2.4). A job mails a link to the agent's owner if the address is
+// the owner's. The answer and the work of the request do not depend on what exists. Anyone may call it. Faults:
 // lifecycle_setup_pending, invalid_input.
 func (a *API) RequestRestore(ctx context.Context, in RestoreInput) (*Requested, error) {
 	if err := a.RequireRestore(ctx); err != nil {
@@ -105,7 +105,7 @@ func (a *API) ExamineRestore(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// Restoration is what the link of a restore is about. Where its state is LinkUnknown there is nothing else.
+// Restoration holds the data of a restore page. If its state is LinkUnknown, all other fields are empty.
 type Restoration struct {
 	State  LinkState `db:"state"`
 	BotID  uuid.UUID `db:"bot_id"`
@@ -115,8 +115,8 @@ type Restoration struct {
 	TokenExpiresAt sql.NullTime `db:"token_expires_at"`
 }
 
-// Restoration returns what the link of a restore's mail is about, without a token, and changes nothing. Whoever has the link may call
-// it.
+// Restoration returns the data for the link of a restore's mail, without a token, and changes nothing. Anyone who has the link
+// may call it.
 func (a *API) Restoration(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
 	return a.restoration(ctx, a.DB.SQL, id, token)
 }

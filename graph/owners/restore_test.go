@@ -139,7 +139,7 @@ func TestMailGoesToTheAddressAsItWasWritten(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM owner_emails"))
 }
 
-// A restore pauses the webhooks that somebody may have left behind.
+// A restore pauses webhooks, because a thief may have added them.
 func TestARestorePausesWebhooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

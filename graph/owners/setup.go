@@ -8,7 +8,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// What operators set up first, as they are told.
+// Hints for operators about missing setup.
 const (
 	missingMail     = "sending mail, which this installation cannot"
 	missingDetails  = "the operator's details (operatorName, operatorContactEmail)"
@@ -20,7 +20,7 @@ var (
 	selectDocuments    = statements.Named("select_documents")
 )
 
-// setup is what operators have set up.
+// setup reports which parts operators have set up.
 type setup struct {
 	RegistrationMode     string `db:"registration_mode"`
 	EmailGateEnabled     bool   `db:"email_gate_enabled"`

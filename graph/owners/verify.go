@@ -44,8 +44,8 @@ type lockedChallenge struct {
 }
 
 // VerifyRegistrationEmail checks the code that the owner of a registration was mailed and returns the proof, once (§2.4). Anyone may
-// call it. Faults: invalid_input, one for a wrong, expired, replaced, used and unknown code, of which the fifth ends the challenge;
-// state_conflict for a right one before the owner has confirmed, which costs no attempt.
+// call it. Faults: invalid_input, the same for a wrong, expired, replaced, used or unknown code (the fifth wrong code ends the
+// challenge); state_conflict for a right code before the owner has confirmed, which does not count as an attempt.
 func (a *API) VerifyRegistrationEmail(ctx context.Context, in CodeInput) (*Proof, error) {
 	id, code, err := in.check()
 	if err != nil {
@@ -152,7 +152,7 @@ func wrongCode() error {
 	return fault.Field(fault.InvalidInput, "code", "is wrong, expired, replaced or used. Check it with the owner, or ask for a new one")
 }
 
-// owned tells whether an agent has an owner.
+// owned reports whether an agent has an owner.
 func (a *API) owned(ctx context.Context, q db.Querier, botID uuid.UUID) (bool, error) {
 	found, err := db.All[struct {
 		Address    string    `db:"address"`

@@ -20,7 +20,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// origin is what the links of mails begin with.
+// origin is the origin of the links in mails.
 const origin = "https://stoa.example"
 
 // world is a server whose operator has set up the email gate and restoring.
@@ -64,7 +64,7 @@ func (w *world) ask(a applicant) (*owners.Challenge, error) {
 	})
 }
 
-// letter is what an owner reads in a mail.
+// letter holds the parts of a mail that the owner reads.
 type letter struct {
 	code string
 	id   uuid.UUID

@@ -1,4 +1,4 @@
-// Package posts is what agents publish and what they keep for themselves: posts and the feed (§2.2, §4.3).
+// Package posts holds the posts of agents, public and private ones, and the feed (§2.2, §4.3).
 //
 // An agent sees its own posts, whatever their visibility, and the public posts of agents whose profile is open, active and not
 // suspended (stoa_public). Deleting is soft and final.
@@ -53,7 +53,7 @@ type API struct {
 	DB *db.DB
 	// Reads runs what is read without a token.
 	Reads *readpool.Pool
-	// Files makes the public copies of what is published.
+	// Files makes the public copies of published files.
 	Files *attachments.API
 	// ProfileChanged is called in a transaction in which an agent's public portfolio posts come or go (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error

@@ -62,7 +62,7 @@ func (l *PostList) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-// DeletedPost tells that a post is gone.
+// DeletedPost reports that a post is gone.
 type DeletedPost struct {
 	Deleted bool      `json:"deleted"`
 	ID      uuid.UUID `json:"id"`

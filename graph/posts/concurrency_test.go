@@ -93,9 +93,8 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// Whoever changes an agent's row does not make foreign keys wait that refer to it: they would be locked in an order of their own,
-// and deadlock. Each change is stopped after it has locked the agent's row, and meanwhile the agent's drafts and their files
-// change.
+// A change of an agent's row does not make foreign keys wait that refer to it: they would be locked in another order, and
+// deadlock. Each change is stopped after it has locked the agent's row, and meanwhile the agent's drafts and their files change.
 func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 	t.Parallel()
 	s := newFixture(t)
@@ -178,7 +177,7 @@ func (c *concurrentAgents) file(of *graphtest.Agent) string {
 	return c.files[of][rand.IntN(len(c.files[of]))].String()
 }
 
-// acts are what happens, each with its own share.
+// acts are the concurrent actions; each comes as often as it is listed.
 func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
 	fields := func(a *graphtest.Agent) posts.Fields {
 		f := posts.Fields{Text: ptr("text"), RightsConfirmed: yes}
@@ -243,13 +242,12 @@ func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
 	}
 }
 
-// refusals are what may come of requests at once.
+// refusals are the faults that concurrent requests may get.
 var refusals = []fault.Code{
 	fault.NotFound, fault.InvalidVisibility, fault.InactiveBot, fault.InvalidAttachment, fault.AttachmentAlreadyBound,
 }
 
-// Whatever agents, operators and sweeps do at once, no two of them lock each other out, and in the end the feed is what it should
-// be.
+// Concurrent actions of agents, operators and sweeps never deadlock, and in the end the feed matches its definition.
 func TestFeedMatchesDefinitionAfterConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	const writers, each, sweeps = 8, 40, 12
@@ -289,7 +287,7 @@ func (c *concurrentAgents) sweep() error {
 	return err
 }
 
-// deadlocks is how many there were. Connections tell when they end.
+// deadlocks returns the number of deadlocks. Connections report theirs when they end.
 func (c *concurrentAgents) deadlocks() int64 {
 	c.t.Helper()
 	c.DB.SQL.SetMaxIdleConns(0)

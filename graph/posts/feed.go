@@ -74,8 +74,8 @@ func (p *firstPage) Next(to []any) {
 	copy(to, db.Targets(r))
 }
 
-// PiggybackFeed attaches the first page to the authentication of whoever is about to call Feed with the same input, which is then
-// checked here alone. Other pages, and input that Feed will refuse, attach nothing.
+// PiggybackFeed attaches the first page to the authentication of a caller that is about to call Feed with the same input, which
+// is then checked here alone. Other pages, and input that Feed will refuse, attach nothing.
 func (a *API) PiggybackFeed(ctx context.Context, in FeedInput) context.Context {
 	n, kind, err := in.Check()
 	switch {

@@ -108,7 +108,7 @@ func (s *fixture) idle() {
 	s.ok(s.Bots.Trash(context.Background()))
 }
 
-// Whatever happens to a post or its author, the feed holds what everyone sees.
+// After any change of a post or its author, the feed holds exactly the posts that everyone sees.
 func TestFeedMatchesDefinition(t *testing.T) {
 	t.Parallel()
 	const all, nothing = "open other work", ""

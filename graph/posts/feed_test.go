@@ -16,7 +16,7 @@ import (
 	"stoa/graph/posts"
 )
 
-// known is what the model knows of a post.
+// known is the model of a post.
 type known struct {
 	id           uuid.UUID
 	author       int
@@ -24,7 +24,7 @@ type known struct {
 	public, gone bool
 }
 
-// profile is what the model knows of an agent.
+// profile is the model of an agent.
 type profile struct{ closed, trashed, suspended bool }
 
 func (p profile) hidden() bool { return p.closed || p.trashed || p.suspended }
@@ -174,7 +174,7 @@ SELECT (lpad(to_hex(n), 12, '0') || substr(md5(n::text), 1, 20))::uuid, a.id, CA
 FROM generate_series($2::int, $1::int) AS n JOIN authors a ON a.place = 1 + n % (SELECT count(*) FROM authors)
 CROSS JOIN LATERAL (SELECT stoa_now() + (n || ' seconds')::interval - interval '1 day' AS at) AS time`
 
-// fill writes so many posts, in statements that a busy machine finishes in time.
+// fill writes count posts, in statements that a busy machine finishes in time.
 func (w *world) fill(count int) {
 	w.t.Helper()
 	for from := 1; from <= count; from += 500 {
@@ -199,7 +199,7 @@ func TestDeepPagesWhileTheReaderIsShownAgain(t *testing.T) {
 	w.requirePages(t, other, "")
 }
 
-// The ways to find a page show the same list, whoever is hidden and whatever the reader's own posts are.
+// All ways to find a page show the same list, with any hidden authors and any posts of the reader.
 func TestDeepPagesMatchDefinition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -361,7 +361,7 @@ func TestAuthorsInTheBacklogTakeTurns(t *testing.T) {
 	}
 }
 
-// BenchmarkHide hides and shows an author of 100,000 posts, and settles a batch of what that leaves to do.
+// BenchmarkHide hides and shows an author of 100,000 posts, and settles a batch of the remaining work.
 func BenchmarkHide(b *testing.B) {
 	w := newWorld(b)
 	author := w.Agent()

@@ -33,7 +33,7 @@ var (
 	errFiles      = fmt.Errorf("must be at most %d files", maxFiles)
 )
 
-// Fields are what the author of a post decides (§2.2). A nil field was not sent.
+// Fields are the fields of a post that its author sets (§2.2). A nil field was not sent.
 type Fields struct {
 	Text            *string  `json:"text"`
 	Title           *string  `json:"title"`
@@ -62,7 +62,7 @@ type draft struct {
 	text, title *string
 	kind        *post.Kind
 	visibility  *post.Visibility
-	// files is nil where none were sent.
+	// files is nil if none were sent.
 	files  []uuid.UUID
 	rights *bool
 }
@@ -76,8 +76,8 @@ func (in CreatePostInput) Check() (draft, error) {
 	return in.check()
 }
 
-// Check returns invalid_id where the post is none, invalid_field where nothing is to be changed, and else what
-// CreatePostInput.Check does.
+// Check returns invalid_id if post_id is not a UUID, invalid_field if the input changes nothing, or an error of
+// CreatePostInput.Check.
 func (in UpdatePostInput) Check() (uuid.UUID, draft, error) {
 	id, err := PostInput{in.PostID}.Check()
 	if err != nil {
@@ -148,7 +148,7 @@ func parseFiles(sent []string) ([]uuid.UUID, error) {
 	return ids, nil
 }
 
-// Check returns invalid_id where the post is none.
+// Check returns invalid_id if post_id is not a UUID.
 func (in PostInput) Check() (uuid.UUID, error) {
 	id, err := text.UUID(in.PostID)
 	if err != nil {
@@ -173,7 +173,7 @@ func (in FeedInput) Check() (n page.Number, kind post.Kind, err error) {
 	return n, kind, err
 }
 
-// KindFilter reads the query parameter kind; empty where it was not sent, invalid_kind where it is sent twice or names no kind.
+// KindFilter reads the query parameter kind; empty if it was not sent, invalid_kind if it is sent twice or names no kind.
 func KindFilter(sent page.Param) (post.Kind, error) {
 	if len(sent) == 0 {
 		return "", nil
@@ -196,7 +196,7 @@ func parseKind(s string) (post.Kind, error) {
 	return kind, nil
 }
 
-// fieldCodes are the fields of a post with a code of their own (§2.2); the others share invalid_field.
+// fieldCodes are the fields of a post with their own code (§2.2); the others share invalid_field.
 var fieldCodes = map[string]fault.Code{
 	"text":       fault.InvalidText,
 	"title":      fault.InvalidTitle,

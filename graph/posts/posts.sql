@@ -1,12 +1,12 @@
 -- Statements about posts and the feed (§2.2, §4.3).
 --
 -- The feed of an agent (the caller) is merged from two ordered index-only scans that do not overlap: the others' posts in the
--- table feed, and all of its own. Rows in the feed of authors in the backlog who are hidden are left out; the backlog is
+-- table feed, and all posts of the agent. Rows in the feed of authors in the backlog who are hidden are left out; the backlog is
 -- usually empty, and then the first condition is all that a row costs. The page is found by ids alone; only then are its posts
 -- and authors read.
 --
 -- There are six statements: for the first page, for another page near the top, and for one far down; each with a kind and
--- without, because each walks an index of its own.
+-- without, because each walks its own index.
 
 -- name: select_post(post uuid, caller uuid)
 -- A post where the caller can see it.
@@ -51,7 +51,7 @@ SELECT p.id, p.updated_at FROM (
 ORDER BY newest.created_at DESC, newest.id DESC;
 
 -- name: feed_first_page(caller uuid)
--- The first page of the usual size, 20 posts and the one that tells whether another page follows. Its bounds stand in the text:
+-- The first page of the usual size, 20 posts and the one that reports whether another page follows. Its bounds stand in the text:
 -- PostgreSQL plans a statement once for all values, and would take bounds that are arguments for a tenth of the table, so it
 -- would plan anew at each call. As it knows how short the page is, posts and authors are joined directly.
 WITH page AS MATERIALIZED (

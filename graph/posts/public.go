@@ -40,7 +40,7 @@ func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error)
 	return found, err
 }
 
-// Reference names a public post and tells when it was changed.
+// Reference names a public post and when it was changed.
 type Reference struct {
 	ID        uuid.UUID `db:"id"`
 	UpdatedAt time.Time `db:"updated_at"`

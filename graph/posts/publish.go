@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// target is what the files of a post are bound to.
+// target returns the target for the files of a post.
 func target(id uuid.UUID) attachments.Target {
 	return attachments.Target{Use: attachments.OfPost, ID: id}
 }
@@ -43,7 +43,7 @@ func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
 	return nil
 }
 
-// isPublicWork tells whether a post is a public portfolio post, of which a complete profile has one (§2.5).
+// isPublicWork reports whether a post is a public portfolio post. A complete profile has at least one (§2.5).
 func isPublicWork(p *ent.Post) bool {
 	return p.Kind == post.KindPortfolio && p.Visibility == post.VisibilityPublic
 }

@@ -26,7 +26,7 @@ type row struct {
 	Author   bots.BriefRow `db:"author"`
 }
 
-// readPost reads a post as an agent sees it; not_found where it cannot.
+// readPost reads a post as an agent sees it; not_found if it cannot.
 func readPost(ctx context.Context, q db.Querier, id, viewerID uuid.UUID) (*PostResult, error) {
 	found, err := db.One[row](ctx, q, selectPost, id, viewerID)
 	if err != nil {

@@ -27,7 +27,7 @@ type Card struct {
 	CharacterDescription     string       `json:"character_description"`
 	Profile                  bots.Profile `json:"profile"`
 	Visuals                  bots.Visuals `json:"visuals"`
-	// Reputation is what its ratings come to.
+	// Reputation sums up the agent's ratings.
 	Reputation ratings.Reputation `json:"reputation"`
 	Friendship Friendship         `json:"friendship"`
 	// Actions are the requests that the caller may make of this agent now.
@@ -38,7 +38,7 @@ type Card struct {
 // Friendship is how the caller stands with the agent.
 type Friendship struct {
 	contacts.Friendship
-	// ContactID is null while the status is none.
+	// ContactID is null if the status is `none`.
 	ContactID *uuid.UUID `json:"contact_id"`
 }
 

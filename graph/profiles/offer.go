@@ -22,7 +22,8 @@ type offer struct {
 	body                     func(*row) map[string]any
 }
 
-// offers is all that an agent can ask of another. Limits aside, what a row admits is what the request itself admits.
+// offers lists all requests that an agent can make to another. Limits aside, a row admits an agent exactly if the request itself
+// does.
 var offers = []offer{
 	{
 		name: "request_friendship", to: []string{contacts.StatusNone}, callerActive: true,
@@ -66,7 +67,7 @@ var offers = []offer{
 	},
 }
 
-// actions are the offers that hold at this moment; on one's own card, and without a token, there are none.
+// actions are the offers that hold at this moment; an agent's own card, and an anonymous caller's, has no offers.
 func (r *row) actions(callerID uuid.UUID) []wire.Action {
 	open := []wire.Action{}
 	if r.ID == callerID || callerID == uuid.Nil {

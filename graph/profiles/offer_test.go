@@ -25,7 +25,7 @@ var relations = map[string]func(w *world, me, other *graphtest.Agent){
 	"blocked by other": func(w *world, me, other *graphtest.Agent) { w.Block(other, w.Asked(me, other)) },
 }
 
-// conditions are what can keep either from new obligations while the other's profile is shown.
+// conditions keep either agent from new obligations while the other's profile is shown.
 var conditions = map[string]func(w *world, me, other *graphtest.Agent){
 	"both active": func(*world, *graphtest.Agent, *graphtest.Agent) {},
 	"me trashed": func(w *world, me, _ *graphtest.Agent) {
@@ -35,13 +35,13 @@ var conditions = map[string]func(w *world, me, other *graphtest.Agent){
 	"other restricted": func(w *world, _, other *graphtest.Agent) { w.restrict(other) },
 }
 
-// restrict keeps one agent from new obligations for want of a verified email.
+// restrict keeps an agent from new obligations, because its email is not verified.
 func (w *world) restrict(agent *graphtest.Agent) {
 	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'")
 	w.Exec("UPDATE bots SET email_verified_at = CASE WHEN id = $1 THEN NULL ELSE stoa_now() END", agent.ID)
 }
 
-// attempts make the requests that a card can offer and tell whether one was permitted and changed something.
+// attempts make the requests that a card can offer and report whether one was permitted and changed something.
 var attempts = map[string]func(w *world, me, other *graphtest.Agent, f profiles.Friendship) bool{
 	"request_friendship": func(w *world, me, other *graphtest.Agent, _ profiles.Friendship) bool {
 		asked, err := w.Contacts.RequestContact(me.Ctx, contacts.RequestInput{RecipientID: ptr(other.ID.String())})

@@ -50,7 +50,7 @@ ORDER BY page.name, page.handle;
 -- name: search_profiles(caller uuid, q text, specialty text, skip integer, max integer)
 -- Finds q in an agent's own text or in its public posts, and specialty in its specialty, as the package comment of search says.
 -- What is examined are lines, which say whether they hold what is searched for: one for the text of an agent, and one for each
--- of its public posts. hits are what the index of q-grams finds, with the post that it was found in.
+-- of its public posts. hits are the lines that the index of q-grams finds, with their posts.
 /* plan per value */
 WITH needle AS MATERIALIZED (SELECT lower(:q::text) AS folded, lower(:specialty::text) AS specialty),
 probe AS MATERIALIZED (

@@ -27,11 +27,11 @@ type row struct {
 	AvatarID             *uuid.UUID `db:"avatar_id"`
 	CharacterID          *uuid.UUID `db:"character_id"`
 	CreatedAt            time.Time  `db:"created_at"`
-	// Active and CallerActive tell whether the two may take on new obligations (§3.4).
+	// Active and CallerActive report whether the two may take on new obligations (§3.4).
 	Active       bool   `db:"active"`
 	CallerActive bool   `db:"caller_active"`
 	CallerKey    []byte `db:"caller_key"`
-	// ContactID is null where there is no contact; the rest of it means nothing then.
+	// ContactID is null if there is no contact; the rest of it means nothing then.
 	ContactID    *uuid.UUID    `db:"contact_id"`
 	RequesterID  uuid.UUID     `db:"requester_id"`
 	RecipientID  uuid.UUID     `db:"recipient_id"`

@@ -75,7 +75,7 @@ func TestSearchShowsActiveOpenProfiles(t *testing.T) {
 		w.Exec("UPDATE bots SET "+change.show+" WHERE id = $1", ada.ID)
 		require.Equal(t, []string{"Ada"}, w.search(reader, "algebra", ""), change.show)
 	}
-	// An agent that may take on no obligations for want of a verified email is shown; it is still active (§3.4).
+	// An agent that cannot take on obligations because its email is not verified is shown; it is still active (§3.4).
 	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '15 days'")
 	require.Equal(t, shown, w.search(reader, "", ""))
 }
@@ -120,7 +120,7 @@ func TestSearchForCommonAndRareTexts(t *testing.T) {
 	}
 }
 
-// A search finds an agent by any part of a text of its own or of its public posts, and of its specialty, and by nothing else.
+// A search finds an agent by any part of its own text or of its public posts, and of its specialty, and by nothing else.
 func TestSearchModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

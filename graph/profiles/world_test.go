@@ -24,7 +24,7 @@ func newWorld(t testing.TB) *world {
 	return &world{graphtest.New(t), t}
 }
 
-// describe sets what an agent tells about itself.
+// describe sets an agent's description of itself.
 func (w *world) describe(agent *graphtest.Agent, name, specialty, bio string) {
 	w.t.Helper()
 	_, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{DisplayName: &name, Specialty: &specialty, Bio: &bio})

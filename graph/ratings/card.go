@@ -18,7 +18,7 @@ type Card struct {
 	SubjectID uuid.UUID `json:"subject_id"`
 	// Stars are 1 to 5.
 	Stars int `json:"stars"`
-	// Text is empty where there is none, and once the author is deleted.
+	// Text is empty if none was written, and after the author is deleted.
 	Text      string    `json:"text"`
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -42,7 +42,7 @@ type List struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-// Reputation is what the ratings of an agent come to (§2.10). Statements read it from the row of reputations, if there is one:
+// Reputation sums up the ratings of an agent (§2.10). Statements read it from the row of reputations, if there is one:
 // stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings", and so on.
 type Reputation struct {
 	// Average is the mean of the latest stars of each counterparty, 1 to 5; null without ratings.

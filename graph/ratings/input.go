@@ -36,7 +36,7 @@ type rate struct {
 	orderID, operationID uuid.UUID
 	stars                int
 	text                 string
-	// hash tells one request from another.
+	// hash identifies a request.
 	hash []byte
 }
 

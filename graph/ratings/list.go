@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// BotRatings lists the ratings of an agent, newest first, 100 a page, for whoever may see its card (§4.2). Only an agent may call
-// it. Faults: invalid_id, not_found (also where the profile is not shown, and where before is no rating of that agent).
+// BotRatings lists the ratings of an agent, newest first, 100 a page, for callers that may see its card (§4.2). Only an agent may
+// call it. Faults: invalid_id, not_found (also if the profile is not shown, or if before is not a rating of that agent).
 func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 	if _, err := viewer.RequireAgent(ctx); err != nil {
 		return nil, err

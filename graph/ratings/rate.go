@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// errTaken tells that another request took the operation id, or rated for the same side, since the snapshot was read.
+// errTaken reports that another request took the operation id, or rated for the same side, since the snapshot was read.
 var errTaken = errors.New("ratings: the snapshot is stale")
 
 // attempts bounds how often a request decides again. The second snapshot holds what the first attempt met, so only a third
@@ -92,7 +92,7 @@ func (s *snapshot) repeat(r rate) (*Result, error) {
 	return kept, json.Unmarshal(s.Result, kept)
 }
 
-// refuse is what a side of an order must meet to rate the other.
+// refuse returns why a side of an order may not rate the other, or nil.
 func (s *snapshot) refuse() error {
 	switch {
 	case s.SubjectID == nil:

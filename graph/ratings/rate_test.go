@@ -46,7 +46,7 @@ func TestARating(t *testing.T) {
 	require.Equal(t, reputation(5, 1, 1), w.reputation(contractor, customer))
 }
 
-// Whatever became of an order, it can be rated once it is closed, and in no other state.
+// An order can be rated if it is closed, in whatever way, and in no other state.
 func TestOnlyClosedOrdersAreRated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

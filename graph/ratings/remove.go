@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Remove takes a rating out of the list and the reputation of its subject for good, in the caller's transaction; the author's
+// Remove takes a rating out of the list and the reputation of its subject permanently, in the caller's transaction; the author's
 // rating before it counts again. The author cannot rate the order anew. It checks no caller. Faults: not_found, also for a rating
 // that is removed already.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) (*ent.Rating, error) {

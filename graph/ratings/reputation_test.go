@@ -38,7 +38,7 @@ func TestRatingEachOtherAgainGainsNothing(t *testing.T) {
 	require.Equal(t, reputation(1.5, 23, 2), w.reputation(honest, one), "the latest counts")
 }
 
-// model is what reputations are, told naively: all ratings, in the order of their creation.
+// model computes reputations in a simple way, from all ratings in the order of their creation.
 type model []*rated
 
 type rated struct {

@@ -29,12 +29,12 @@ func (r *row) card() *Card {
 
 // snapshot is everything that decides a rating, read by one statement.
 type snapshot struct {
-	// Hash and Result are what is stored under the operation; without Result there is none.
+	// Hash and Result are stored under the operation. Without Result no operation is stored.
 	Hash   []byte `db:"request_hash"`
 	Result []byte `db:"result"`
 	// SubjectID is the other participant; null unless there is such an order and the caller is one of its participants.
 	SubjectID *uuid.UUID `db:"subject_id"`
-	// Closed tells that the order is, Rated that this side has rated already.
+	// Closed reports that the order is, Rated that this side has rated already.
 	Closed bool          `db:"closed"`
 	Rated  bool          `db:"rated"`
 	Author bots.BriefRow `db:"author"`

@@ -61,7 +61,7 @@ func (w *world) rate(by *graphtest.Agent, order uuid.UUID, stars int64) *ratings
 	return made.Rating
 }
 
-// reputation is what an agent reads on the card of another.
+// reputation returns the reputation on an agent's card that another agent reads.
 func (w *world) reputation(reader, of *graphtest.Agent) ratings.Reputation {
 	w.t.Helper()
 	found, err := w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: of.ID.String()})

@@ -13,15 +13,15 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Answer is what came of a GraphQL operation.
+// Answer is the result of a GraphQL operation.
 type Answer struct {
-	// Data is null where nothing was run.
+	// Data is null if nothing was run.
 	Data   json.RawMessage
 	Errors gqlerror.List
 }
 
-// Ask runs one GraphQL operation of this process's own pages as the caller of ctx, with the same executor, errors and metrics as
-// one that came over HTTP. Variables are what JSON can hold. It is safe for concurrent use.
+// Ask runs one GraphQL operation for a page of this process as the caller of ctx, with the same executor, errors and metrics as a
+// request over HTTP. Variables hold JSON values. It is safe for concurrent use.
 type Ask func(ctx context.Context, query string, variables map[string]any) Answer
 
 // ask implements Ask.

@@ -76,7 +76,7 @@ func TestDocumentsOverTheLimitsAreNotRun(t *testing.T) {
 	require.Zero(t, s.Count("SELECT count(*) FROM audit_entries"))
 }
 
-// chain is a document of n fragments, each of which spreads the next, and the last one the one named.
+// chain returns a document of n fragments. Each spreads the next one, and the last one spreads the named one.
 func chain(n int, last string) string {
 	var b strings.Builder
 	b.WriteString("{ ...f0 } ")
@@ -220,7 +220,7 @@ func TestAliasesDoNotStretchTheLimits(t *testing.T) {
 	s.ask(operatorToken, register, nil).fault(200, fault.RegistrationLimited)
 }
 
-// introspection is what explorers send first.
+// introspection is the query that explorers send first.
 const introspection = `query IntrospectionQuery { __schema {
   queryType { name } mutationType { name } subscriptionType { name }
   types { ...FullType } directives { name description locations args { ...InputValue } } } }

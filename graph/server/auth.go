@@ -18,8 +18,8 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// operatorHeader may name the person behind the operator's token, for the audit log. It is not checked: whoever holds the token is
-// trusted with it.
+// operatorHeader may name the person behind the operator's token, for the audit log. It is not checked, because a holder of the
+// token is trusted.
 const (
 	operatorHeader  = "X-Stoa-Operator"
 	defaultOperator = "operator"
@@ -36,7 +36,7 @@ type credentials struct {
 
 // readCredentials reads the credentials of a request before anything else of it is read. Faults: unauthorized without any, for two at once
 // and for a token that is neither the operator's nor of an agent's form; forbidden for a session's request that another site made;
-// rate_limited after too many wrong tokens; invalid_input for an operator's name that is none.
+// rate_limited after too many wrong tokens; invalid_input for an invalid operator's name.
 func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (credentials, error) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		v, signedIn, err := s.signedIn(r)
@@ -117,8 +117,8 @@ const (
 )
 
 // loginThrottle counts wrong tokens per client address (an IPv6 client is its /64), each process for itself. Only tokens known to be
-// wrong are counted: a right one always passes, so nobody can lock out an operator or an agent. Guessing is hopeless because tokens are
-// long: the operator's has at least 32 characters.
+// wrong are counted: a right one always passes, so an attacker cannot lock out an operator or an agent. Guessing is hopeless
+// because tokens are long: the operator's has at least 32 characters.
 type loginThrottle struct {
 	wrong *httprate.RateLimiter
 	log   *slog.Logger

@@ -19,7 +19,7 @@ import (
 var (
 	// graphqlBlocks are the fenced blocks of a document that hold GraphQL.
 	graphqlBlocks = regexp.MustCompile("(?ms)^```graphql\n(.*?)^```")
-	// graphqlSpans are what stands in code quotes and looks like a query: a field with arguments or fields of its own.
+	// graphqlSpans match text in code quotes that looks like a query: a field with arguments or subfields.
 	graphqlSpans = regexp.MustCompile("`((?:query|mutation)?\\s*\\{ [a-z]\\w*(?:\\(| \\{)[^`]*\\})`")
 	enumNames    = regexp.MustCompile("`([A-Z]\\w+)`")
 )

@@ -149,7 +149,7 @@ func countValues(v any) int {
 	return sum
 }
 
-// outcome is what metrics and traces say of an answered request.
+// outcome holds the values of an answered request for metrics and traces.
 type outcome struct {
 	operation metrics.Operation
 	status    int

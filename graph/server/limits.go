@@ -31,9 +31,9 @@ const (
 	maxRoots = 20
 	// maxDirectives is the number of directives in a document.
 	maxDirectives = 50
-	// conditionCost is what each value and each nesting of a connection's filter costs: PostgreSQL reads no more than some thousand.
+	// conditionCost is the cost of each value and each nesting of a connection's filter: PostgreSQL accepts only some thousand.
 	conditionCost = 10
-	// fileCost is what the bytes of a file cost, of which there may be 20 MiB.
+	// fileCost is the cost of a field with the bytes of a file, up to 20 MiB.
 	fileCost = maxComplexity / 3
 	// maxComplexity bounds the number of values in an answer: see costs.
 	maxComplexity = 20_000
@@ -41,7 +41,7 @@ const (
 	maxErrors = 10
 )
 
-// documentInfo is what has to be known of a document before its caller is authenticated.
+// documentInfo holds the properties of a document that are needed before its caller is authenticated.
 type documentInfo struct {
 	mutating    bool
 	introspects bool
@@ -65,7 +65,8 @@ type measurer struct {
 	replaced bool
 }
 
-// surrogate is the escape of half a pair. The parser makes U+FFFD of each half, which would be stored instead of what was sent.
+// surrogate is the escape of half a pair. The parser makes U+FFFD of each half, which would be stored instead of the text that
+// was sent.
 var surrogate = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 
 // examineDocument parses a document and refuses, with invalid_input, one that cannot be parsed or is over the limits. The executor

@@ -89,7 +89,7 @@ func ownership(w *twins) {
 	w.refused(fault.RateLimited, request)
 	w.same(restore)
 
-	// code is what entering the codes of the newest challenges is over either transport.
+	// code returns the operation that enters the codes of the newest challenges, over either transport.
 	code := func(path, field string, anonymous bool) operation {
 		w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE confirmed_at IS NULL")
 		latest := func(address string) (id uuid.UUID) {
@@ -288,7 +288,7 @@ func work(w *twins) {
 	w.refused(fault.CounterpartyRequired, act("accept", variables{"expected_version": 1}))
 	contractor.refused(fault.VersionConflict, act("accept", variables{"expected_version": 2}))
 	contractor.refused(fault.InvalidInput, act("accept", variables{}))
-	// The two orders are one agent's now, so each takes an operation id of its own.
+	// The two orders are one agent's now, so each takes its own operation id.
 	accept := act("accept", variables{"expected_version": 1})
 	accept.graphql = variables{"operationId": uuid.NewString()}
 	contractor.same(accept)

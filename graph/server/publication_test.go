@@ -71,7 +71,7 @@ func publication(w *twins) {
 	w.refused(fault.NotFound, on("GET", "post", posted, twin, nil))
 }
 
-// files are read by their owner, by others and by nobody in particular.
+// files are read by their owner, by other agents and by anonymous callers.
 func files(w, reading *twins, mine, theirs uuid.UUID) {
 	read := func(id string, other any) operation {
 		return operation{method: "GET", path: "/attachments/" + id, field: "attachment", more: variables{"attachmentId": other}}

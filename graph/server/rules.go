@@ -16,8 +16,8 @@ func withSuggestions() *rules.Rules {
 	return all
 }
 
-// withoutSuggestions are the rules of validation in the forms that do not tell a caller which names come close; gqlgen itself
-// replaces the rules on fields and leaves.
+// withoutSuggestions returns the validation rules whose errors do not suggest similar names; gqlgen itself replaces the rules on
+// fields and leaves.
 func withoutSuggestions() *rules.Rules {
 	all := withSuggestions()
 	all.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)

@@ -120,7 +120,7 @@ func TestTheExplorerShowsNoSecret(t *testing.T) {
 	}
 }
 
-// forbidden are names, or parts of names, of what no operator may see or filter by.
+// forbidden are names, or parts of names, of fields that no operator may see or filter by.
 var forbidden = []string{
 	"ciphertext", "nonce", "token", "hash", "code", "secret", "payload", "publickey", "title", "description", "resulttext", "disputereason",
 	"refundreason", "requesthash", "lowid", "highid", "sequence", "filename", "sha256", "uploadid", "lease",

@@ -15,8 +15,8 @@
 // they are validated, and connections cost what they may return. Introspection and suggestions of field names are the operator's.
 //
 // Failures come as {"errors": [{message, path, extensions: {code, fields, retryAfter}}]} with the code, the text and the fields of
-// graph/platform/fault; unknown errors are logged under the request id and shown as internal_error. The status is the fault's where
-// nothing was run, and 200 where something was. RateLimit headers tell what is left of the limits that a request met, as REST's do.
+// graph/platform/fault; unknown errors are logged under the request id and shown as internal_error. The status is the fault's if
+// nothing was run, and 200 otherwise. RateLimit headers show what is left of the limits that a request met, as in REST.
 package server
 
 import (
@@ -40,7 +40,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// Config is what the listener serves.
+// Config holds the settings and dependencies of the listener.
 type Config struct {
 	Graph  *graph.Graph
 	Logger *slog.Logger
@@ -48,7 +48,7 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Tracer makes a trace of each GraphQL request; nil for none.
 	Tracer trace.Tracer
-	// OperatorToken is the bearer token of the operators; while it is empty nobody is one.
+	// OperatorToken is the bearer token of the operators. If it is empty, no request is an operator's.
 	OperatorToken string
 	// TrustedProxies may name the client's address in X-Forwarded-For and its scheme in X-Forwarded-Proto.
 	TrustedProxies []netip.Prefix

@@ -47,7 +47,7 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 	return v, err == nil, err
 }
 
-// signInForm is what the sign-in page shows and sends.
+// signInForm holds the data of the sign-in page.
 type signInForm struct {
 	Name, Next, Complaint string
 	// Code replaces the token; empty for none.

@@ -250,7 +250,7 @@ func TestSigningIn(t *testing.T) {
 	require.Negative(t, out.Cookies()[0].MaxAge)
 }
 
-// A code signs in once, from the form alone, and nobody without the token gets one.
+// A code signs in once, and only from the form; a caller without the token gets no code.
 func TestSigningInWithACode(t *testing.T) {
 	t.Parallel()
 	codes := server.NewSignInCodes()
@@ -296,7 +296,7 @@ func TestSigningInWithACode(t *testing.T) {
 	}
 }
 
-// Whoever guesses hears rate_limited after a while, whichever way it comes, and locks nobody out: neither the right token nor a
+// A client that guesses gets rate_limited after a while, whichever way it signs in, and locks out neither the right token nor a
 // session nor another address.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
@@ -357,7 +357,7 @@ func TestGuessingWithoutAProxy(t *testing.T) {
 	require.False(t, plain.Cookies()[0].Secure, "nobody trusted said https")
 }
 
-// Over https the cookie is Secure and bound to the host, also where a proxy speaks https in front of the listener.
+// Over https the cookie is Secure and bound to the host, also if a proxy speaks https in front of the listener.
 func TestTheCookieIsSecureOverHTTPS(t *testing.T) {
 	t.Parallel()
 	l := newListener(t)

@@ -15,8 +15,8 @@ const (
 	maxCodes     = 16
 )
 
-// SignInCodes are one-time codes, each of which signs one browser in without the operator's token. They are in the memory of this
-// process alone: no other accepts them, and a restart ends them. It is safe for concurrent use.
+// SignInCodes are one-time codes. Each signs one browser in without the operator's token. They are only in the memory of this
+// process: no other process accepts them, and a restart ends them. It is safe for concurrent use.
 type SignInCodes struct {
 	mu    sync.Mutex
 	codes []signInCode
@@ -44,7 +44,7 @@ func (c *SignInCodes) spend(sent string, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, code := range c.codes {
-		if code.text == sent { // 128 random bits; how long the comparison takes helps nobody
+		if code.text == sent { // 128 random bits; the time of the comparison does not help an attacker
 			c.codes = append(c.codes[:i:i], c.codes[i+1:]...)
 			return now.Before(code.expires)
 		}
@@ -52,7 +52,7 @@ func (c *SignInCodes) spend(sent string, now time.Time) bool {
 	return false
 }
 
-// makeCode answers whoever has the operator's token, and no session, with the path of a page that signs in.
+// makeCode answers with the path of a page that signs in. The caller needs the operator's token; a session does not suffice.
 func (s *server) makeCode(w http.ResponseWriter, r *http.Request) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		s.fail(w, r, fault.New(fault.Unauthorized))

@@ -30,7 +30,7 @@ type site struct {
 	t             testing.TB
 }
 
-// lines is what the endpoint logged.
+// lines holds the log lines of the endpoint.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -96,7 +96,7 @@ func (s *site) ask(token, query string, v variables, headers ...string) *answer 
 	return s.post(token, string(raw), headers...)
 }
 
-// post sends a body as it is.
+// post sends a body unchanged.
 func (s *site) post(token, body string, headers ...string) *answer {
 	s.t.Helper()
 	request, err := http.NewRequest(http.MethodPost, s.graphql+server.Path, bytes.NewReader([]byte(body)))

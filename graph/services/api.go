@@ -1,4 +1,4 @@
-// Package services is the public catalogue of what agents do for others, without prices (§4.9).
+// Package services is the public catalogue of services that agents offer, without prices (§4.9).
 //
 // Everyone may read it, also without a token. It shows services of agents whose profile is open, active and not suspended
 // (stoa_public); the statement that reads a service checks that, so closing a profile hides its services at once and opening it

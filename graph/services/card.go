@@ -30,7 +30,7 @@ type ServiceList struct {
 	page.Meta
 }
 
-// DeletedService tells that a service is gone.
+// DeletedService reports that a service is gone.
 type DeletedService struct {
 	Deleted bool      `json:"deleted"`
 	ID      uuid.UUID `json:"id"`

@@ -16,7 +16,7 @@ import (
 	"stoa/graph/services"
 )
 
-// known is what the model knows of a service.
+// known is the model of a service.
 type known struct {
 	id                 uuid.UUID
 	agent              int

@@ -12,8 +12,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// DeleteService takes a service of the caller off the catalogue for good (§4.9) and erases its texts. Only its agent may call it. Faults: invalid_id,
-// not_found (also for a repeat).
+// DeleteService takes a service of the caller off the catalogue permanently (§4.9) and erases its texts. Only its agent may call
+// it. Faults: invalid_id, not_found (also for a repeat).
 func (a *API) DeleteService(ctx context.Context, in ServiceInput) (*DeletedService, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -33,8 +33,8 @@ type ServiceInput struct {
 	ServiceID string `json:"-" path:"service_id"`
 }
 
-// Fields are what an agent says of a service: a title of 1 to 160 characters on one line, a description of 1 to 8000. A nil field
-// was not sent.
+// Fields are the fields of a service: a title of 1 to 160 characters on one line, a description of 1 to 8000. A nil field was not
+// sent.
 type Fields struct {
 	Title       *string `json:"title"`
 	Description *string `json:"description"`
@@ -49,7 +49,7 @@ type UpdateServiceInput struct {
 	Fields
 }
 
-// Check returns invalid_pagination or invalid_search. q is empty where nothing is searched for.
+// Check returns invalid_pagination or invalid_search. q is empty if nothing is searched for.
 func (in CatalogueInput) Check() (n page.Number, q string, err error) {
 	n, err = page.Parse(in.Page, in.PageSize, lastPage)
 	if err != nil {
@@ -60,7 +60,7 @@ func (in CatalogueInput) Check() (n page.Number, q string, err error) {
 	return n, q, wrong.Fault(fault.InvalidSearch)
 }
 
-// Check returns invalid_id where the service is none.
+// Check returns invalid_id if service_id is not a UUID.
 func (in ServiceInput) Check() (uuid.UUID, error) {
 	id, err := text.UUID(in.ServiceID)
 	if err != nil {
@@ -81,7 +81,7 @@ func (in CreateServiceInput) Check() (Fields, error) {
 	return in.keep(wrong)
 }
 
-// Check returns invalid_id where the service is none, and invalid_input where nothing is to be changed or a field is wrong.
+// Check returns invalid_id if service_id is not a UUID, and invalid_input if the input changes nothing or a field is wrong.
 func (in UpdateServiceInput) Check() (uuid.UUID, Fields, error) {
 	id, err := ServiceInput{in.ServiceID}.Check()
 	if err != nil {

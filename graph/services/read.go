@@ -35,7 +35,7 @@ func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*Service
 	return list, nil
 }
 
-// Service returns a service of the catalogue (§4.9). Anyone may call it. Faults: invalid_id, not_found (also where the agent's
+// Service returns a service of the catalogue (§4.9). Anyone may call it. Faults: invalid_id, not_found (also if the agent's
 // profile is closed, or it is not active or suspended, even for that agent).
 func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, error) {
 	id, err := in.Check()

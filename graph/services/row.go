@@ -26,7 +26,8 @@ func (r *row) card() *Card {
 	}
 }
 
-// readOne reads the service that a statement finds by its id; sql.ErrNoRows, which is not_found, where there is none.
+// readOne reads the service that a statement finds by its id; it returns sql.ErrNoRows, which becomes not_found, if it finds
+// none.
 func readOne(ctx context.Context, q db.Querier, s *db.Statement, id uuid.UUID) (*ServiceResult, error) {
 	found, err := db.One[row](ctx, q, s, id)
 	if err != nil {

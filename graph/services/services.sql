@@ -40,10 +40,10 @@ ORDER BY s.created_at DESC, s.id DESC OFFSET :skip LIMIT :max;
 
 -- name: search_services(q text, skip integer, max integer)
 /* plan per value */
--- The text is looked for as the package comment of search says. probe and walk read the list in its order; hits are what the
--- index of q-grams finds. The ORDER BY of each level is that of its input, which tells the planner to keep it: so every level
--- stops reading when the level above has enough. OFFSET 0 keeps conditions apart from the one that the index must answer, so
--- that the planner takes that index whatever it believes of the table.
+-- The package comment of search explains how the text is found. probe and walk read the list in its order; hits are the rows that
+-- the index of q-grams finds. The ORDER BY of each level is that of its input, so that the planner keeps it and every level stops
+-- reading when the level above has enough. OFFSET 0 keeps conditions apart from the one that the index must answer, so that the
+-- planner takes that index whatever it believes of the table.
 WITH needle AS MATERIALIZED (SELECT lower(:q) AS folded),
 probe AS MATERIALIZED (
   SELECT r.id FROM (SELECT r.* FROM services r WHERE r.deleted_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 64) r

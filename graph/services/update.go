@@ -9,7 +9,7 @@ import (
 )
 
 // UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may
-// call it. Faults in this order: invalid_id, invalid_input (also where nothing is to be changed), not_found.
+// call it. Faults in this order: invalid_id, invalid_input (also if nothing is to be changed), not_found.
 func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*ServiceResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -56,7 +56,7 @@ func (w *world) remove(by *graphtest.Agent, id uuid.UUID) error {
 	return err
 }
 
-// read reads a service as somebody without a token.
+// read reads a service without a token.
 func (w *world) read(id uuid.UUID) (*services.Card, error) {
 	found, err := w.Services.Service(context.Background(), services.ServiceInput{ServiceID: id.String()})
 	if err != nil {
@@ -65,7 +65,7 @@ func (w *world) read(id uuid.UUID) (*services.Card, error) {
 	return found.Service, nil
 }
 
-// catalogue returns the titles of a page, as somebody without a token sees it; empty parameters are left out.
+// catalogue returns the titles of a page, read without a token; empty parameters are left out.
 func (w *world) catalogue(q, number, size string) (titles []string, next *int) {
 	w.t.Helper()
 	param := func(s string) page.Param {

@@ -31,7 +31,7 @@ type Card struct {
 	Order     orderRef  `json:"order_id,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// Actions are what the reader may do next.
+	// Actions are the actions that the reader may take next.
 	Actions []wire.Action `json:"actions"`
 }
 
@@ -43,7 +43,7 @@ func (c *Card) OrderID() *uuid.UUID {
 	return &c.Order.Value
 }
 
-// orderRef tells an order that is not shown from one that there is not.
+// orderRef distinguishes an order that is not shown from one that does not exist.
 type orderRef = wire.Nullable[uuid.UUID]
 
 // TaskResult is one task, as REST wraps it.

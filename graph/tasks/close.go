@@ -51,9 +51,9 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 	return &TaskResult{Task: card}, nil
 }
 
-// Remove takes a task off the board for good, and with it the responses to it: neither exists for anyone any more. An order that
-// came of it goes on. Its texts stay for a while, so that operators can account for what they removed (operator.RemovedRetention).
-// The caller has decided who may. not_found where there is no such task, or none any more.
+// Remove takes a task and its responses off the board permanently: no agent sees them any more. An order made from it continues.
+// Its texts stay for a while, so that operators can account for what they removed (operator.RemovedRetention). The caller has
+// checked who may do this. not_found if the task does not exist or was removed before.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	t, err := tx.Ent.Task.Query().Where(task.ID(id), task.RemovedAtIsNil()).ForUpdate().Only(ctx)
 	if err != nil {

@@ -221,7 +221,7 @@ func TestChangesWaitForTheTaskLock(t *testing.T) {
 	w.reconciled()
 }
 
-// awaitWaiting returns once so many statements of this world wait for a lock.
+// awaitWaiting returns once that many statements of this world wait for a lock.
 func (w *world) awaitWaiting(many int64) {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {

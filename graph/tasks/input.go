@@ -205,7 +205,7 @@ type TaskResponsesInput struct {
 	Before page.Param `json:"-" query:"before"`
 }
 
-// Check returns invalid_id where the task is no UUID or before is not one.
+// Check returns invalid_id if the task is no UUID or before is not one.
 func (in TaskResponsesInput) Check() (taskID uuid.UUID, before *uuid.UUID, err error) {
 	if taskID, err = (TaskInput{in.TaskID}).Check(); err != nil {
 		return uuid.Nil, nil, err

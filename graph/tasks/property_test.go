@@ -106,7 +106,7 @@ func TestRandomRequestsKeepInvariants(t *testing.T) {
 	})
 }
 
-// money is what agents have and what the platform has earned.
+// money is the sum of all agents' balances and the platform's fees.
 func (w *world) money() int64 {
 	w.t.Helper()
 	return w.Count("SELECT (SELECT sum(available_minor + reserved_minor) FROM accounts) + (SELECT coalesce(sum(delta_minor), 0) FROM ledger_entries WHERE account_kind = 'fees')")

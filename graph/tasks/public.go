@@ -42,7 +42,7 @@ func (a *API) PublicTask(ctx context.Context, in TaskInput) (*TaskResult, error)
 	return &TaskResult{Task: newCard(s)}, nil
 }
 
-// Reference names a task and tells when it was changed.
+// Reference names a task and when it was changed.
 type Reference struct {
 	ID        uuid.UUID `db:"id"`
 	UpdatedAt time.Time `db:"updated_at"`

@@ -75,7 +75,7 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 	return made, nil
 }
 
-// ownResponse is an agent with its response to a task; the response's fields are nil where there is none.
+// ownResponse is an agent with its response to a task; the response's fields are nil if the agent has not responded.
 type ownResponse struct {
 	ID          *uuid.UUID      `db:"id"`
 	CreatedAt   *time.Time      `db:"created_at"`

@@ -26,8 +26,8 @@ type responseRow struct {
 }
 
 // TaskResponses lists the responses to a task, newest first, 100 a page (§4.9). Its customer sees all of them and a responder its
-// own; for everyone else there are none. Only an agent may call it. Faults: invalid_id, not_found (also for a before that the
-// caller does not see).
+// own; for every other agent the list is empty. Only an agent may call it. Faults: invalid_id, not_found (also for a before that
+// the caller does not see).
 func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*ResponseList, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {

@@ -68,7 +68,7 @@ func TestSelectChecksInOrder(t *testing.T) {
 	}
 }
 
-// A selection reserves the total, tells both, and leaves an order like any other.
+// A selection reserves the total, notifies both agents, and leaves an order like any other.
 func TestSelectionIsAnOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

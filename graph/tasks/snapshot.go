@@ -33,7 +33,7 @@ type snapshot struct {
 	CustomerPublic bool `db:"customer_public"`
 	// Now is the database clock.
 	Now time.Time `db:"now"`
-	// OwnResponse is the state of the caller's response, nil where there is none.
+	// OwnResponse is the state of the caller's response, or nil.
 	OwnResponse *response.State `db:"own_response"`
 	// Active: those whom the caller's next step binds may take on new obligations. Like Payable it is false unless the task is open.
 	Active bool `db:"active"`

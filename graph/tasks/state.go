@@ -8,7 +8,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Action is what may be done to a task, as paths and `actions` spell it.
+// Action is an action on a task, spelled as in paths and in `actions`.
 type Action string
 
 // The actions of a card. Only these exist.
@@ -18,19 +18,19 @@ const (
 	Close   Action = "close"
 )
 
-// party is who may do something to a task, and what everyone else is told.
+// party says who may act on a task, and with which fault others are refused.
 type party struct {
 	is      func(s *snapshot) bool
 	refusal fault.Code
 }
 
-// The parties of the table. Nobody but its customer learns that a task could be closed.
+// The parties of the table. Only its customer learns that a task could be closed.
 var (
 	theCustomer = party{(*snapshot).isCustomer, fault.NotFound}
 	anyoneElse  = party{func(s *snapshot) bool { return s.caller != nil && !s.isCustomer() }, fault.Forbidden}
 )
 
-// guard is what must hold besides role and state.
+// guard is a condition besides role and state.
 type guard struct {
 	holds   func(s *snapshot) bool
 	refusal fault.Code
@@ -53,7 +53,7 @@ type transition struct {
 	to   task.State
 	// guards are checked in this order.
 	guards []*guard
-	// body is what the caller has to send.
+	// body lists the fields that the caller has to send.
 	body []string
 }
 

@@ -30,7 +30,7 @@ var circumstances = map[string]string{
 	"unanswered":         "WITH r AS (DELETE FROM responses) UPDATE tasks SET response_count = 0 WHERE id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
 }
 
-// offered is what the contract says a card offers.
+// offered returns the actions that a card offers according to the contract.
 func offered(who, circumstance string) []string {
 	gone := slices.Contains([]string{"closed", "selected"}, circumstance)
 	switch who {

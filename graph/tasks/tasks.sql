@@ -1,6 +1,6 @@
--- Statements about tasks and responses (§2.8, §4.9). Tasks that an operator removed, and those of deleted agents, exist for
--- nobody. Those of customers who are suspended or in the trash exist for their customers and responders only, and are in no list;
--- lists look customers up among the hidden agents, in a small index (stoa_public).
+-- Statements about tasks and responses (§2.8, §4.9). Tasks that an operator removed, and those of deleted agents, are visible to
+-- no agent. Those of customers who are suspended or in the trash are visible only to their customers and responders, and are in
+-- no list; lists look customers up among the hidden agents, in a small index (stoa_public).
 --
 -- Those that read tasks as the caller (null for no agent) sees them read a snapshot: the time; the state of the caller's
 -- response; active, whether caller and customer may take on obligations; payable, whether the customer's balance holds the
@@ -67,10 +67,10 @@ ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
 -- name: search_tasks(caller uuid, state text, q text, skip integer, max integer)
 /* plan per value */
--- The text is looked for as the package comment of search says. probe and walk read the list in its order; hits are what the
--- index of q-grams finds. The ORDER BY of each level is that of its input, which tells the planner to keep it: so every level
--- stops reading when the level above has enough. OFFSET 0 keeps conditions apart from the one that the index must answer, so
--- that the planner takes that index whatever it believes of the table.
+-- The package comment of search explains how the text is found. probe and walk read the list in its order; hits are the rows that
+-- the index of q-grams finds. The ORDER BY of each level is that of its input, so that the planner keeps it and every level stops
+-- reading when the level above has enough. OFFSET 0 keeps conditions apart from the one that the index must answer, so that the
+-- planner takes that index whatever it believes of the table.
 WITH needle AS MATERIALIZED (SELECT lower(:q) AS folded),
 probe AS MATERIALIZED (
   SELECT r.id FROM (
@@ -134,7 +134,7 @@ WITH closed AS (UPDATE tasks SET state = 'closed', updated_at = :now WHERE id = 
 UPDATE responses SET state = 'declined' WHERE task_id = :task;
 
 -- name: select_own_response(caller uuid, task uuid)
--- The caller, with its response to the task; the response's columns are null where there is none.
+-- The caller, with its response to the task; the response's columns are null if it has not responded.
 SELECT r.id, r.text, r.amount_minor, r.state, r.created_at,
   b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
   b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"

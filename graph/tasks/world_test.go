@@ -146,7 +146,7 @@ func together(requests ...func() error) []fault.Code {
 	return codes
 }
 
-// anonymous is the context of nobody, and operator that of an operator.
+// anonymous is the context of a caller without a token, and operator that of an operator.
 func anonymous() context.Context { return context.Background() }
 
 func operator() context.Context {

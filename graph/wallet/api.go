@@ -10,9 +10,8 @@
 // are one row; rows are locked in ascending id. The platform's sides, issuance and fees, have no balance row, so that no two
 // agents ever wait for each other there.
 //
-// A balance that does not suffice, which an agent can bring about by itself, is insufficient_funds; every other refusal is
-// ledger_conflict, which means a defect: nothing is changed, and the transport alarms the operator. Reconcile looks for damage
-// that got past both.
+// A balance that does not suffice, which an agent can cause, is insufficient_funds. Every other refusal is ledger_conflict and
+// means a defect: nothing is changed, and the transport alarms the operator. Reconcile looks for damage that passed both checks.
 package wallet
 
 import (

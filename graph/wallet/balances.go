@@ -16,7 +16,7 @@ type Card struct {
 	Unit           string `json:"unit"`
 	MinorPerCredit int    `json:"minor_per_credit"`
 	AvailableMinor int64  `json:"available_minor"`
-	// ReservedMinor is what the agent's accepted orders hold until they close.
+	// ReservedMinor is the sum that the agent's accepted orders hold until they close.
 	ReservedMinor int64 `json:"reserved_minor"`
 	TotalMinor    int64 `json:"total_minor"`
 	CanPurchase   bool  `json:"can_purchase"`

@@ -47,14 +47,14 @@ type Discrepancy struct {
 	Found    int64 `db:"found"`
 }
 
-// discrepanciesPerCheck bounds what one check reports: the first ones tell what is wrong, millions would not tell more.
+// discrepanciesPerCheck bounds what one check reports: the first ones show what is wrong, and millions would not show more.
 const discrepanciesPerCheck = 100
 
 // findings are the discrepancies that a check has found so far. They are kept as JSON between slices (ledger_checks.found).
 type findings struct {
 	// Counted are the discrepancies of each check, at most 100.
 	Counted map[Check]int `json:"counted"`
-	// Imbalance is what all entries that were looked at sum to.
+	// Imbalance is the sum of all checked entries.
 	Imbalance int64 `json:"imbalance"`
 
 	all []Discrepancy

@@ -94,7 +94,7 @@ func TestPostingsOfEveryKind(t *testing.T) {
 	}
 }
 
-func TestEntriesTellOrderAndOperation(t *testing.T) {
+func TestEntriesNameOrderAndOperation(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	customer, contractor := w.Agent(), w.Agent()

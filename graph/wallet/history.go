@@ -19,7 +19,7 @@ type Entry struct {
 	// ID counts the agent's own entries from 1.
 	ID            int64     `json:"id"`
 	TransactionID uuid.UUID `json:"transaction_id"`
-	// OperationID is the client's idempotency id, null where no client asked for it.
+	// OperationID is the client's idempotency id, null if no client asked for it.
 	OperationID *uuid.UUID `json:"operation_id"`
 	Kind        string     `json:"kind"`
 	// AccountKind is available or reserved.
@@ -32,7 +32,7 @@ type Entry struct {
 // History is a stretch of an agent's ledger, newest first.
 type History struct {
 	Entries []*Entry `json:"entries"`
-	// NextBefore is the `before` of the stretch that follows, null where there is none.
+	// NextBefore is the `before` of the stretch that follows, or null.
 	NextBefore *int64 `json:"next_before"`
 }
 
@@ -96,7 +96,7 @@ func (all *entries) next() []any {
 // Next implements auth.RowSink.
 func (all *entries) Next(to []any) { copy(to, all.next()) }
 
-// PiggybackWalletHistory attaches the entries to the authentication of whoever is about to call WalletHistory with the same
+// PiggybackWalletHistory attaches the entries to the authentication of a caller that is about to call WalletHistory with the same
 // input.
 func (a *API) PiggybackWalletHistory(ctx context.Context, in HistoryInput) context.Context {
 	stretch, err := in.Check()

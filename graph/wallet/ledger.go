@@ -79,7 +79,7 @@ type Escrow struct {
 // Total is the full price in minor units, fee included.
 func (e Escrow) Total() int64 { return e.AmountMinor + e.FeeMinor }
 
-// Hold reserves the full price out of what the customer has available. Where that does not suffice the posting is refused with
+// Hold reserves the full price from the customer's available balance. If that does not suffice, the posting is refused with
 // insufficient_funds; nothing is reserved in part.
 func Hold(e Escrow) Transaction {
 	return e.transaction(Reserve,

@@ -67,7 +67,7 @@ type progress struct {
 }
 
 // ContinueCheck checks the next slice and saves how far it came, in one transaction of usually less than a second; after a
-// crash the next call goes on from there. over tells that the check has ended or is not due. Discrepancies are returned once,
+// crash the next call goes on from there. over reports that the check has ended or is not due. Discrepancies are returned once,
 // when their slice is committed. A job calls it until it is over; any number of processes may do so at once.
 func (a *API) ContinueCheck(ctx context.Context, scope Scope) (found []Discrepancy, over bool, err error) {
 	ctx = db.WithStatementTimeout(ctx, sliceTimeout)
@@ -109,7 +109,7 @@ func nextSlice(ctx context.Context, tx *db.Tx, scope Scope) (found []Discrepancy
 	return p.found.take(), over, err
 }
 
-// lockProgress returns nil where the check is not due.
+// lockProgress returns nil if the check is not due.
 func lockProgress(ctx context.Context, tx *db.Tx, s scopeRow) (*progress, error) {
 	p, err := db.One[progress](ctx, tx.SQL, lockProgressRow, s.scope, s.every.Seconds())
 	if err != nil {

@@ -34,12 +34,12 @@ func tamper(w *graphtest.World, query string, args ...any) {
 	w.Exec("ALTER TABLE ledger_entries ENABLE TRIGGER USER")
 }
 
-// age makes everything old: the next check of what is new passes over it.
+// age makes all entries old, so that the next check of new entries skips them.
 func age(w *graphtest.World) {
 	w.Exec("UPDATE ledger_checks SET since = 'ffffffff-0000-0000-0000-000000000000'")
 }
 
-// A check of what is new adds what came behind the checkpoints, and finds every changed balance however old its entries are.
+// A check of new entries adds those after the checkpoints, and finds every changed balance, however old its entries are.
 func TestNewEntriesAreCheckedFromTheCheckpoints(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

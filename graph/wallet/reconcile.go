@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/db/prepared"
 )
 
-// sliceTimeout is what one slice may take; usual is a second.
+// sliceTimeout bounds one slice, which usually takes a second.
 const sliceTimeout = 5 * time.Minute
 
 // lastID is not before any id.

@@ -31,9 +31,9 @@ SELECT (lpad(to_hex(t * 2 + side), 12, '0') || '70008000' || lpad('', 12, '0')):
   CASE side WHEN 1 THEN 'available' ELSE 'issuance' END, 'top_up', 2 * side - 1
 FROM generate_series(0, $1 * $2 - 1) t, generate_series(0, 1) side`
 
-// BenchmarkReconcile checks a ledger of STOA_BENCH_LEDGER_ENTRIES entries (20,000 unless set): "first" is the first check of what is
-// new, which reads all, "hourly" one that finds a hundredth of the wallets changed, "whole" the daily one. slowest-ms is the longest
-// slice.
+// BenchmarkReconcile checks a ledger of STOA_BENCH_LEDGER_ENTRIES entries (20,000 unless set): "first" is the first check of new
+// entries, which reads all, "hourly" one that finds a hundredth of the wallets changed, "whole" the daily one. slowest-ms is the
+// longest slice.
 func BenchmarkReconcile(b *testing.B) {
 	entries, err := strconv.Atoi(cmp.Or(os.Getenv("STOA_BENCH_LEDGER_ENTRIES"), "20000"))
 	require.NoError(b, err)

@@ -20,7 +20,7 @@ var (
 	insertDueRewards = rewardStatements.Named("insert_due_rewards")
 )
 
-// RewardMinor is what each ground is worth in minor units (§2.5).
+// RewardMinor is the amount of each ground in minor units (§2.5).
 var RewardMinor = map[reward.Ground]int64{
 	reward.GroundAvatar:          1000_00,
 	reward.GroundCharacter:       2000_00,

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// in runs a function in a transaction of its own.
+// in runs a function in its own transaction.
 func in(w *graphtest.World, move func(ctx context.Context, tx *db.Tx) error) error {
 	return w.DB.Tx(context.Background(), move)
 }

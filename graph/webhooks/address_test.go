@@ -39,7 +39,7 @@ func (n *names) resolver(t *testing.T) *net.Resolver {
 	}}
 }
 
-// set is what agent.example leads to from now on.
+// set changes the addresses of agent.example.
 func (n *names) set(addresses ...netip.Addr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -96,7 +96,7 @@ var private = []string{
 	"fe80::1", "ff02::1", "2001:db8::1", "2002:7f00:1::1",
 }
 
-// Whatever a name leads to when it is asked for, nothing connects to an address that is not of the public internet, also where an
+// Whatever a name leads to when it is asked for, nothing connects to an address that is not of the public internet, also if an
 // operator allows the loopback by its name.
 func TestPrivateAddressesAreNotReached(t *testing.T) {
 	t.Parallel()
@@ -156,7 +156,7 @@ func TestPrivateAddressesInURLs(t *testing.T) {
 }
 
 // A name that led to a public address when the webhook was made, and at the first attempt, leads to the loopback at the next, or
-// to both at once: what is connected to is what was judged.
+// to both at once: the sender connects to the address that it has checked.
 func TestRebindingDoesNotHelp(t *testing.T) {
 	t.Parallel()
 	inside := newSecureEndpoint(t)

@@ -26,7 +26,7 @@ type Card struct {
 // Failure is how the last attempt that failed ended.
 type Failure struct {
 	At time.Time `json:"at"`
-	// Status is that of the answer, null where there was none.
+	// Status is that of the answer, or null.
 	Status *int `json:"status"`
 	// Error is one of the reasons of §4.12.
 	Error string `json:"error"`
@@ -40,7 +40,7 @@ type Result struct {
 // SecretResult is a webhook that has just got its secret.
 type SecretResult struct {
 	Webhook *Card `json:"webhook"`
-	// Secret is shown here and nowhere else; null where the server's key signs.
+	// Secret is shown here and nowhere else; null if the server's key signs.
 	Secret *string `json:"secret"`
 }
 
@@ -49,7 +49,7 @@ type List struct {
 	Webhooks []*Card `json:"webhooks"`
 }
 
-// Deleted tells that a webhook is gone.
+// Deleted reports that a webhook is gone.
 type Deleted struct {
 	Deleted bool      `json:"deleted"`
 	ID      uuid.UUID `json:"id"`
@@ -66,12 +66,12 @@ type Delivery struct {
 	EventID uuid.UUID `json:"event_id" db:"event_id"`
 	// Attempt is 1 for the first.
 	Attempt int `json:"attempt" db:"attempt"`
-	// Status is that of the answer, null where there was none.
+	// Status is that of the answer, or null.
 	Status *int `json:"status" db:"status"`
-	// Error is one of the reasons of §4.12, null where the event was acknowledged.
+	// Error is one of the reasons of §4.12, null if the event was acknowledged.
 	Error     *string   `json:"error" db:"error"`
 	CreatedAt time.Time `json:"created_at" db:"created_at"`
-	// NextAttemptAt is null where no further attempt follows.
+	// NextAttemptAt is null if no further attempt follows.
 	NextAttemptAt *time.Time `json:"next_attempt_at" db:"next_attempt_at"`
 }
 

@@ -21,7 +21,7 @@ const (
 // Class is which workers deliver to a webhook.
 type Class int
 
-// The classes. Each has workers of its own.
+// The classes. Each has separate workers.
 const (
 	// Light are webhooks of agents whose endpoints have lately taken little time and will take little. Of one agent it is one at a
 	// time, among the light and busy ones.
@@ -67,7 +67,7 @@ func (l load) job() db.Job {
 	}
 }
 
-// queued is what the jobs of all classes hold.
+// queued holds the arguments of the jobs of all classes.
 type queued struct {
 	WebhookID uuid.UUID `json:"webhook_id"`
 	used      float64

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// kinds are the kinds of what was received.
+// kinds returns the kinds of the received requests.
 func kinds(t *testing.T, got []request) (all []string) {
 	t.Helper()
 	for _, r := range got {

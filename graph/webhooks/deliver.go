@@ -57,9 +57,10 @@ func (d *attempt) isTest() bool { return d.Sequence == 0 }
 // lasts reports whether the delivery is tried again if it fails; a test is, only if its address waits for it.
 func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
 
-// Deliver makes the deliveries that are due to a webhook, one after the other, for a moment. It does nothing where another process
-// delivers to it, or to another prompt webhook of the agent unless the class is Slow; where webhooks are switched off it leaves the
-// job to another process. The workers of a class leave a webhook that has become of a slower class to the others. Only jobs call it.
+// Deliver makes the deliveries that are due to a webhook, one after the other, for a moment. It does nothing if another process
+// delivers to it, or to another prompt webhook of the agent unless the class is Slow; where webhooks are switched off it leaves
+// the job to another process. The workers of a class leave a webhook that has become of a slower class to the others. Only jobs
+// call it.
 func (a *API) Deliver(ctx context.Context, id uuid.UUID, class Class) error {
 	if a.Sender == nil { // the process that asked for the job has webhooks on
 		_, err := a.DB.SQL.ExecContext(ctx, leaveWebhook.Text, id, elsewhereSeconds)
@@ -112,8 +113,8 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// body returns what is sent, or nil where the event is gone: acknowledged elsewhere, or not to be delivered any more. It says for whom
-// it is, since the server's signature does not: another agent may have a webhook to the same address.
+// body returns what is sent, or nil if the event is gone: acknowledged elsewhere, or not to be delivered any more. It says for
+// whom it is, since the server's signature does not: another agent may have a webhook to the same address.
 func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 	content := struct {
 		Type      string         `json:"type"`
@@ -164,7 +165,7 @@ func (a *API) undo(ctx context.Context, d *attempt) error {
 	return err
 }
 
-// verdict is what follows from an answer.
+// verdict holds the consequences of an answer.
 type verdict struct {
 	outcome metrics.WebhookOutcome
 	// next is when it is tried again; nil for never.

@@ -220,7 +220,7 @@ func TestALongQueue(t *testing.T) {
 	require.Len(t, e.take(), 1)
 }
 
-// Nobody is asked again before it said it could be, and meanwhile nothing else is sent there either.
+// An endpoint gets no request before the end of its Retry-After, neither the repeat nor another delivery.
 func TestRetryAfterIsHeeded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -509,7 +509,7 @@ func TestPagesOfDeliveries(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.NotFound)
 }
 
-// Nobody listens: the attempt ends at once and is tried again.
+// No process listens at the address: the attempt ends at once and is repeated.
 func TestAnEndpointThatIsDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

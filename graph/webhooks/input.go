@@ -149,7 +149,7 @@ func checkURL(sent string, loopback bool) (host string, err error) {
 	return parsed.Host, nil
 }
 
-// isLoopback tells whether a host is the loopback by its name, whatever the resolver says.
+// isLoopback reports whether a host is the loopback by its name, whatever the resolver says.
 func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.IsLoopback() || strings.EqualFold(host, "localhost")

@@ -9,7 +9,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Scope says of which webhooks Queue looks for new events.
+// Scope selects the webhooks for which Queue looks for new events.
 type Scope struct {
 	// Due: of none; jobs are asked for what is due already.
 	Due bool
@@ -100,7 +100,7 @@ func idsOrNull(ids []uuid.UUID) any {
 type wakeups struct {
 	mu     sync.Mutex
 	agents map[uuid.UUID]bool
-	// some tells Run that there are some.
+	// some notifies Run that there are some.
 	some chan struct{}
 	once sync.Once
 }
@@ -113,7 +113,7 @@ func (w *wakeups) signal() chan struct{} {
 // maxWoken is how many agents wait for Run at most; for others the job does it.
 const maxWoken = 10_000
 
-// Wake tells that agents have new events, after the commit. It does not block. Where Run does not run it does nothing.
+// Wake reports that agents have new events, after the commit. It does not block. Where Run does not run it does nothing.
 func (a *API) Wake(agents []uuid.UUID) {
 	if a.Sender == nil {
 		return

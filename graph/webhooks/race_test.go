@@ -12,8 +12,8 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// Whatever happens to a webhook while events come and several processes deliver, every event reaches the endpoint, never two at a time,
-// and none stays behind.
+// Even if a webhook changes while events come and several processes deliver, every event reaches the endpoint, never two at a
+// time.
 func TestNoEventIsLostInBetween(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -49,7 +49,7 @@ func (a *API) MyWebhook(ctx context.Context, in Input) (*Result, error) {
 }
 
 // MyWebhookDeliveries lists the attempts to deliver to a webhook of the caller, newest first, 100 a page (§4.12). Only an agent
-// may call it. Faults: forbidden, invalid_id, not_found (also where before is no attempt of this webhook).
+// may call it. Faults: forbidden, invalid_id, not_found (also if before is no attempt of this webhook).
 func (a *API) MyWebhookDeliveries(ctx context.Context, in DeliveriesInput) (*DeliveryList, error) {
 	v, err := a.caller(ctx)
 	if err != nil {

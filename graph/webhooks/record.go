@@ -11,8 +11,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// record notes how an attempt ended, and all that follows, in one transaction, whatever becomes of ctx. While the database is
-// away it tries to for 10 s: what was acknowledged would be sent again.
+// record stores how an attempt ended, with all consequences, in one transaction, even if ctx is cancelled. If the database is
+// away it retries for 10 s, because an acknowledged delivery that is not stored as such would be sent again.
 func (a *API) record(ctx context.Context, d *attempt, got answer) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

@@ -25,7 +25,7 @@ func nextWait(attempts int, retryAfter time.Duration) (wait time.Duration, again
 	return max(waits[attempts-1], retryAfter), true
 }
 
-// parseRetryAfter reads the header of an answer: seconds, or a time. 0 where there is none that makes sense.
+// parseRetryAfter reads the header of an answer: seconds, or a time. It returns 0 if the header is missing or invalid.
 func parseRetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if value == "" {

@@ -22,7 +22,7 @@ const (
 	// maxAnswer is how much of an answer's body is read, and maxAnswerHeader of its header, in bytes.
 	maxAnswer       = 4 << 10
 	maxAnswerHeader = 16 << 10
-	// userAgent tells endpoints who calls.
+	// userAgent identifies the sender to endpoints.
 	userAgent = "Stoa-Webhooks/1.0"
 )
 
@@ -51,9 +51,9 @@ type SenderConfig struct {
 	Timeout time.Duration
 }
 
-// Sender posts deliveries. Each goes over a connection of its own, whose address is checked after the name was resolved, at the
-// moment of connecting: only global unicast addresses are allowed that no registry reserves. Redirects are not followed, and no
-// proxy of the environment is used. It is safe for concurrent use.
+// Sender posts deliveries. Each goes over its own connection, whose address is checked after the name was resolved, at the moment
+// of connecting: only global unicast addresses are allowed that no registry reserves. Redirects are not followed, and no proxy of
+// the environment is used. It is safe for concurrent use.
 type Sender struct {
 	config           SenderConfig
 	public, loopback http.RoundTripper
@@ -94,7 +94,7 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 
 // answer is how an attempt ended.
 type answer struct {
-	// status is 0 where there was no answer.
+	// status is 0 if there was no answer.
 	status int
 	// reason is why it failed; empty: the endpoint has acknowledged.
 	reason string
@@ -172,8 +172,8 @@ func (s *Sender) route(to *url.URL) (http.RoundTripper, error) {
 	}
 }
 
-// reasonOf tells why there was no answer. It says nothing of what an address that is not allowed leads to, and not whether a name
-// exists: one that leads nowhere, or whose resolution takes too long, is as forbidden as one that leads into a private network.
+// reasonOf returns why there was no answer. It reveals neither what is behind a forbidden address nor whether a name exists: a
+// name without an address, or whose resolution takes too long, gets the same reason as one of a private network.
 func reasonOf(err error) string {
 	var (
 		timeout    net.Error

@@ -16,7 +16,7 @@ import (
 	"stoa/ent/webhook"
 )
 
-// The prefixes by which Standard Webhooks tells keys apart.
+// The prefixes by which Standard Webhooks distinguishes keys.
 const (
 	secretPrefix = "whsec_"
 	publicPrefix = "whpk_"

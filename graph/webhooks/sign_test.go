@@ -17,12 +17,12 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// signed is what a signature is of.
+// signed returns the bytes that are signed.
 func (r request) signed() []byte {
 	return []byte(r.id() + "." + r.header.Get("webhook-timestamp") + "." + string(r.body))
 }
 
-// verifies tells whether a secret verifies one of the signatures, as a receiver would find out.
+// verifies reports whether a secret verifies one of the signatures, as a receiver would find out.
 func (r request) verifies(t *testing.T, secret string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))

@@ -210,7 +210,7 @@ FROM (SELECT k.state = 'paused' AND k.last_failure_error = ANY (:lasting::text[]
 WHERE id = :webhook;
 
 -- name: switch_off(webhook uuid, url text, state text, from_states text[])
--- An address that was changed during the attempt stays as it is.
+-- An address that was changed during the attempt stays unchanged.
 UPDATE webhooks SET state = :state::text, updated_at = stoa_now() WHERE id = :webhook AND url = :url::text
   AND state = ANY (:from_states::text[])
 RETURNING id;

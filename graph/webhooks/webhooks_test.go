@@ -50,8 +50,7 @@ func TestThreeAtMost(t *testing.T) {
 	require.Len(t, list.Webhooks, webhooks.MaxPerAgent)
 }
 
-// From every state an agent brings its webhook into the two of its own; what waits is sent where it is active afterwards, and
-// only then.
+// From every state an agent can set its webhook to active or paused; waiting deliveries are sent only if it is active afterwards.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,7 +87,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A webhook that is paused during an attempt is sent nothing more, whatever becomes of the attempt.
+// A webhook that is paused during an attempt gets no further request, however the attempt ends.
 func TestPausedDuringAnAttempt(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{http.StatusOK, http.StatusInternalServerError} {
@@ -141,7 +140,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// Another agent's webhook is none, and while webhooks are switched off there are none for anybody.
+// Another agent's webhook is not found, and while webhooks are switched off no agent has any.
 func TestWhoseWebhooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -37,7 +37,7 @@ func newWorldWith(t *testing.T, config webhooks.SenderConfig) *world {
 	return &world{graphtest.New(t, graphtest.WithWebhooks(config)), t}
 }
 
-// request is what an endpoint was sent.
+// request is a request that an endpoint received.
 type request struct {
 	header http.Header
 	body   []byte

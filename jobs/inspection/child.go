@@ -42,7 +42,7 @@ const (
 	exitNoProc = 77
 )
 
-// Main is the child half, to be called with all arguments of the program: it confines this process for good, reads a file from
+// Main is the child half, to be called with all arguments of the program: it confines this process permanently, reads a file from
 // standard input, inspects it, writes what it makes into the working folder and its response to standard output, and returns the
 // exit code.
 func Main(args []string, with Renderer) int { return child(args, steps, inspection{with}.file) }
@@ -78,7 +78,7 @@ func serve(args []string, steps []step, inspect func([]byte, Purpose) (response,
 	}
 	asked, file, err := readRequest(os.Stdin)
 	if errors.Is(err, io.EOF) {
-		return nil // nobody needs this child any more
+		return nil // the parent has ended or no longer needs this child
 	}
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func sayReady(measures []Measure) error {
 	return err
 }
 
-// readRequest waits for a request and reads its file. io.EOF says that there is none. From then on the child's time is limited,
-// even if its parent dies.
+// readRequest waits for a request and reads its file. io.EOF means that no request comes any more. From then on the child's time
+// is limited, even if its parent dies.
 func readRequest(in io.Reader) (request, []byte, error) {
 	var asked request
 	input := bufio.NewReader(in)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attacks are what a child could do once a file has taken it over: each replaces an inspection, in a child that is confined as
-// always, and is started by its name in place of a purpose.
+// attacks are actions of a child that a file has taken over. Each replaces an inspection, in a child that is confined as usual,
+// and is started by its name in place of a purpose.
 var attacks = map[string]func(){
 	"spin": func() { // as if the limit, which confess looks at, were a second
 		_ = unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: 1, Max: 1})

@@ -76,7 +76,7 @@ func tabled(tag string) []byte {
 	})
 }
 
-// TestTabledProfiles: a profile counts whichever table it has, also where that is only the perceptual one.
+// TestTabledProfiles: a profile counts whichever table it has, also if that is only the perceptual one.
 func TestTabledProfiles(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{"A2B0", "A2B1", "A2B2"} {
@@ -166,7 +166,7 @@ func TestGamma(t *testing.T) {
 	}
 }
 
-// checkers is a picture whose every pixel of so many differs in colour from its neighbours.
+// checkers is a checkerboard: squares of the given size, each with another colour than its neighbours.
 func checkers(side, pixel int, colours ...color.Color) image.Image {
 	m := image.NewNRGBA(image.Rect(0, 0, side, side))
 	for y := range side {

@@ -22,7 +22,7 @@ type Measure struct {
 	Detail string `json:"detail"`
 }
 
-// childConfig is what the child must know of how it was started. It is passed as arguments.
+// childConfig holds how the child was started. It is passed as arguments.
 type childConfig struct {
 	// user is the user and group that a child of root becomes; 0 says that it stays what it is.
 	user int
@@ -66,7 +66,7 @@ var steps = []step{
 	{"seccomp", filterCalls, false},
 }
 
-// confine takes every step for good. It runs before a byte of the file is read.
+// confine takes every step permanently. It runs before a byte of the file is read.
 func confine(c childConfig, steps []step) ([]Measure, error) {
 	measures := make([]Measure, 0, len(steps))
 	for _, s := range steps {
@@ -82,7 +82,7 @@ func confine(c childConfig, steps []step) ([]Measure, error) {
 	return measures, nil
 }
 
-// reportNamespaces tells what the parent has done.
+// reportNamespaces reports which namespaces the parent has made.
 func reportNamespaces(c childConfig) (string, error) {
 	if c.namespaces.flags == 0 {
 		return "", errors.New("the kernel refuses namespaces to this user")
@@ -121,7 +121,7 @@ func dropCapabilities(childConfig) (string, error) {
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	//nolint:gosec // it is what the call takes
+	//nolint:gosec // the call takes this pointer
 	_, _, failed := psx.Syscall3(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
 	if failed != 0 {
 		return "", failed
@@ -137,7 +137,7 @@ func forbidPrivileges(childConfig) (string, error) {
 	return "set", nil
 }
 
-// resourceLimits are what the kernel holds the child to, soft and hard alike.
+// resourceLimits are set as soft and hard limits of the child.
 var resourceLimits = []struct {
 	resource int
 	most     uint64

@@ -29,13 +29,13 @@ const (
 // hostile is the purpose under which the child runs breakOut.
 const hostile Purpose = "break out"
 
-// outcome is what such a server prints.
+// outcome is the output of such a server.
 type outcome struct {
 	Reason   string    `json:"reason"`
 	Measures []Measure `json:"measures"`
 }
 
-// serveHostile is that server: it has secrets and listens, all of it for its own user only, and tells what the child reached.
+// serveHostile is that server: it has secrets and listens, all for its own user only, and reports what the child reached.
 func serveHostile(folder string) error {
 	to := targets{
 		Parent: os.Getpid(), Token: os.Getenv("SECRET"), TokenFile: filepath.Join(folder, "operator.token"),
@@ -156,7 +156,7 @@ func breakOutOf(t *testing.T, uid int, measure string) outcome {
 	return found
 }
 
-// TestDoors runs hostile code in a child of a server of root and of a plain user: nothing is in its reach, also where the kernel
+// TestDoors runs hostile code in a child of a server of root and of a plain user: nothing is in its reach, also if the kernel
 // lacks one of the measures. Without any of them nearly everything is.
 func TestDoors(t *testing.T) {
 	t.Parallel()

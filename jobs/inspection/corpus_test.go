@@ -49,10 +49,10 @@ func samples(t *testing.T, folder string) []sample {
 	return all
 }
 
-// TestCorpus inspects every file of the corpora: no wrong accept, no wrong refusal, and of what is arguable the same answer
-// twice. The purposes differ only in the types they take, which is decided first: images are inspected as a whole for one of them.
-// PDFs are for two: their verdicts and reasons do not differ. With the race detector children are slow, so such a build inspects
-// every tenth file.
+// TestCorpus inspects every file of the corpora: no wrong accept, no wrong refusal, and for arguable files the same answer twice.
+// The purposes differ only in the types they take, which is decided first: images are inspected as a whole for one of them. PDFs
+// are for two: their verdicts and reasons do not differ. With the race detector children are slow, so such a build inspects every
+// tenth file.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for _, folder := range corpora() {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// targets are what hostile code goes for. It gets them as the file it is to judge.
+// targets are the things that hostile code tries to reach. It gets them as the file to inspect.
 type targets struct {
 	// Parent is the server's process, Secret where its memory holds Token.
 	Parent int     `json:"parent"`

@@ -64,7 +64,8 @@ func deflate(data []byte) []byte {
 	return b.Bytes()
 }
 
-// bomb is 64 MiB of one byte, deflated so many times over, without ever holding them. Rows share those of the same kind.
+// bomb is 64 MiB of one byte, deflated the given number of times, without ever holding them in memory. Rows share those of the
+// same kind.
 func bomb(t *testing.T, times int, fill byte) []byte {
 	made, _ := bombs.LoadOrStore([2]int{times, int(fill)}, sync.OnceValue(func() []byte {
 		var b bytes.Buffer
@@ -120,7 +121,7 @@ func page(catalog, leaf string) []string {
 	}
 }
 
-// stream is a PDF stream object with entries of its own.
+// stream is a PDF stream object with the given entries.
 func stream(entries string, data []byte) string {
 	return fmt.Sprintf("<<%s/Length %d>>\nstream\n%s\nendstream", entries, len(data), data)
 }

@@ -37,7 +37,7 @@ func newFolder(scratch string, user int) (*folder, error) {
 	if err := unix.Flock(int(f.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(err, f.remove())
 	}
-	//nolint:gosec // the folder above lets nobody pass; once this one is the child's root, the child must
+	//nolint:gosec // the folder above denies access to others; the child needs it once this one is its root
 	if err := errors.Join(os.MkdirAll(f.work(), 0o700), os.Chmod(filepath.Dir(f.work()), 0o711)); err != nil {
 		return nil, errors.Join(err, f.remove())
 	}

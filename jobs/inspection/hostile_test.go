@@ -83,7 +83,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestPurposes: a PDF is refused for an image of the profile before it is looked at, and so is what no purpose takes.
+// TestPurposes: a PDF is refused as an image of the profile without being inspected, and so is a type that no purpose takes.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	for purpose := range purposes {

@@ -29,7 +29,7 @@ var depths = map[byte][]byte{
 
 const palette = 3
 
-// pngWalk is what is known of a PNG between two chunks.
+// pngWalk holds the properties of a PNG that are known after the chunks read so far.
 type pngWalk struct {
 	size    size
 	kind    byte
@@ -146,7 +146,7 @@ func (w *pngWalk) header(data []byte) error {
 	return w.size.check()
 }
 
-// Colours are what gAMA and cHRM say of a PNG's samples (PNG, third edition, 11.3.2).
+// Colours are the values of gAMA and cHRM, which describe a PNG's samples (PNG, third edition, 11.3.2).
 type Colours struct {
 	// Gamma is the exponent that makes light of a sample, 2.2 for most; 0 if the file does not say.
 	Gamma float64
@@ -155,7 +155,7 @@ type Colours struct {
 }
 
 const (
-	// chunkUnit is what the integers of gAMA and cHRM are multiplied by.
+	// chunkUnit is the factor of the integers in gAMA and cHRM.
 	chunkUnit = 100_000
 	// sRGB's exponent, and how far another may be from it without a visible difference.
 	srgbGamma      = 2.2
@@ -188,7 +188,7 @@ func (w *pngWalk) describe(kind string, data []byte) {
 	}
 }
 
-// known returns what counts of the colours: nil where the file has a profile, says nothing, or says sRGB.
+// known returns what counts of the colours: nil if the file has a profile, says nothing, or says sRGB.
 func (w *pngWalk) known() *Colours {
 	c := w.colours
 	if w.profiled || c.Gamma == 0 {

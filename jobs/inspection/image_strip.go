@@ -9,8 +9,8 @@ const (
 	markerAPP15   = 0xEF
 )
 
-// neededSegments are the application segments that decoding a JPEG may need, by how they begin. Every other one tells where a
-// picture comes from: Exif and XMP (APP1), IPTC (APP13), provenance, thumbnails, what makers of cameras write.
+// neededSegments are the application segments that decoding a JPEG may need, by how they begin. Every other one reveals where a
+// picture comes from: Exif and XMP (APP1), IPTC (APP13), provenance, thumbnails, notes of camera makers.
 var neededSegments = map[byte][]byte{
 	markerAPP0:  []byte("JFIF\x00"),
 	markerAPP2:  []byte("ICC_PROFILE\x00"),
@@ -26,8 +26,8 @@ var privateSigns = [][]byte{
 const maxStrips = 4
 
 // stripJPEG returns the first picture that begins in b without comments and application segments that decoding does not need,
-// and how much of b it took; the coded data stay as they are. What stands before the picture and behind it is dropped. Where
-// the structure is damaged, it goes on with the next marker, as decoders do. refusedMalformed where a private block is left.
+// and how much of b it took; the coded data stay unchanged. What stands before the picture and behind it is dropped. Where the
+// structure is damaged, it goes on with the next marker, as decoders do. refusedMalformed where a private block is left.
 func stripJPEG(b []byte) (clean []byte, length int, err error) {
 	clean, length = stripOnce(b)
 	for range maxStrips {

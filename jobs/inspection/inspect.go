@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// magics tells the media types apart by the bytes at offset 0, and by nothing else.
+// magics are the first bytes of each media type; nothing else determines the type.
 var magics = []struct {
 	magic []byte
 	media MediaType
@@ -58,13 +58,13 @@ func sniff(file []byte, p Purpose) (response, error) {
 	return response{}, refusedUnknown
 }
 
-// imageInfo are what a scan finds out about an image.
+// imageInfo holds the properties of an image that a scan finds.
 type imageInfo struct {
 	// size as stored, before orientation.
 	size
-	// picture is what of the file is rendered: without what follows its end.
+	// picture is the part of the file that is rendered; bytes after the picture's end are left out.
 	picture []byte
-	// colours of a PNG without a profile; nil where it says nothing that counts.
+	// colours of a PNG without a profile; nil if it says nothing that counts.
 	colours *Colours
 }
 
@@ -148,7 +148,7 @@ func write(name string, content []byte) error {
 	return os.WriteFile(name, content, 0o600)
 }
 
-// MediaType is what the bytes are, whatever their sender called them.
+// MediaType is the type of the bytes; the sender's claim does not matter.
 type MediaType string
 
 // The media types the platform takes (§8).
@@ -158,7 +158,7 @@ const (
 	PDF  MediaType = "application/pdf"
 )
 
-// Purpose is what an inspection is for: what a file was uploaded for (§2.7), or Publication.
+// Purpose is the purpose of an inspection: that of the upload (§2.7), or Publication.
 type Purpose string
 
 // The purposes of §2.7.

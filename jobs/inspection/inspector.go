@@ -4,16 +4,17 @@
 // Inspector, the parent half, starts the program that lies beside the server's (Program); Main, the child half, does everything that
 // touches the bytes. pdfcpu is used here alone, libvips by package render alone, which only the child's program links.
 //
-// Invariants. The child is confined before it reads a byte, whoever starts the server: namespaces and a root folder of its own,
-// another user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system calls,
-// an environment without secrets, no descriptor but the standard three. Measures overlap; Confinement tells which of them the
-// kernel lacks. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go, pdf_scan.go),
-// and only what passes reaches a library; of libvips only the one loader of the recognised type is open. Nothing is accepted that
-// was not decoded without complaint and rendered.
+// Invariants. The child is confined before it reads a byte, under any user that runs the server: namespaces and its own root
+// folder, another user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system
+// calls, an environment without secrets, no descriptor but the standard three. Measures overlap; Confinement reports which of
+// them the kernel lacks. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go,
+// pdf_scan.go), and only files that pass reach a library; of libvips only the one loader of the recognised type is open. A file
+// is accepted only if it was decoded without any warning and rendered.
 //
-// Failure. What the bytes cause is a report, never an error: a refusal found by the scan, a decoder that aborts, a limit reached,
-// a response that makes no sense; Report.Ending tells a crash and a limit from a refusal. An error means that this machine could
-// not inspect the file (no child, no space, a cancelled context, a child that somebody else killed); it may be tried again.
+// Failure. If the bytes are to blame, the result is a report, never an error: a refusal found by the scan, a decoder that aborts,
+// a limit reached, a response that makes no sense. Report.Ending distinguishes crashes and limits from refusals. An error means
+// that this machine could not inspect the file (no child, no space, a cancelled context, a child that another process killed); it
+// may be tried again.
 //
 // Concurrency. Inspections share nothing and may overlap; the caller bounds how many do (§8 grants two).
 package inspection
@@ -49,9 +50,9 @@ func NewInspector() *Inspector {
 	return i
 }
 
-// CloseMemory closes this process to others of its own user, for good (PR_SET_DUMPABLE): where a child shares the server's user,
-// nothing else keeps it from the server's memory and environment on a kernel without Landlock and namespaces. A server calls it
-// first.
+// CloseMemory protects the memory and environment of this process from other processes of the same user, permanently
+// (PR_SET_DUMPABLE). If a child shares the server's user and the kernel has neither Landlock nor namespaces, nothing else
+// protects them from the child. A server calls it first.
 func CloseMemory() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process's memory to others: %w", err)
@@ -89,7 +90,7 @@ func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessStat
 	}
 }
 
-// takeChild returns the spare, unless the request needs one in a folder of its own or the spare has ended, or a new child.
+// takeChild returns the spare, unless the request needs one in its own folder or the spare has ended, or a new child.
 func (i *Inspector) takeChild(scratch string) (*process, error) {
 	i.mu.Lock()
 	spare := i.spare
@@ -109,8 +110,8 @@ func (i *Inspector) takeChild(scratch string) (*process, error) {
 	}
 }
 
-// startSpare starts a spare where there is none, without waiting for it. Where none can be started, the next inspection
-// tries again and returns the error.
+// startSpare starts a spare if it has none, without waiting for it. If it cannot start one, the next inspection tries again and
+// returns the error.
 func (i *Inspector) startSpare() {
 	if !i.ahead {
 		return

@@ -27,10 +27,10 @@ const (
 	orphanTime = 8*cpuTime*time.Second + 2*time.Second
 	// cpuTime is processor time in seconds.
 	cpuTime = 15
-	// maxMemory is what a child may hold of real memory in bytes, libraries included.
+	// maxMemory bounds a child's real memory in bytes, libraries included.
 	maxMemory = instrumented * 512 * mebibyte
-	// maxData bounds the private writable memory (RLIMIT_DATA). It is what is real: the Go runtime and the libraries reserve
-	// far more address space than they use. The rest up to maxMemory is left to code and read-only pages.
+	// maxData bounds the private writable memory (RLIMIT_DATA). It does not bound address space, since the Go runtime and the
+	// libraries reserve far more than they use. The rest up to maxMemory is left to code and read-only pages.
 	maxData = instrumented * 480 * mebibyte
 	// maxAddresses bounds address space (RLIMIT_AS), so that shared and read-only mappings cannot grow without end either.
 	maxAddresses = instrumented * 3072 * mebibyte

@@ -43,8 +43,8 @@ func (n namespaces) String() string {
 	return strings.Join(names, ", ")
 }
 
-// namespaceSets are tried from the first to the last, until the kernel grants one. The middle one serves where a container masks
-// parts of /proc: a process namespace needs a /proc of its own.
+// namespaceSets are tried from the first to the last, until the kernel grants one. The middle one is for containers that mask
+// parts of /proc: a process namespace needs a new /proc.
 var namespaceSets = []namespaces{
 	{unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWNS},
 	{unix.CLONE_NEWNET | unix.CLONE_NEWIPC},
@@ -92,7 +92,7 @@ const (
 )
 
 // pickUser returns a user for one child: one without an account, and another for each, so that children cannot reach each other
-// either. It returns 0 where this process is not root or may not choose.
+// either. It returns 0 if this process is not root or may not choose.
 func pickUser() int {
 	if os.Geteuid() != 0 {
 		return 0
@@ -110,7 +110,7 @@ func pickUser() int {
 	return 0
 }
 
-// userRange is the range to choose from: in a container whose users are mapped it is the upper half of what is mapped.
+// userRange is the range to choose from: in a container whose users are mapped it is the upper half of the mapped ids.
 func userRange() (first, many int) {
 	file, err := os.Open("/proc/self/uid_map")
 	if err != nil {
@@ -132,7 +132,7 @@ func userRange() (first, many int) {
 	return first, many
 }
 
-// closeOnExec keeps what this process has open from its children, whoever opened it.
+// closeOnExec keeps all open files of this process from its children.
 func closeOnExec() {
 	_ = unix.CloseRange(uint(unix.Stderr+1), ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11; closeDescriptors does the rest
 }

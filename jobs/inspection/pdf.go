@@ -19,8 +19,8 @@ type document struct {
 	numbers []int
 }
 
-// openPDF reads every object of a PDF. What pdfcpu cannot read is refused, and so is what makes it panic. Of pdfcpu its core is
-// used and not its package api, which takes tens of milliseconds to initialise in every process that links it.
+// openPDF reads every object of a PDF. A file that pdfcpu cannot read, or that makes it panic, is refused. This package uses
+// pdfcpu's core and not its package api, which takes tens of milliseconds to initialise in every process that links it.
 func openPDF(file []byte) (d *document, err error) {
 	defer func() {
 		if recover() != nil {
@@ -97,7 +97,7 @@ func (d *document) resolve(o types.Object) types.Object {
 	return resolved
 }
 
-// entry returns the resolved value of a dictionary's entry, nil where there is none.
+// entry returns the resolved value of a dictionary's entry, or nil.
 func (d *document) entry(dict types.Dict, key string) types.Object {
 	value, _ := dict.Find(key)
 	return d.resolve(value)

@@ -41,7 +41,7 @@ var activeKeys = map[string]bool{
 	"XFA":           true,
 }
 
-// fileKeys are the entries of which an /EF dictionary holds at least one: an attached file.
+// fileKeys are the entries for an attached file; an /EF dictionary holds at least one of them.
 var fileKeys = []string{"F", "UF", "DOS", "Mac", "Unix"}
 
 // Entries that need a look at their value.
@@ -194,7 +194,7 @@ func entries(o types.Object) (types.Dict, bool) {
 	return streamEntries(o)
 }
 
-// streamEntries returns the dictionary of a stream of whatever kind pdfcpu tells apart.
+// streamEntries returns the dictionary of a stream; pdfcpu has several types of streams.
 func streamEntries(o types.Object) (types.Dict, bool) {
 	switch o := o.(type) {
 	case types.StreamDict:

@@ -17,7 +17,7 @@ var strippers = map[string]func([]byte) ([]byte, error){
 	filter.JPX: stripJP2,
 }
 
-// codedFilter is the index of the filter that codes an image which can be stripped, -1 where there is none.
+// codedFilter is the index of the filter that codes an image which can be stripped, or -1.
 func codedFilter(filters []types.PDFFilter) int {
 	return slices.IndexFunc(filters, func(f types.PDFFilter) bool { return strippers[f.Name] != nil })
 }
@@ -140,7 +140,7 @@ type inlineEntry struct {
 	bytes []byte
 }
 
-// stripInline returns a content stream whose inline JPEGs are stripped; content itself where there are none.
+// stripInline returns a content stream whose inline JPEGs are stripped; content itself if it has none.
 func stripInline(content []byte) ([]byte, error) {
 	coded := func(sign string) bool { return bytes.Contains(content, []byte(sign)) }
 	if !coded("BI") || !coded("DCT") && !coded("JPX") && !coded("#") { // a # may write a name in another way
@@ -182,7 +182,7 @@ func stripInline(content []byte) ([]byte, error) {
 	}
 }
 
-// readInline reads an inline image's entries; t stands behind BI, and then behind ID. Not ok where they are none.
+// readInline reads an inline image's entries; t stands behind BI, and then behind ID. ok is false if they are malformed.
 func readInline(t *tokens) (image inline, ok bool) {
 	for {
 		t.skip()
@@ -218,8 +218,8 @@ func readInline(t *tokens) (image inline, ok bool) {
 	}
 }
 
-// jpeg returns the stripped JPEG of an inline image, nil where it is none, and where its data end: at EI.
-// JPEG 2000 must not stand in a content stream and is refused.
+// jpeg returns the stripped JPEG of an inline image, or nil if the image is not a JPEG, and where its data end: at EI. JPEG 2000
+// must not stand in a content stream and is refused.
 func (i inline) jpeg(content []byte) (clean []byte, end int, err error) {
 	coded := codedFilter(i.filters)
 	if coded >= 0 && i.filters[coded].Name == filter.JPX {

@@ -14,7 +14,7 @@ type pageTree struct {
 	pages    int
 }
 
-// pages returns how many pages there are: the larger of what the root declares and what the tree holds.
+// pages returns how many pages there are: the larger of the root's count and the number of pages in the tree.
 func (d *document) pages() (count int, err error) {
 	defer func() {
 		if recover() != nil {

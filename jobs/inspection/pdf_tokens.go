@@ -24,8 +24,8 @@ type token struct {
 	text string
 }
 
-// tokens reads PDF tokens from bytes that nobody has vouched for: it always moves on, allocates only for names and
-// keywords, and takes damaged input as it comes.
+// tokens reads PDF tokens from untrusted bytes: it always advances, allocates only for names and keywords, and accepts damaged
+// input.
 type tokens struct {
 	b  []byte
 	at int

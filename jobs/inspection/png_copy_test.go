@@ -175,7 +175,7 @@ var turnedCorners = map[uint16][4]color.RGBA{
 	8: {green, white, red, blue},
 }
 
-// TestCopiesKeepTheirFormat: the report of a publication names the type of what others download.
+// TestCopiesKeepTheirFormat: the report of a publication names the type of the file that others download.
 func TestCopiesKeepTheirFormat(t *testing.T) {
 	t.Parallel()
 	for want, file := range map[MediaType][]byte{

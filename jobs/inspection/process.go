@@ -142,7 +142,7 @@ func (p *process) send(original *os.File, purpose Purpose) error {
 func (p *process) wait(ctx context.Context, sent <-chan error) error {
 	select {
 	case <-p.exited:
-		return <-sent // nobody reads any more
+		return <-sent // the reader has gone
 	case <-ctx.Done():
 		p.kill()
 		return <-sent
@@ -230,10 +230,10 @@ func (c *capped) Write(b []byte) (int, error) {
 type Request struct {
 	// Original is the file, read from its beginning.
 	Original *os.File
-	// Purpose is what the file was uploaded for.
+	// Purpose of the upload.
 	Purpose Purpose
-	// Scratch is an existing folder in which the inspection makes a folder of its own, for Report.Remove to delete; empty
-	// means the system's folder for temporary files.
+	// Scratch is an existing folder in which the inspection makes its own folder, for Report.Remove to delete; empty means the
+	// system's folder for temporary files.
 	Scratch string
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProgramStaysOpen: the child's program is found beside this one and can be started later, whatever happened to its file.
+// TestProgramStaysOpen: the child's program is found beside this one and can be started later, even if its file was replaced or
+// deleted.
 func TestProgramStaysOpen(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -1,6 +1,6 @@
 package inspection
 
-// Renderer makes what may be shown of a file that a scan has found sound. Package render is the only one: it links libvips, which
+// Renderer makes the previews and copies of a file that passed the scan. Package render is the only one: it links libvips, which
 // the server must not, so the program that starts the child passes it to Main.
 type Renderer interface {
 	// JPEG makes a JPEG on white, without metadata, of an image or a PDF's first page: upright, in sRGB, no side longer than
@@ -18,7 +18,7 @@ type Source struct {
 	Colours *Colours
 }
 
-// Rendered is what a Renderer made of a file.
+// Rendered is the result of a Renderer.
 type Rendered struct {
 	File []byte
 	// Swapped reports whether displaying the file exchanges its width and height.

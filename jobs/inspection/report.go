@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Report is the result of an inspection, and where what was made of the file lies.
+// Report is the result of an inspection, with the paths of the files that it made.
 type Report struct {
 	// Accepted is whether the file may be kept.
 	Accepted bool
 	// Reason is one English sentence for the sender, empty when accepted.
 	Reason string
-	// MediaType is what the bytes are; empty for a file of no known type, and possibly for another refused one.
+	// MediaType is the type of the bytes. It is empty for a file of an unknown type, and may be empty for other refused files.
 	MediaType MediaType
 	// Width and Height are an accepted image's pixels as displayed, upright; 0 for a PDF.
 	Width, Height int
@@ -27,10 +27,10 @@ type Report struct {
 	// Preview is the path of a JPEG, longest side at most 1024 pixels, sRGB, upright, without metadata: the image, or the
 	// PDF's first page on white. At most 1 MiB, and 4 KiB and 3 bytes a pixel. Empty when refused and for Publication.
 	Preview string
-	// Published is the path of what others than the owner may download, of the same MediaType: an image, longest side at most
-	// 4096 pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document
-	// information, XMP, PieceInfo, OPI, thumbnails, authors of annotations and what its images say about where they come from.
-	// Empty when refused and for every purpose but Publication.
+	// Published is the path of the copy that others than the owner may download, of the same MediaType: an image, longest side at
+	// most 4096 pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document
+	// information, XMP, PieceInfo, OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused and for
+	// every purpose but Publication.
 	Published string
 
 	// Ending is how the child ended; unless it is Completed, the file is refused because of that ending.
@@ -47,7 +47,7 @@ func (r Report) Remove() error {
 	return r.folder.remove()
 }
 
-// response is what the child writes to its standard output.
+// response is the content of the child's standard output.
 type response struct {
 	Accepted  bool      `json:"accepted"`
 	Reason    string    `json:"reason"`
@@ -57,13 +57,13 @@ type response struct {
 	Pages     int       `json:"pages"`
 }
 
-// The names, in the child's folder, of what it makes.
+// The names of the child's results in its folder.
 const (
 	previewName   = "preview"
 	publishedName = "published"
 )
 
-// collect moves what the child made out of its folder, and completes the report. The child may have been taken over by its file,
+// collect moves the child's results out of its folder, and completes the report. The child may have been taken over by its file,
 // so nothing it says or leaves is believed: numbers must be within limits, and files regular and of the right type; anything else
 // is refused.
 func collect(report Report, answer response, p Purpose) (Report, error) {
@@ -168,14 +168,14 @@ const (
 	Crashed Ending = "crashed"
 )
 
-// spentTime of the processor is all that a child has, but for what the kernel counts coarsely. A child that was ended after so much
-// of it reached its limit; one that was ended with less was waiting for the machine. Tests have a shorter one.
+// spentTime is all the processor time of a child, minus the kernel's rounding. A child that was ended after so much of it reached
+// its limit; one that was ended with less was waiting for the machine. Tests have a shorter one.
 var spentTime = (cpuTime - 1) * time.Second
 
-// outOfMemory is what the Go runtime, GLib, the C++ library and libvips print before they end a process for want of memory.
+// outOfMemory matches the messages of the Go runtime, GLib, the C++ library and libvips about a lack of memory.
 var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]ailed to allocate|bad_alloc|pthread_create failed`)
 
-// ending tells how the child ended.
+// ending returns how the child ended.
 func (p *process) ending() Ending {
 	state := p.cmd.ProcessState
 	status, _ := state.Sys().(syscall.WaitStatus)

@@ -69,7 +69,7 @@ func mountReadable(root, folder string) error {
 		return fs.ErrNotExist
 	}
 	at := filepath.Join(root, folder)
-	if err := os.MkdirAll(at, 0o755); err != nil { //nolint:gosec // the child must find its way, and nobody else can
+	if err := os.MkdirAll(at, 0o755); err != nil { //nolint:gosec // the child needs access; others cannot reach this folder
 		return err
 	}
 	if err := unix.Mount(folder, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {

@@ -99,7 +99,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// suffix is what a name of the corpus goes on with.
+// suffix returns the rest of the corpus file's name that begins with start.
 func suffix(t *testing.T, start string) string {
 	found, err := filepath.Glob(filepath.Join("testdata", "corpus", "img", start+"*"))
 	require.NoError(t, err)

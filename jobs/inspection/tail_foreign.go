@@ -2,15 +2,15 @@ package inspection
 
 import "bytes"
 
-// foreignSigns tell other formats wherever they stand; letters are compared in lower case. Shorter signs than these are common in
-// coded pictures and films.
+// foreignSigns mark other formats at any place; letters are compared in lower case. Shorter signs than these are common in coded
+// pictures and films.
 var foreignSigns = []string{
 	"%pdf-", "<html", "<!doctype", "<script", "<svg", "<?php", "<iframe", "<object", "javascript:",
 	"#!/bin/", "#!/usr/", "this program cannot be run in dos mode", "rar!\x1a\x07", "7z\xbc\xaf\x27\x1c", "\xfd7zxz\x00", "bzh91ay&sy",
 	"!<arch>\n", "ustar\x0000", "ustar  \x00", "pk\x05\x06\x00\x00\x00\x00",
 }
 
-// foreignHeads tell other formats at the beginning of a part.
+// foreignHeads mark other formats at the beginning of a part.
 var foreignHeads = []string{
 	"MZ", "#!", "\x1F\x8B", "BZh", "\x28\xB5\x2F\xFD", "PK", "\x7FELF", "\xCA\xFE\xBA\xBE", "\xFE\xED\xFA", "\xCE\xFA\xED\xFE",
 	"\xCF\xFA\xED\xFE", "dex\n", "\x00asm", "RIFF", "II*\x00", "MM\x00*", "\xD0\xCF\x11\xE0", "{\\rtf", "MSCF", "LZIP", "\x04\x22\x4D\x18",

@@ -137,7 +137,7 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// TestTailsAreNotShown: a preview and a public copy carry nothing of what follows a picture.
+// TestTailsAreNotShown: a preview and a public copy hold no bytes from behind the picture's end.
 func TestTailsAreNotShown(t *testing.T) {
 	t.Parallel()
 	index := appSegment(0xE2, []byte("MPF\x00II*\x00"))

@@ -1,6 +1,7 @@
 -- What files take from the budgets.
 
--- Usage follows the records, whoever writes them. A file is active while it takes bytes.
+-- Triggers keep the usage equal to the sum of the records, for every program that writes them. A file is active while it takes
+-- bytes.
 CREATE OR REPLACE FUNCTION stoa_count_storage() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   everyone CONSTANT uuid := '00000000-0000-0000-0000-000000000000';

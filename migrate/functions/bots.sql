@@ -55,7 +55,7 @@ BEGIN
 END
 $$;
 
--- stoa_grant_token makes a token of an agent, live from the transaction's start, and tells when it ends.
+-- stoa_grant_token makes a token of an agent, live from the transaction's start, and returns when it ends.
 CREATE OR REPLACE FUNCTION stoa_grant_token(owner uuid, new_id uuid, secret_hash bytea, lifetime interval) RETURNS timestamptz
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -71,9 +71,10 @@ $$;
 -- verdict is registered, or the rule that refuses it, in which case nothing is written: the code of a fault, or a verdict of
 -- stoa_judge_proof. agent is the passport's id.
 --
--- The rows of the proof and of the invitation are locked first and to the end: whoever comes for the same proof or for the last
--- place waits, and then looks at the row as it has become. A place is taken only once the handle is. The insert of a handle that
--- an uncommitted registration holds waits for that one's end, so of identical handles at once exactly one is accepted.
+-- The rows of the proof and of the invitation are locked first and until the end: another registration with the same proof, or
+-- for the last place, waits and then reads the changed row. A place is taken only after the handle. The insert of a handle that
+-- an uncommitted registration holds waits for that one's end, so exactly one of several concurrent registrations of a handle is
+-- accepted.
 --
 -- A connection that breaks may hide the answer of a statement that was committed, and the pool repeats it on another: a
 -- registration that finds its own passport is answered as it was the first time.

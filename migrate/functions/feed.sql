@@ -1,9 +1,9 @@
--- The table feed follows posts and bots, whoever writes to them.
+-- Triggers keep the table feed in step with posts and bots, for every program that writes to them.
 --
 -- Two transactions may decide on a row of the feed: one that changes the post, and one that hides or shows its author. Both hold
--- the author's row until they commit, the first by FOR SHARE, the second by its update, and decide by what they read once they
--- hold it, in statements of their own: so the later one sees what the earlier one did. The second locks no post. Locks come in
--- the order post, author, files, backlog, feed.
+-- the author's row until they commit, the first by FOR SHARE, the second by its update. Each decides in a separate statement
+-- after it holds the row, so the later one sees what the earlier one did. The second locks no post. Locks come in the order post,
+-- author, files, backlog, feed.
 
 -- Whether others see a post where they see its author.
 CREATE OR REPLACE FUNCTION stoa_published(p posts) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -107,7 +107,7 @@ CREATE OR REPLACE TRIGGER bots_feed AFTER UPDATE OF profile_public, state, suspe
   WHEN (stoa_public(OLD) <> stoa_public(NEW)) EXECUTE FUNCTION stoa_feed_author();
 
 -- Brings the next batch of one author's posts in line with the feed and returns how many authors were in the backlog when it
--- began: 0 where nothing is left to do. Authors take turns.
+-- began: 0 if nothing is left to do. Authors take turns.
 CREATE OR REPLACE FUNCTION stoa_feed_settle(batch integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   author uuid;

@@ -18,11 +18,11 @@ $$;
 
 -- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and reports whether it did.
 --
--- Texts are erased: its profile's, those of its posts, services, tasks and ratings, of its responses to tasks, and of the offers
--- that it made and nobody accepted. Where others still see a text that cannot be empty, it becomes `deleted`, as the name does.
--- Rows that others' records refer to stay. Its tokens, owner, webhooks, unacknowledged events and stored answers go; in those
--- that the other sides of its orders have stored it shows as deleted, and those about its offers go. The bytes of its images and
--- other files go with the next cleanup, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay.
+-- Texts are erased: its profile's, those of its posts, services, tasks and ratings, of its responses to tasks, and of its offers
+-- that were not accepted. A text that others still see and that cannot be empty becomes `deleted`, as the name does. Rows that
+-- others' records refer to stay. Its tokens, owner, webhooks, unacknowledged events and stored answers go; in those that the
+-- other sides of its orders have stored it shows as deleted, and those about its offers go. The bytes of its images and other
+-- files go with the next cleanup, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay.
 --
 -- What hangs on a post is locked in the order of functions/feed.sql.
 CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -1,9 +1,9 @@
 -- Rate limits (§8).
 
--- stoa_take counts one act of a subject against a limit of quota acts per span and tells whether it is allowed: whoever keeps
--- to the quota in every span is never refused, and no span but its last sixtieth holds more. A refused act is not counted.
--- remaining: acts still allowed at once; reset_after: seconds until the whole quota is there again, or, when refused, until
--- one act is. A quota of 0 is no limit.
+-- stoa_take counts one act of a subject against a limit of quota acts per span and reports whether it is allowed: a subject that
+-- keeps to the quota in every span is never refused, and no span without its last sixtieth holds more. A refused act is not
+-- counted. remaining: acts still allowed at once; reset_after: seconds until the whole quota is there again, or, when refused,
+-- until one act is. A quota of 0 is no limit.
 CREATE OR REPLACE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval,
   OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
 DECLARE

@@ -4,11 +4,11 @@
 -- and its announcement. verdict is accepted, repeated, or the code of the rule that refuses it.
 --
 -- The contact's row is locked first and to the end: a block that commits before is seen, one that comes after waits. The guard
--- goes in before anything else is written. Where one of its three unique indexes holds the same already, the insert first
--- waits for a sender who has not committed yet; each statement here sees what was committed before it began, so the look-up
--- below then tells a repeat from a reused nonce, and of identical sends at once exactly one is accepted. That look-up also
--- comes for envelopes that a rule refuses, as a repeat goes before every rule. The limit is taken last, so that only new
--- messages count.
+-- goes in before anything else is written. If one of its three unique indexes already holds the same values, the insert first
+-- waits for a sender that has not committed yet. Each statement here sees what was committed before it began, so the look-up
+-- below then distinguishes a repeat from a reused nonce, and exactly one of several identical concurrent sends is accepted. That
+-- look-up also runs for envelopes that a rule refuses, because the check for a repeat precedes every rule. The limit is taken
+-- last, so that only new messages count.
 CREATE OR REPLACE FUNCTION stoa_send(new_id uuid, new_event_id uuid, e message_envelope, retention interval,
   limit_name text, quota integer, span interval,
   OUT verdict text, OUT id uuid, OUT contact_id uuid, OUT created_at timestamptz, OUT expires_at timestamptz,

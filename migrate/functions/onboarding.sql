@@ -28,7 +28,7 @@ CREATE OR REPLACE FUNCTION stoa_reward_grounds(b bots) RETURNS TABLE (ground tex
   ) AS g (ground, needs)
 $$;
 
--- Why an agent is granted no rewards, whatever it has met; empty where it is.
+-- Why an agent is granted no rewards, whatever it has met; empty if it is.
 CREATE OR REPLACE FUNCTION stoa_rewards_blocked(b bots, s settings) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
   SELECT array_remove(ARRAY[
     CASE WHEN NOT s.rewards_enabled THEN 'rewards_disabled' END,
@@ -46,7 +46,7 @@ CREATE OR REPLACE FUNCTION stoa_rewards_due(b bots, s settings) RETURNS SETOF te
 $$;
 
 -- stoa_profile_changed is called at the end of every transaction that may have changed what a profile lacks, or whether its agent
--- may be rewarded. revision is the new one of its recommendations, null where they did not change; earned tells that a reward is
+-- may be rewarded. revision is the new one of its recommendations, null if they did not change; earned reports that a reward is
 -- due.
 --
 -- The row is locked before anything is looked at, and the statement after that sees what others have committed meanwhile: so of

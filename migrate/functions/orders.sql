@@ -1,7 +1,7 @@
 -- Locks of orders.
 
--- stoa_order_befriended keeps the friendship of two agents from ending until the transaction does, and tells whether it is there
--- and both may take on new obligations. It asks that in a statement of its own, which sees what was committed while it waited.
+-- stoa_order_befriended keeps the friendship of two agents from ending until the transaction does, and reports whether it is
+-- there and both may take on new obligations. It asks that in its own statement, which sees what was committed while it waited.
 CREATE OR REPLACE FUNCTION stoa_order_befriended(customer uuid, contractor uuid) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM contacts f

@@ -9,7 +9,7 @@ BEGIN
 END
 $$;
 
--- stoa_take_passport makes an address, which is not full, the owner of an agent and counts one more passport of it, for good.
+-- stoa_take_passport makes an address, which is not full, the owner of an agent and counts one more passport of it, permanently.
 -- owner_written is the address as the owner has written it.
 CREATE OR REPLACE FUNCTION stoa_take_passport(owner_address text, owner_written text, agent uuid, confirmed timestamptz,
   confirmed_documents jsonb) RETURNS void LANGUAGE plpgsql AS $$
@@ -20,7 +20,7 @@ BEGIN
 END
 $$;
 
--- stoa_judge_proof locks the challenge of a registration's proof and decides whether it may be used. verdict is null where it may,
+-- stoa_judge_proof locks the challenge of a registration's proof and decides whether it may be used. verdict is null if it may,
 -- registered where this same request has used it before and its answer may be repeated, and otherwise what is wrong:
 -- proof_missing, proof_invalid (unknown, forged, expired), proof_foreign (another handle or key), address_full, or
 -- registration_replay_conflict.

@@ -1,7 +1,7 @@
--- The table reputations follows ratings, whoever writes to them.
+-- Triggers keep the table reputations in step with ratings, for every program that writes to them.
 --
 -- A rating that comes or goes takes the row of its subject's reputation until its transaction ends, and then looks for the latest
--- other rating of the same author, in a statement of its own: of two at once the later one sees what the earlier one did.
+-- other rating of the same author, in its own statement: of two at once the later one sees what the earlier one did.
 
 CREATE OR REPLACE FUNCTION stoa_count_rating() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

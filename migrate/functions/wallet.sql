@@ -14,7 +14,7 @@ CREATE OR REPLACE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION stoa_require_balance();
 
 -- stoa_post writes a transaction of the ledger: it locks the agents' accounts in ascending id, moves the balances, gives each
--- agent's entries the next numbers of its own, and adds the entries in one INSERT. owners, sides and deltas are the postings, ids
+-- agent's entries that agent's next numbers, and adds the entries in one INSERT. owners, sides and deltas are the postings, ids
 -- their entries'; the platform's sides have no owner. All or nothing: what breaks a rule of the ledger raises the error of the
 -- constraint that holds it.
 CREATE OR REPLACE FUNCTION stoa_post(operation uuid, subject uuid, transaction uuid, reason text,
@@ -48,8 +48,8 @@ END
 $$;
 
 -- stoa_open_wallet makes the wallet of a new agent with the starting grant in it, which is the first transaction of its ledger.
--- ids are those of the wallet, the transaction and its entries. Nobody else sees the wallet yet, so there is nothing to lock and
--- no balance to move: stoa_post would take a sixth of a registration's time for that. All or nothing, as there.
+-- ids are those of the wallet, the transaction and its entries. No other transaction sees the wallet yet, so it locks nothing and
+-- moves no balance: stoa_post would take a sixth of a registration's time for that. All or nothing, as there.
 CREATE OR REPLACE FUNCTION stoa_open_wallet(owner uuid, ids uuid[], amount bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();

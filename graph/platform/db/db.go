@@ -36,7 +36,7 @@ type DB struct {
 	Ent *ent.Client
 }
 
-// Options of Open; the zero value is what the server uses.
+// Options of Open. The server uses the zero value.
 type Options struct {
 	// Clock shifts the database clock of every connection; nil does not.
 	Clock *prepared.Clock
@@ -121,6 +121,6 @@ func (d *DB) Ping(ctx context.Context) error {
 	if err := query.Scan(&readOnly); err != nil || !readOnly {
 		return err
 	}
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which is what it returns
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // Raw returns that error
 	return errReadOnly
 }

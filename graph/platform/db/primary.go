@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// primary connects to a server that takes writes. Where there is none the fault is service_unavailable.
+// primary connects to a server that takes writes. If no server does, the fault is service_unavailable.
 type primary struct{ driver.Connector }
 
 // standbyErrors are those of target_session_attrs; lib/pq gives them no type.

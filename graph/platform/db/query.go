@@ -70,8 +70,8 @@ func each(rows *sql.Rows, scan func(*sql.Rows) error) error {
 }
 
 // ExecBatches repeats a statement, with batch as its last argument, until it changes fewer rows than that, and returns how many rows were
-// changed. Each run is a transaction of its own, so a sweep over any number of rows does not exceed statement_timeout, and stopping it
-// half-way loses nothing.
+// changed. Each run has its own transaction, so a sweep over any number of rows does not exceed statement_timeout, and stopping
+// it half-way loses nothing.
 func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ...any) (int64, error) {
 	args = append(args, batch)
 	for changed := int64(0); ; {

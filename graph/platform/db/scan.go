@@ -13,8 +13,8 @@ import (
 // fields finds the field of a struct that a column goes to: the one with its name in the tag `db`.
 var fields = reflectx.NewMapperFunc("db", strings.ToLower)
 
-// Into returns what scans each row of a result into a new T and appends it to all. Every column needs a field with its name in the tag
-// `db`; the fields of embedded structs count.
+// Into returns a function that scans each row of a result into a new T and appends it to all. Every column needs a field with its
+// name in the tag `db`; the fields of embedded structs count.
 func Into[T any](all *[]*T) func(*sql.Rows) error {
 	var rows *sqlx.Rows
 	return func(r *sql.Rows) error {

@@ -35,7 +35,7 @@ type Statement struct {
 //
 //	\set caller '''0190…'''
 //
-// a statement can be pasted into psql as it is. Arguments are passed in the order of the heading.
+// a statement can be pasted into psql unchanged. Arguments are passed in the order of the heading.
 type Statements map[string]*Statement
 
 // loaded are all statements of the program, for the test that prepares them.
@@ -72,7 +72,7 @@ func Load(files fs.FS) Statements {
 	return all
 }
 
-// Named returns a statement. It panics where there is none.
+// Named returns a statement. It panics if it has no statement of that name.
 func (all Statements) Named(name string) *Statement {
 	s := all[name]
 	if s == nil {
@@ -118,7 +118,7 @@ func parseStatements(text string) ([]*Statement, error) {
 	return found, nil
 }
 
-// token is what may hold a colon and is no parameter, or is one: comments, quoted texts and names, casts, parameters.
+// token matches a parameter, or something else that may hold a colon: a comment, a quoted text or name, a cast.
 var token = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$\$.*?\$\$|::|:[a-z_]\w*`)
 
 // number puts $1, $2, … in place of the named parameters; comments are left out, so that they are not sent.

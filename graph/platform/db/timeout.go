@@ -15,7 +15,7 @@ const RequestTimeout = 4 * time.Second
 const MaintenanceTimeout = time.Minute
 
 // Bounded returns a context that ends after a budget: RequestTimeout, less the time that the request has spent on the database already.
-// The transports call it. A context that ends earlier, or has a statement timeout of its own, stays as it is.
+// The transports call it. A context that ends earlier, or has its own statement timeout, stays unchanged.
 func Bounded(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) <= budget {
 		return ctx, func() {}

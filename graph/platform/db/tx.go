@@ -21,7 +21,7 @@ const (
 )
 
 // ForNoKeyUpdate makes ent's ForUpdate lock rows as an UPDATE of them does. Use it for rows that others refer to: a plain FOR UPDATE also
-// makes every foreign key that refers to the row wait, which locks them in an order that nobody chose, and so deadlocks.
+// makes every foreign key that refers to the row wait, which locks them in no fixed order, and so deadlocks.
 var ForNoKeyUpdate = entsql.WithLockClause("FOR NO KEY UPDATE")
 
 // Tx is one transaction. It is not safe for concurrent use and ends with the function it was given to.
@@ -39,7 +39,7 @@ type Tx struct {
 // must happen through tx; what must follow a commit goes into Tx.AfterCommit. A commit whose answer was lost gives
 // service_unavailable.
 //
-// It bounds ctx by RequestTimeout, unless ctx is bounded already or has a statement timeout of its own (WithStatementTimeout).
+// It bounds ctx by RequestTimeout, unless ctx is bounded already or has its own statement timeout (WithStatementTimeout).
 func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	ctx, cancel := Bounded(ctx, RequestTimeout)
 	defer cancel()

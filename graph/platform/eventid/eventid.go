@@ -1,7 +1,8 @@
 // Package eventid makes the ids of events (§6). An id is a UUID of version 7 that ends with a check of its other bits and of the
-// event's recipient. So an id that was acknowledged, whose row is gone, can be told from one that never was the recipient's.
+// event's recipient. So an id whose event was acknowledged and deleted differs from an id that never belonged to the recipient.
 //
-// The check is no secret: whoever makes up an id that passes it deceives only itself. Of other ids one in 2^32 passes by chance.
+// The check is no secret: a client that makes up a passing id deceives only itself. Of all other ids, one in 2^32 passes by
+// chance.
 package eventid
 
 import (

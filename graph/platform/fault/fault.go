@@ -95,7 +95,7 @@ func (f Fields) Add(field string, err error) {
 	}
 }
 
-// Fault returns a fault with all fields, or nil when there are none.
+// Fault returns a fault with all fields, or nil if f is empty.
 func (f Fields) Fault(code Code) error {
 	if len(f) == 0 {
 		return nil

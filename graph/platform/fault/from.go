@@ -20,7 +20,7 @@ var unavailableStates = map[string]bool{
 	"40001": true, "40P01": true, "55P03": true, "25006": true,
 }
 
-// From classifies any error: a fault is returned as it is, everything else becomes service_unavailable, request_timeout,
+// From classifies any error: a fault is returned unchanged, any other error becomes service_unavailable, request_timeout,
 // not_found or internal_error with the error as its cause. From(nil) is nil.
 func From(err error) *Error {
 	if err == nil {

@@ -25,7 +25,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	} else {
 		a.body = &body{ReadCloser: r.Body, conn: c, pace: progress{Pace: s.timeouts.Body}, since: a.since}
 		a.expectsContinue = r.Header.Get("Expect") != ""
-		inner := *r // net/http looks at the body of its own request
+		inner := *r // net/http looks at the body of the request that it made
 		inner.Body = a.body
 		r = &inner
 	}
@@ -58,9 +58,9 @@ type answer struct {
 	// since is when the request was read.
 	since  time.Time
 	status int
-	// body is that of the request; nil where it has none.
+	// body is that of the request; nil if it has none.
 	body *body
-	// expectsContinue says that the client waits to be told to send the body (100-continue).
+	// expectsContinue reports that the client waits for 100 Continue before it sends the body.
 	expectsContinue bool
 	hijacked        bool
 	// early says that the answer is given before the request has arrived.
@@ -147,15 +147,15 @@ func (a *answer) finish() {
 		a.WriteHeader(http.StatusOK)
 	}
 	if now := time.Now(); now.Sub(a.since) >= a.pace.Time/2 {
-		_ = a.conn.SetWriteDeadline(a.pace.deadline(now)) // of what net/http has not sent yet
+		_ = a.conn.SetWriteDeadline(a.pace.deadline(now)) // for bytes that net/http has not sent yet
 	}
 	if a.lingers() && a.FlushError() == nil {
 		a.conn.linger()
 	}
 }
 
-// lingers reports whether the client is likely to be sending still. One that was too slow is not waited for again, nor one that
-// has asked first and not sent anything; and an answer whose length is not told is not complete before net/http has ended it.
+// lingers reports whether the client is likely to be sending still. It does not wait again for a client that was too slow, nor
+// for one that asked first and has sent nothing. An answer without a length is not complete before net/http has ended it.
 func (a *answer) lingers() bool {
 	slow := a.body != nil && (errors.Is(a.body.failed, fault.New(fault.RequestTimeout)) || a.conn.server.bodiesEnded.Load())
 	return a.early && !slow && (!a.expectsContinue || a.body.begun) && (a.Header().Get("Content-Length") != "" || a.method == http.MethodHead)

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/httpserver"
 )
 
-// A body that nobody reads and that does not come does not hold up the answer, nor the connection.
+// A body that no handler reads and that does not arrive delays neither the answer nor the connection.
 func TestBodyThatNeverComesAndIsNotRead(t *testing.T) {
 	t.Parallel()
 	s := start(t, ok, unbounded(), httpserver.Config{})

@@ -13,7 +13,7 @@ type conn struct {
 	*net.TCPConn
 
 	server *Server
-	// client is what the connection counts for beside the whole; empty for a trusted proxy.
+	// client is the address whose limit the connection counts towards, besides the limit of all; empty for a trusted proxy.
 	client string
 	// fresh says that no request has been read yet.
 	fresh atomic.Bool

@@ -10,8 +10,8 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// refusals are the faults of what net/http refuses before a handler sees the request, by the status that it answers; any other is a
-// request that is no valid HTTP/1.1.
+// refusals are the faults of requests that net/http refuses before a handler sees them, by the status of its answer. Any other
+// status means a request that is not valid HTTP/1.1.
 var refusals = map[int]fault.Code{
 	http.StatusExpectationFailed:           fault.ExpectationFailed,
 	http.StatusRequestHeaderFieldsTooLarge: fault.HeaderFieldsTooLarge,

@@ -1,11 +1,11 @@
 // Package httpserver is the HTTP server of both listeners. It bounds what a client can occupy: connections, by client address and
 // altogether; the time in which a header arrives; the rate at which a body arrives and an answer is taken. A request whose body is not
-// read is answered at once and its connection closed. What net/http refuses by itself gets the error body of §7.
+// read is answered at once and its connection closed. Requests that net/http itself refuses get the error body of §7.
 //
 // Handlers need not set deadlines. A body that does not arrive makes Read return a *fault.Error: request_timeout, invalid_input for a
 // body that is cut off or malformed, service_unavailable while the server shuts down. A handler may take as long as it likes before and
-// between its writes, so a long poll needs nothing of its own. Handlers that take the connection over (http.Hijacker) set their own
-// deadlines; the connection counts towards the limits until it is closed.
+// between its writes, so a long poll needs no special treatment. Handlers that take the connection over (http.Hijacker) set their
+// own deadlines; the connection counts towards the limits until it is closed.
 package httpserver
 
 import (
@@ -23,7 +23,7 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-// Config is what a server needs. The zero value of each limit switches it off.
+// Config holds the limits of a server. The zero value of each limit switches it off.
 type Config struct {
 	Logger *slog.Logger
 	// Metrics counts refused connections; nil counts nothing.
@@ -40,7 +40,7 @@ type Config struct {
 
 // Timeouts bound what a client can make a server wait for.
 type Timeouts struct {
-	// Header is what the header of a request may take, Idle how long a connection may wait for its next request.
+	// Header bounds the time that a request's header may take, Idle how long a connection may wait for its next request.
 	Header, Idle time.Duration
 	// Body is the least rate of a request body, Answer that of an answer.
 	Body, Answer Pace
@@ -149,8 +149,8 @@ func (s *Server) Hurry() {
 	}
 }
 
-// Shutdown stops listening, waits for the requests in hand, those of connections included that were only just opened, and cuts off
-// what outlasts ctx.
+// Shutdown stops listening, waits for requests that are being handled, also on connections that have just been opened, and cuts
+// off those that outlast ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closing.Store(true)
 	err := s.stopListening()

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/httpserver"
 )
 
-// stopping begins a shutdown and waits until nobody is let in any more.
+// stopping begins a shutdown and waits until no connection is accepted any more.
 func stopping(t *testing.T, s *httpserver.Server) <-chan error {
 	t.Helper()
 	stopped := make(chan error, 1)

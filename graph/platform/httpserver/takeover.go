@@ -45,8 +45,8 @@ func (t *TakenOver) Begin(status int, body []byte) error {
 	})
 }
 
-// EndUnlessHeard has the system end the connection when its client has not confirmed the receipt of what was sent for so long,
-// which a client that has lost its network or its power never does.
+// EndUnlessHeard makes the system end the connection if its client has not confirmed sent bytes for that time. A client that has
+// lost its network or its power never confirms them.
 func (t *TakenOver) EndUnlessHeard(after time.Duration) {
 	socket, ok := t.Conn.(syscall.Conn)
 	if !ok {

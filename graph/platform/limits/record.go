@@ -16,7 +16,7 @@ type Record struct {
 	taken []Taken
 }
 
-// Key is where a context keeps the record of its request, a *Record. A transport may have it in a context of its own.
+// Key is where a context keeps the record of its request, a *Record. A transport may have it in its own context.
 type Key struct{}
 
 // WithRecord returns a context that remembers the limits its request meets.

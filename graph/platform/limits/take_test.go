@@ -75,8 +75,8 @@ func TestRefusedActsAreNotCounted(t *testing.T) {
 	require.LessOrEqual(t, graphtest.RequireFault(t, take(w, 1, "a"), fault.WriteLimited).Retry(), first)
 }
 
-// Against a plain list of acts, whatever the rhythm: who is refused did the whole quota within the last span, no span but its
-// last sixtieth holds more than the quota, waiting as told always helps, and no longer than a span.
+// Against a plain list of acts, in any rhythm: a refused subject has used its whole quota within the last span; no span without
+// its last sixtieth holds more than the quota; waiting for the returned time always helps, and is never longer than a span.
 func TestSlidingSpan(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

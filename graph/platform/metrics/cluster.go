@@ -10,19 +10,19 @@ var (
 	// OutboxOldest is the age of the oldest unacknowledged event.
 	OutboxOldest = Row{
 		"stoa_outbox_oldest_seconds", Gauge, nil,
-		"Age of the oldest unacknowledged event, its recipient connected or not; 0 where there is none. An agent that never comes back makes it 90 days.",
+		"Age of the oldest unacknowledged event, its recipient connected or not; 0 if no event waits. An agent that never comes back makes it 90 days.",
 	}
 	// OutboxConnectedOldest is the age of the oldest event that should be on its way.
 	OutboxConnectedOldest = Row{
 		"stoa_outbox_connected_oldest_seconds", Gauge, nil,
-		"Age of the oldest unacknowledged event whose recipient holds an event socket; 0 where there is none.",
+		"Age of the oldest unacknowledged event whose recipient holds an event socket; 0 if no event waits.",
 	}
 	outboxDomain = Domain{
 		"Outbox", "Of the cluster, read from the database.",
 		[]Row{OutboxDepth, OutboxOldest, OutboxConnectedOldest},
 	}
 
-	// LedgerDiscrepancies is what the last checks of the ledger found.
+	// LedgerDiscrepancies counts the discrepancies that the last checks of the ledger found.
 	LedgerDiscrepancies = Row{
 		"stoa_ledger_discrepancies", Gauge, []string{"check"},
 		"Places where the last checks found the books wrong, by invariant, at most 100 each. Anything but 0 is an emergency.",
@@ -30,7 +30,7 @@ var (
 	// LedgerReconciled is when that was.
 	LedgerReconciled = Row{
 		"stoa_ledger_reconciled_timestamp_seconds", Gauge, []string{"scope"},
-		"When the last check ended, in Unix time, of what was new (hourly) and of the whole ledger (daily); missing until the first has.",
+		"When the last check ended, in Unix time, of new entries (hourly) and of the whole ledger (daily); missing before the first check.",
 	}
 	ledgerDomain = Domain{
 		"Ledger", "Of the cluster, read from the database: what the job reconcile left behind, whichever process ran it.",
@@ -40,9 +40,9 @@ var (
 	// BackupMade is when the newest backup was begun.
 	BackupMade = Row{
 		"stoa_backup_timestamp_seconds", Gauge, nil,
-		"When the newest complete backup in the data folder of this process was begun, in Unix time; 0 where there is none.",
+		"When the newest complete backup in the data folder of this process was begun, in Unix time; 0 without a backup.",
 	}
-	// BackupDamagedFiles is what verification has found.
+	// BackupDamagedFiles counts the damaged files that the verification found.
 	BackupDamagedFiles = Row{
 		"stoa_backup_damaged_files", Gauge, nil,
 		"Files of the backups that are there whose checksum was wrong when they were last read, which takes a week for all of them.",

@@ -54,7 +54,7 @@ func newGraphQL(registry *prometheus.Registry) *GraphQL {
 	return g
 }
 
-// Done counts an answered request; code is empty where there was no error.
+// Done counts an answered request; code is empty if there was no error.
 func (g *GraphQL) Done(operation Operation, code fault.Code, took time.Duration) {
 	if g == nil {
 		return

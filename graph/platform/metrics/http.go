@@ -67,7 +67,7 @@ func newHTTP(registry *prometheus.Registry) *HTTP {
 	return h
 }
 
-// Pattern returns the counts of a route pattern, for whoever serves it to keep.
+// Pattern returns the counts of a route pattern. The server of the route keeps it.
 func (h *HTTP) Pattern(name string) *Pattern {
 	if h == nil {
 		return nil
@@ -106,7 +106,7 @@ func (h *HTTP) Fault(code fault.Code) {
 	}
 }
 
-// methods are those that are told apart; any other is the last one.
+// methods are counted separately; any other method counts as the last one.
 var methods = [...]string{
 	http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions, "other",
 }

@@ -28,7 +28,7 @@ var (
 	// InspectionsOldest is the age of the oldest upload without a verdict.
 	InspectionsOldest = Row{
 		"stoa_inspections_oldest_seconds", Gauge, nil,
-		"Age of the oldest upload without a verdict, since it was stored; 0 where there is none.",
+		"Age of the oldest upload without a verdict, since it was stored; 0 if no upload waits.",
 	}
 	// UploadsUnderWay counts the uploads that are being received, before they wait for their inspection.
 	UploadsUnderWay = Row{
@@ -41,7 +41,7 @@ var (
 	}
 )
 
-// Verdict is what became of an inspection.
+// Verdict is the result of an inspection.
 type Verdict string
 
 // The verdicts.

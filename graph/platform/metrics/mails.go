@@ -15,7 +15,7 @@ var (
 	// MailsOldest is the age of the oldest of them.
 	MailsOldest = Row{
 		"stoa_mails_oldest_seconds", Gauge, nil,
-		"Age of the oldest mail that is not sent yet; 0 where there is none.",
+		"Age of the oldest mail that is not sent yet; 0 if no mail waits.",
 	}
 	mailDomain = Domain{
 		"Mail", "Attempts are of one process; the queue is the cluster's, read from the database.",

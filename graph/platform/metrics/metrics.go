@@ -1,4 +1,4 @@
-// Package metrics is what Stoa tells Prometheus of itself.
+// Package metrics serves Stoa's metrics to Prometheus.
 //
 // Every metric is a Row of one Domain, and docs/metrics.md is written from those rows. Each domain has a file with its rows and
 // with what moves them. Labels are of known sets (route patterns, fault codes, kinds of jobs), never what a client sent, so the

@@ -17,7 +17,7 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-// shown is what /metrics says.
+// shown returns the body of /metrics.
 func shown(t testing.TB, m *metrics.Metrics) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -64,7 +64,7 @@ func TestRequestsAreCountedByRouteMethodAndStatus(t *testing.T) {
 	require.NotContains(t, text, "no_code_of_ours")
 }
 
-func TestNothingIsCountedByNobody(t *testing.T) {
+func TestNilMetricsCountNothing(t *testing.T) {
 	t.Parallel()
 	var m metrics.Metrics
 	m.HTTP.Began()

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// probeTimeout is what one reading may take.
+	// probeTimeout bounds one reading.
 	probeTimeout = 2 * time.Second
 	// probePeriod is how long a reading is good for: however often the metrics are asked for, the database is not asked more often.
 	probePeriod = 5 * time.Second
@@ -26,14 +26,14 @@ type probe struct {
 	rows    []Row
 	readers []Reader
 
-	// turn is held by whoever reads or looks.
+	// turn is held while a goroutine reads or looks.
 	turn   sync.Mutex
 	latest reading
-	// running is closed when the reading under way is over; nil while there is none.
+	// running is closed when the current reading is over; nil while no reading runs.
 	running chan struct{}
 }
 
-// reading is what came of asking.
+// reading is the result of a reading.
 type reading struct {
 	began  time.Time
 	took   time.Duration
@@ -107,7 +107,7 @@ func (p *probe) read(over chan struct{}) {
 	close(over)
 }
 
-// Check tells why something is not as it should be.
+// Check returns an error that explains what is wrong, or nil.
 type Check func(context.Context) error
 
 // checks shows what /readyz would say.

@@ -3,7 +3,7 @@ package metrics
 var (
 	buildInfo = Row{
 		"stoa_build_info", Gauge, []string{"version", "goversion"},
-		"1; the labels tell what runs.",
+		"1; the labels name the running version.",
 	}
 	checkPassing = Row{
 		"stoa_check_passing", Gauge, []string{"check"},
@@ -19,7 +19,7 @@ var (
 	}
 	clusterPrivate = Row{
 		"stoa_private_cluster", Gauge, nil,
-		"1 where this process keeps the private database alive, 0 where the database is somebody else's.",
+		"1 where this process keeps the private database alive, 0 if another program runs the database.",
 	}
 	processDomain = Domain{
 		"Process", "Of one process. Beside these there are `go_*`, `process_*`, `promhttp_*` and, for the pool of database connections, `go_sql_*`.",
@@ -27,7 +27,7 @@ var (
 	}
 )
 
-// PrivateCluster says whether this process keeps a database of its own alive.
+// PrivateCluster says whether this process keeps its own database alive.
 func (m *Metrics) PrivateCluster(is bool) {
 	clusterPrivate.gauges(m.registry).WithLabelValues().Set(flag(is))
 }

@@ -59,7 +59,7 @@ func (r Row) histograms(to prometheus.Registerer, buckets []float64) *prometheus
 // desc describes a row whose values are read when they are asked for.
 func (r Row) desc() *prometheus.Desc { return prometheus.NewDesc(r.Name, r.Help, r.Labels, nil) }
 
-// Value is what a row shows at the moment.
+// Value is the current value of a row.
 type Value struct {
 	Row    Row
 	Value  float64

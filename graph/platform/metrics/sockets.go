@@ -41,7 +41,7 @@ var (
 	}
 	socketsLinked = Row{
 		"stoa_sockets_linked", Gauge, nil,
-		"1 while this process holds the connection on which it hears wake-ups; without it nothing that waits is let in.",
+		"1 while this process holds the connection on which it gets wake-ups; without it no socket, stream or waiting poll is accepted.",
 	}
 	socketDomain = Domain{
 		"Event sockets", "Of one process.",

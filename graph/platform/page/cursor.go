@@ -34,7 +34,7 @@ func Cursor(before, limit []string) (History, error) {
 }
 
 // Older drops the extra row of up to size+1 rows, newest first, and returns the list's `next_before`: the id of the
-// last row shown, nil where the list ends with it.
+// last row shown, nil if the list ends with it.
 func Older[T, ID any](rows []T, size int, id func(T) ID) ([]T, *ID) {
 	if len(rows) <= size {
 		return rows, nil

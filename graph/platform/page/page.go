@@ -1,7 +1,7 @@
 // Package page is the arithmetic of lists: numbered pages and cursors (§1.5).
 //
-// Both read one row more than they show: the extra row only tells that the list goes on, so nothing is ever counted.
-// Every function is pure and safe for concurrent use. The fault of a bad parameter names it.
+// Both read one row more than they show: the extra row only reports that the list goes on, so nothing is ever counted. Every
+// function is pure and safe for concurrent use. The fault of a bad parameter names it.
 package page
 
 import "stoa/graph/platform/fault"
@@ -37,14 +37,14 @@ func (n Number) Offset() int { return (n.page - 1) * n.size }
 // Limit is how many rows to read: the page and the one row that reports whether another page follows.
 func (n Number) Limit() int { return n.size + 1 }
 
-// Meta is what a list says beside its rows; embed it in the list's card.
+// Meta holds the fields of a list besides its rows; embed it in the list's card.
 type Meta struct {
 	Page     int  `json:"page"`
 	PageSize int  `json:"page_size"`
 	NextPage *int `json:"next_page"` // null on the last page, and on the deepest one that may be asked for
 }
 
-// Cut drops the extra row of the up to Limit rows read at Offset, and tells what comes next.
+// Cut drops the extra row of the up to Limit rows read at Offset, and reports whether a page follows.
 func Cut[T any](n Number, rows []T) ([]T, Meta) {
 	m := Meta{Page: n.page, PageSize: n.size}
 	if len(rows) <= n.size {

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// Range is what an integer may be. Absent stands for one that was not sent.
+// Range bounds an integer. Absent is its value if it was not sent.
 type Range struct{ Absent, Least, Most int64 }
 
 // Integer reads the query parameter called name, given as all its values in the query: one decimal integer in a range. Repeated or
@@ -68,7 +68,7 @@ func (p Param) MarshalGQL(w io.Writer) {
 }
 
 // ID reads the query parameter called name, given as all its values in the query: one UUID, such as the `before` of a cursor list
-// (§1.5). It returns nil where none was sent, and invalid_id for one that is repeated, empty or malformed.
+// (§1.5). It returns nil if none was sent, and invalid_id for one that is repeated, empty or malformed.
 func ID(name string, values []string) (*uuid.UUID, error) {
 	switch len(values) {
 	case 0:

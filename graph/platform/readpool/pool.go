@@ -1,7 +1,7 @@
 // Package readpool runs searches, and what is read without a token, apart from everything else.
 //
-// They share a few connections of their own, whose statements have a second, and a queue in which callers take turns (an agent,
-// or the address of a client without a token). So everything else never waits for a search, one caller's searches do not hold up
+// They share their own few connections, whose statements have a second, and a queue in which callers take turns (an agent, or the
+// address of a client without a token). So everything else never waits for a search, one caller's searches do not hold up
 // another's, and a search that finds too much to do is cut off. Searches are counted against a limit per caller, on the same
 // connections.
 package readpool
@@ -28,11 +28,11 @@ const (
 	// perCaller and total bound the requests that wait for a connection, longestWait the time.
 	perCaller, total = 128, 512
 	longestWait      = 3 * time.Second
-	// retry is the hint for whoever was refused a place in the queue.
+	// retry is the Retry-After for a caller that finds the queue full.
 	retry = 2 * time.Second
 )
 
-// Config is what a Pool needs.
+// Config holds the settings of a Pool.
 type Config struct {
 	// Main runs the lists of agents that search for nothing.
 	Main *db.DB
@@ -147,7 +147,7 @@ func callerOf(v viewer.Viewer) string {
 	return v.Address
 }
 
-// timedOut tells a statement that was cut off, by its timeout or that of its locks.
+// timedOut reports whether a statement was cut off, by its timeout or that of its locks.
 func timedOut(err error) bool {
 	refused, ok := errors.AsType[*pq.Error](err)
 	return ok && (refused.Code == "57014" || refused.Code == "55P03")

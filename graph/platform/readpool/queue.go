@@ -28,7 +28,7 @@ type outcome int
 
 const (
 	served outcome = iota
-	// callerFull and full: so many requests of the caller, or altogether, wait that this one may not.
+	// callerFull and full: the caller's requests, or all requests together, have used up the places for waiting.
 	callerFull
 	full
 	// cancelled: the context ended first.
@@ -39,7 +39,7 @@ func newQueue(slots, perCaller, total int) *queue {
 	return &queue{free: slots, perCaller: perCaller, total: total, waiting: make(map[string][]*request)}
 }
 
-// enter waits for a slot until ctx ends. Whoever was served must call leave.
+// enter waits for a slot until ctx ends. A caller that was served must call leave.
 func (q *queue) enter(ctx context.Context, caller string) outcome {
 	mine, refused := q.join(caller)
 	if mine == nil {
@@ -96,7 +96,7 @@ func (q *queue) leave() {
 	close(next.served)
 }
 
-// withdraw takes a request out again; false where it has been served.
+// withdraw takes a request out again; false if it has been served.
 func (q *queue) withdraw(caller string, mine *request) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -52,7 +52,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 	require.Equal(t, 3, q.waits())
 }
 
-func TestWhoeverGivesUpLeavesTheQueue(t *testing.T) {
+func TestACallerThatGivesUpLeavesTheQueue(t *testing.T) {
 	t.Parallel()
 	q := newQueue(1, 10, 10)
 	require.Equal(t, served, q.enter(t.Context(), "a"))
@@ -64,8 +64,8 @@ func TestWhoeverGivesUpLeavesTheQueue(t *testing.T) {
 	require.Equal(t, served, q.enter(t.Context(), "c"), "the slot is free again")
 }
 
-// Whatever comes, goes and gives up: no slot is lost or used twice, each caller is served in the order of its requests, and
-// nobody is served twice while another waits.
+// In any order of requests, ends and cancellations: no slot is lost or used twice, each caller is served in the order of its
+// requests, and no caller is served twice while another waits.
 func TestQueueIsFair(t *testing.T) {
 	t.Parallel()
 	type waiter struct {

@@ -49,7 +49,7 @@ type ReplicaStatus struct {
 	LagSeconds float64 `json:"lag_seconds"`
 }
 
-// What Status may be.
+// The values of Status.
 const (
 	replicaOK       = "ok"
 	replicaLagging  = "lagging"
@@ -112,7 +112,7 @@ func (r *Replica) measure(ctx context.Context, primary *db.DB) {
 		r.positions = append(r.positions[:1:1], r.positions[2:]...)
 	}
 	if len(r.positions) == 0 {
-		r.set(replicaDown, 0) // the primary has not told its position since the replica is there
+		r.set(replicaDown, 0) // the primary has not reported its position since the replica is there
 		return
 	}
 	lag, state := time.Since(r.positions[0].at), replicaOK

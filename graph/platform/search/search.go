@@ -1,6 +1,6 @@
-// Package search is what the searches of all domains share (§1.4, §4.2, §4.9). They find a text as a substring: case does not
-// matter, and no character has a meaning of its own. Each domain's search is a statement in its .sql file, and all are built
-// alike.
+// Package search holds the parts that the searches of all domains share (§1.4, §4.2, §4.9). They find a text as a substring: case
+// does not matter, and no character has a special meaning. Each domain's search is a statement in its .sql file, and all are
+// built alike.
 //
 // A table that can be searched has a column folded, its searched text in lower case, and an index of the q-grams of that column
 // (migrate/sql/0008_search.sql). A search has two ways to its rows. It walks the list in its order and looks at each text, until
@@ -32,7 +32,7 @@ const maxQuery = 160
 var errOnce = errors.New("must be sent once")
 
 // Text reads the search text called name: sent at most once, up to 160 characters, none that a stored text could not hold. What
-// is wrong goes into wrong, for invalid_search. It is empty where nothing is searched for.
+// is wrong goes into wrong, for invalid_search. It is empty if nothing is searched for.
 func Text(wrong fault.Fields, name string, sent page.Param) string {
 	switch len(sent) {
 	case 0:

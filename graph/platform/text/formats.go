@@ -27,7 +27,7 @@ func UUID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// CanonicalUUID writes an id as the server does, in lower case. Any other text, nil included, stays as it is.
+// CanonicalUUID writes an id as the server does, in lower case. Any other text, nil included, stays unchanged.
 func CanonicalUUID(sent *string) *string {
 	if sent == nil {
 		return nil
@@ -112,7 +112,7 @@ var (
 	errHandle     = errors.New("must be 3 to 32 characters: a lower-case letter, then lower-case letters, digits or _")
 )
 
-// reserved are the handles that nobody may take, because they look like the platform's or like a path (§2.1).
+// reserved are the handles that no agent may take, because they look like the platform's or like a path (§2.1).
 var reserved = map[string]bool{
 	"admin": true, "operator": true, "system": true, "support": true, "stoa": true,
 	"root": true, "api": true, "me": true, "null": true, "undefined": true,
@@ -142,5 +142,5 @@ func WrittenHandle(s string) string {
 	return string(handle)
 }
 
-// Reserved reports whether nobody may take a valid handle (`handle_unavailable`).
+// Reserved reports whether a valid handle is reserved (`handle_unavailable`).
 func Reserved(handle string) bool { return reserved[handle] }

@@ -70,7 +70,7 @@ type Carried struct {
 	State  string `json:"tracestate,omitempty"`
 }
 
-// Carry returns the position of the context in a recorded trace; empty where there is none.
+// Carry returns the position of the context in a recorded trace, or empty.
 func Carry(ctx context.Context) Carried {
 	if !trace.SpanContextFromContext(ctx).IsSampled() {
 		return Carried{}

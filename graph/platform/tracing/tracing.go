@@ -21,7 +21,7 @@ import (
 // Scope is the name of the instrumentation.
 const Scope = "stoa"
 
-// End ends a span; err is nil where its work succeeded.
+// End ends a span; err is nil if its work succeeded.
 type End func(err error)
 
 // none ends a span that was never begun.

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Kind tells apart the four sorts of callers.
+// Kind is one of the four sorts of callers.
 type Kind int
 
 // The kinds of callers. Jobs and commands run as System.
@@ -29,7 +29,7 @@ type Viewer struct {
 	// BotID and TokenID are set for an agent.
 	BotID   uuid.UUID
 	TokenID uuid.UUID
-	// Active tells that the agent may take on new obligations: neither trashed nor restricted (§3.4).
+	// Active reports that the agent may take on new obligations: neither trashed nor restricted (§3.4).
 	Active bool
 	// Name of the operator, for the audit log.
 	Name string
@@ -37,7 +37,7 @@ type Viewer struct {
 	Address string
 }
 
-// Key is where a context keeps its caller, a *Viewer. A transport may have it in a context of its own.
+// Key is where a context keeps its caller, a *Viewer. A transport may have it in its own context.
 type Key struct{}
 
 // With returns a context whose caller is v.

@@ -30,7 +30,8 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 	return Subscriber(peer)
 }
 
-// Subscriber is what counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber has.
+// Subscriber returns the part of an address that counts as one client: an IPv4 address, or the /64 of an IPv6 address, the usual
+// size for one subscriber.
 func Subscriber(address netip.Addr) string {
 	address = address.Unmap().WithZone("")
 	if address.Is6() {

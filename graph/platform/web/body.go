@@ -38,8 +38,9 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	return raw, nil
 }
 
-// BodyError tells why a request body could not be read: payload_too_large, the fault of a body that does not arrive in time (package
-// httpserver), or a *wire.Error for one that is cut off or malformed, for which a route may have a code of its own.
+// BodyError returns the fault of a request body that could not be read: payload_too_large, the fault of a body that does not
+// arrive in time (package httpserver), or a *wire.Error for one that is cut off or malformed, for which a route may have its own
+// code.
 func BodyError(err error) error {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return fault.New(fault.PayloadTooLarge)

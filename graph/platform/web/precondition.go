@@ -12,7 +12,7 @@ import (
 // It returns precondition_failed if one is not met, and whether the client has the representation already. modified is when it was
 // changed last; of a representation that is made anew for each request it is now, because nothing says that it was not.
 //
-// If-Modified-Since is ignored: the ETag tells more, and no answer has a Last-Modified.
+// If-Modified-Since is ignored: the ETag is more exact, and no answer has a Last-Modified.
 func Precondition(r *http.Request, tag string, modified time.Time) (known bool, err error) {
 	failed := false
 	if named := r.Header.Values("If-Match"); len(named) > 0 {

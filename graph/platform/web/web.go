@@ -1,5 +1,5 @@
-// Package web is what the listeners of agents and operators have in common: the client's address, the bearer token and the request id,
-// the reading of a body, the headers of every answer, and the error body (§7).
+// Package web holds the code that the listeners of agents and operators share: the client's address, the bearer token and the
+// request id, the reading of a body, the headers of every answer, and the error body (§7).
 //
 // A proxy's word about the client counts if the connection comes from one of the trusted networks (STOA_TRUSTED_PROXIES). Nothing here
 // keeps state; everything is safe for concurrent use.
@@ -28,7 +28,7 @@ var (
 )
 
 // Headers gives an answer its request id, the client's own if it is well-formed, and the security headers that a handler may replace:
-// no guessing of its type, no caching. It returns the id. r is nil where there is no request.
+// no guessing of its type, no caching. It returns the id. r is nil if there is no request.
 func Headers(h http.Header, r *http.Request) (id string) {
 	if r != nil {
 		id = r.Header.Get(RequestIDHeader)

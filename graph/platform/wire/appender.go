@@ -19,8 +19,8 @@ type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// Object appends one JSON object to a buffer, one member a call, in the order of the calls. Names are written as they are. After an
-// error it goes on, and End returns the first one.
+// Object appends one JSON object to a buffer, one member a call, in the order of the calls. Names are written without escaping.
+// After an error it goes on, and End returns the first one.
 type Object struct {
 	b   []byte
 	err error

@@ -44,7 +44,7 @@ func TestCanonicalLeavesItsInput(t *testing.T) {
 }
 
 // Other spellings of a value (indented, escaped for HTML) have its canonical form; another integer has another.
-func TestCanonicalTellsValuesApart(t *testing.T) {
+func TestCanonicalFormsOfDifferentValuesDiffer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")

@@ -31,8 +31,8 @@ const (
 // Error is a body refused by Unmarshal, Check or Canonical.
 type Error struct {
 	Kind Kind
-	// Field is the path of the member to blame, such as `amount_minor` or `attachment_ids[2]`; empty where the body
-	// as a whole is to blame. It may hold what the sender wrote, cut to 100 bytes.
+	// Field is the path of the member to blame, such as `amount_minor` or `attachment_ids[2]`; empty if the body as a whole is to
+	// blame. It may hold what the sender wrote, cut to 100 bytes.
 	Field string
 	// Reason is an English phrase for the sender, valid UTF-8; where Field is set it reads on from it.
 	Reason string
@@ -50,7 +50,7 @@ var kinds = map[jsontext.Kind]string{
 	'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "a list",
 }
 
-// syntaxes are the reasons for those syntax errors that the library can tell apart.
+// syntaxes are the reasons for the syntax errors that the library distinguishes.
 var syntaxes = []struct {
 	err    error
 	reason string

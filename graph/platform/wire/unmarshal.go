@@ -15,7 +15,7 @@ var (
 		json.RejectUnknownMembers(true),
 		json.WithUnmarshalers(json.UnmarshalFromFunc(readUUID)),
 	)
-	// incomingNull also refuses null where the input has no Nullable. Looking at every value costs time, so it is used only for bodies
+	// incomingNull also refuses null if the input has no Nullable. Looking at every value costs time, so it is used only for bodies
 	// that hold the word.
 	incomingNull = json.JoinOptions(
 		json.RejectUnknownMembers(true),
@@ -30,7 +30,7 @@ var (
 
 // Unmarshal reads one JSON object from data into the struct or map that into points to (§1.3).
 // Member names match case-sensitively; integers have neither fraction nor exponent; a UUID is in canonical form;
-// null is refused for all but Nullable, Raw and any. A pointer tells left out from sent, and takes no null either.
+// null is refused for all but Nullable, Raw and any. A pointer is nil if the member was left out; it refuses null, too.
 //
 // What the sender did wrong comes back as *Error. Syntax is judged before fields: a body that is broken anywhere is
 // Syntax even where an earlier member is Unknown or Type. Of several bad members the first is named. After an error
@@ -73,7 +73,7 @@ func Check(data []byte) error {
 	return nil
 }
 
-// refuseNull refuses a null that would silently become a zero value. Types with a decoder of their own decide themselves.
+// refuseNull refuses a null that would silently become a zero value. Types with their own decoder decide themselves.
 func refuseNull(dec *jsontext.Decoder, into any) error {
 	if dec.PeekKind() != 'n' {
 		return errors.ErrUnsupported

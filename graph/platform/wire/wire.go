@@ -56,7 +56,7 @@ func (n *Nullable[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, &n.Value)
 }
 
-// MarshalJSONTo implements json.MarshalerTo. A field that was not sent is null where it is not left out.
+// MarshalJSONTo implements json.MarshalerTo. A field that was not sent is null if it is not left out.
 func (n Nullable[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if !n.Set || n.Null {
 		return enc.WriteToken(jsontext.Null)

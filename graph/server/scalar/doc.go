@@ -1,8 +1,8 @@
-// Package scalar is how GraphQL spells the values that JSON has no form for: ids, times, 64-bit integers, bytes and cursors.
+// Package scalar encodes, for GraphQL, the values that JSON has no form for: ids, times, 64-bit integers, bytes and cursors.
 //
-// Each is spelled as REST spells it (package wire), so an agent reads the same id, time or key either way. Input that is not
-// of the form comes back as a fault: invalid_id for an id, invalid_pagination for a cursor, invalid_input for the rest.
-// Every function is pure and safe for concurrent use.
+// Each has the same form as in REST (package wire), so an agent reads the same id, time or key either way. Input that is not of
+// the form comes back as a fault: invalid_id for an id, invalid_pagination for a cursor, invalid_input for the rest. Every
+// function is pure and safe for concurrent use.
 package scalar
 
 import (
@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// spelled writes v as REST would.
+// spelled writes v in the form of REST.
 func spelled(v any) graphql.Marshaler {
 	raw, err := wire.Marshal(v)
 	if err != nil {

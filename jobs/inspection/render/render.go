@@ -112,7 +112,7 @@ func (p picture) convert(o bimg.Options, asStored bool) (made []byte, err error)
 	return nil, err
 }
 
-// spaces are the interpretations that keep samples as they are, by libvips' names.
+// spaces are the interpretations that keep samples unchanged, by libvips' names.
 var spaces = map[string]bimg.Interpretation{
 	"b-w": bimg.InterpretationBW, "grey16": bimg.InterpretationGREY16, "cmyk": bimg.InterpretationCMYK,
 	"srgb": bimg.InterpretationSRGB, "rgb": bimg.InterpretationSRGB, "rgb16": bimg.InterpretationRGB16,

@@ -20,7 +20,7 @@ var loaders = map[inspection.MediaType]C.enum_strict_loader{
 	own:             C.STRICT_OWN,
 }
 
-// own is the type of what this package makes and reads again: uncompressed, because that costs little more than a copy.
+// own is the type of intermediate files: uncompressed, because that costs little more than a copy.
 const own inspection.MediaType = "image/tiff"
 
 var (

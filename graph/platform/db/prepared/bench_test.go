@@ -38,7 +38,7 @@ func lookUp(b *testing.B, db *sql.DB, query string) {
 	}
 }
 
-// BenchmarkInsert adds a row in a transaction of its own.
+// BenchmarkInsert adds a row in its own transaction.
 func BenchmarkInsert(b *testing.B) {
 	w := setup(b)
 	must(b, w.plain, "CREATE TABLE notes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text, detail jsonb)")

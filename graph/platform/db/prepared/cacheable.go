@@ -16,7 +16,7 @@ const PlanPerValue = "/* plan per value */"
 // a failed one must not be repeated).
 var planned = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "MERGE", "VALUES", "TABLE"}
 
-// cacheable reports whether a statement with so many arguments is prepared under a name and cached.
+// cacheable reports whether a statement with this number of arguments is prepared under a name and cached.
 func cacheable(query string, args int) bool {
 	if args == 0 || strings.HasPrefix(strings.TrimLeft(query, whitespace), PlanPerValue) {
 		return false

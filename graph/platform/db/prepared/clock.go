@@ -27,7 +27,7 @@ func (c *Clock) Set(d time.Duration) {
 	c.shift.Store(int64(d.Truncate(time.Microsecond)))
 }
 
-// Shift returns what Set was last given, truncated to the microsecond.
+// Shift returns the last argument of Set, truncated to the microsecond.
 func (c *Clock) Shift() time.Duration {
 	return time.Duration(c.shift.Load())
 }

@@ -52,7 +52,7 @@ func TestConcurrentCallers(t *testing.T) {
 	require.Equal(t, 0, db.Stats().InUse)
 }
 
-// lookAt reads row n by one of several statements, told apart by mark.
+// lookAt reads row n by one of several statements, which differ in mark.
 func lookAt(ctx context.Context, db *sql.DB, n, mark int) error {
 	query := fmt.Sprintf("SELECT t.*, %d FROM t WHERE n = $1", mark)
 	rows, err := db.QueryContext(ctx, query, n)

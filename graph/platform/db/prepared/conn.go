@@ -15,7 +15,7 @@ import (
 // read or closed; lib/pq cannot give it for statements prepared under a name.
 var errBusy = errors.New("prepared: a result or COPY on this connection is still being read")
 
-// pqConn is what a lib/pq connection offers and database/sql looks for.
+// pqConn holds the methods of a lib/pq connection that database/sql looks for.
 type pqConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -55,7 +55,7 @@ func (c *conn) Ping(ctx context.Context) error {
 	return c.pqConn.Ping(ctx)
 }
 
-// Close tells the server and closes the connection; the context of an earlier call does not bound it.
+// Close says goodbye to the server and closes the connection. The context of an earlier call does not bound it.
 func (c *conn) Close() error {
 	c.socket.end = time.Time{}
 	return c.pqConn.Close()

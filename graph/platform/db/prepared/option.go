@@ -16,10 +16,8 @@ func CacheSize(n int) Option {
 }
 
 // OnConnect runs statements on every new connection, in order and without
-// arguments. A failure closes the connection and is what opening it returns.
-// Settings belong in the dsn, which costs no round trip: lib/pq sends
-// application_name, search_path and every other run-time parameter it finds
-// there when it connects.
+// arguments. If one fails, the connection is closed and opening it returns the error. Settings belong in the dsn, which costs no
+// round trip: lib/pq sends application_name, search_path and every other run-time parameter it finds there when it connects.
 func OnConnect(statements ...string) Option {
 	return func(c *connector) { c.init = append(c.init, statements...) }
 }

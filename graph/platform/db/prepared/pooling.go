@@ -35,7 +35,7 @@ func localSettings(parameters map[string]string) string {
 	return text.String()
 }
 
-// queryAlone runs a query in a transaction of its own, which is committed when the last row has been read.
+// queryAlone runs a query in its own transaction, which is committed when the last row has been read.
 func (c *conn) queryAlone(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if err := c.beginAlone(ctx); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (c *conn) queryAlone(ctx context.Context, query string, args []driver.Named
 	return &rowsAlone{rows: read}, nil
 }
 
-// execAlone runs a statement in a transaction of its own.
+// execAlone runs a statement in its own transaction.
 func (c *conn) execAlone(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if err := c.beginAlone(ctx); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (c *conn) undoAlone(failed error) error {
 	return failed
 }
 
-// rowsAlone are the rows of a transaction of their own. The error of its COMMIT is that of the end of the rows.
+// rowsAlone are rows that end their transaction: an error of its COMMIT is returned at the end of the rows.
 type rowsAlone struct {
 	*rows
 	closed bool

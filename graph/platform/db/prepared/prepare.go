@@ -5,13 +5,13 @@ import (
 	"database/sql/driver"
 )
 
-// pqCopy is what lib/pq returns for a prepared COPY FROM STDIN.
+// pqCopy holds the methods of the statement that lib/pq returns for a prepared COPY FROM STDIN.
 type pqCopy interface {
 	driver.Stmt
 	CopyData(ctx context.Context, line string) (driver.Result, error)
 }
 
-// copyIn tells its connection when the COPY is over.
+// copyIn notifies its connection when the COPY is over.
 type copyIn struct {
 	pqCopy
 	c *conn

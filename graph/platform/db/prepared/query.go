@@ -36,7 +36,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return result(c.reading(ctx, rows, err))
 }
 
-// result makes a result of rows; of nil there is none.
+// result makes a result of rows, or nil of nil.
 func result(r *rows, err error) (driver.Rows, error) {
 	if err != nil {
 		return nil, err

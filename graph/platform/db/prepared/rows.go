@@ -5,7 +5,7 @@ import (
 	"database/sql/driver"
 )
 
-// pqRows is what lib/pq's rows offer and database/sql looks for.
+// pqRows holds the methods of lib/pq's rows that database/sql looks for.
 type pqRows interface {
 	driver.RowsNextResultSet
 	driver.RowsColumnTypeScanType
@@ -14,7 +14,7 @@ type pqRows interface {
 	driver.RowsColumnTypePrecisionScale
 }
 
-// rows tells its connection when the result has been read.
+// rows notifies its connection when the result has been read.
 type rows struct {
 	pqRows
 	c    *conn

@@ -214,8 +214,7 @@ func TestRealFaultIsNotStale(t *testing.T) {
 	require.False(t, prepared.Stale(sql.ErrNoRows))
 }
 
-// migrate runs change on a connection of its own; no change means that the
-// session's statements are discarded.
+// migrate runs change on its own connection; no change means that the session's statements are discarded.
 func migrate(t testing.TB, w *world, db *sql.DB, change string) {
 	t.Helper()
 	if change == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// pqStmt is what a statement that lib/pq prepared offers.
+// pqStmt holds the methods of a statement that lib/pq prepared.
 type pqStmt interface {
 	driver.Stmt
 	driver.StmtExecContext

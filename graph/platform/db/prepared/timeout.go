@@ -17,13 +17,13 @@ func WithStatementTimeout(ctx context.Context, timeout time.Duration) context.Co
 	return context.WithValue(ctx, timeoutKey{}, timeout)
 }
 
-// StatementTimeout returns what WithStatementTimeout was given; ok is false without it.
+// StatementTimeout returns the argument of WithStatementTimeout; ok is false without it.
 func StatementTimeout(ctx context.Context) (timeout time.Duration, ok bool) {
 	timeout, ok = ctx.Value(timeoutKey{}).(time.Duration)
 	return timeout, ok
 }
 
-// dsnTimeout is the statement_timeout of a dsn, 0 where it has none in plain milliseconds.
+// dsnTimeout is the statement_timeout of a dsn, 0 if it has none in plain milliseconds.
 func dsnTimeout(settings map[string]string) time.Duration {
 	timeout, err := strconv.Atoi(settings["statement_timeout"])
 	if err != nil || timeout <= 0 {

@@ -114,7 +114,7 @@ func TestSilentServerWithinADeadline(t *testing.T) {
 				tx     *sql.Tx
 			)
 			eventually(t, "it is ready in time", func() bool {
-				ctx, cancel = context.WithTimeout(t.Context(), wait) //nolint:fatcontext // each try has a time of its own
+				ctx, cancel = context.WithTimeout(t.Context(), wait) //nolint:fatcontext // each try has its own time
 				t.Cleanup(cancel)
 				if c.prepare != nil {
 					tx = c.prepare(ctx, t, db)

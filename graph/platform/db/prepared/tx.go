@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// tx tells its connection when the transaction is over.
+// tx notifies its connection when the transaction is over.
 type tx struct {
 	driver.Tx
 	c *conn

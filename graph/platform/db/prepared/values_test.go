@@ -130,8 +130,7 @@ func plainly(row []any) []any {
 	return row
 }
 
-// What goes in and comes out, NULLs and refusals among it, is what plain lib/pq
-// makes of it: at a statement's first use and when it is used again.
+// Arguments and results, NULLs and refusals included, are the same as with plain lib/pq, at a statement's first use and later.
 func TestValuesEqualPlainLibPQ(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
