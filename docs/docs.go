@@ -82,7 +82,7 @@ func New(show Show) http.Handler {
 // pictures are the types of files that are no texts.
 var pictures = map[string]string{".svg": "image/svg+xml", ".png": "image/png"}
 
-// serve answers with a file as it is.
+// serve answers with a file unchanged.
 func serve(w http.ResponseWriter, r *http.Request) {
 	media, isPicture := pictures[path.Ext(r.URL.Path)]
 	if !isPicture {

@@ -107,7 +107,7 @@ func TestDocumentWidth(t *testing.T) {
 	}
 }
 
-// isText tells the files that name sections and paths. This one is none: it has examples.
+// isText reports whether a file names sections and paths. This one has only examples.
 func isText(name string) bool {
 	kinds := []string{".go", ".graphql", ".md", ".sh", ".sql", ".yaml", ".yml"}
 	return slices.Contains(kinds, path.Ext(name)) && name != "docs/references_test.go"
@@ -141,7 +141,7 @@ func repository(t *testing.T, asked func(name string) bool) map[string]string {
 	return texts
 }
 
-// position of a byte of a file, as a compiler tells it.
+// position of a byte of a file, in the form of compilers.
 func position(name, text string, at int) string {
 	return name + ":" + strconv.Itoa(1+strings.Count(text[:at], "\n"))
 }

@@ -15,8 +15,8 @@ import (
 	"stoa/rest"
 )
 
-// BenchmarkGet asks a running listener over one connection that stays open; the rest of a figure is PostgreSQL's. health is what
-// the way there costs alone.
+// BenchmarkGet asks a running listener over one connection that stays open; the rest of a figure is PostgreSQL's. health measures
+// the cost of the request without PostgreSQL.
 func BenchmarkGet(b *testing.B) {
 	s := serve(b, graphtest.New(b), rest.Config{Metrics: metrics.New("test")})
 	agent := s.Agent()

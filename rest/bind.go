@@ -19,7 +19,7 @@ type bodyDecoder interface {
 	DecodeBody(raw []byte) error
 }
 
-// bodyBlamer is an input whose route has codes of its own for a body that cannot be read.
+// bodyBlamer is an input whose route has its own codes for a body that cannot be read.
 type bodyBlamer interface {
 	BlameBody(refused *wire.Error) *fault.Error
 }
@@ -100,7 +100,7 @@ func decode(in any, raw []byte) error {
 	return invalidInput(refused)
 }
 
-// malformed returns the fault that an input makes of a body that cannot be read as JSON: invalid_input, or a code of its own.
+// malformed returns the fault that an input makes of a body that cannot be read as JSON: invalid_input, or its own code.
 func malformed[In any]() func(*wire.Error) error {
 	in, ok := any(new(In)).(bodyBlamer)
 	if !ok {

@@ -47,7 +47,7 @@ var bodies = map[string]struct {
 	"attachment": {"POST /api/v1/attachments", "multipart/form-data; boundary=b", fault.InvalidFields},
 }
 
-// A body that is sent in a coding that is none is the sender's mistake and no lack of time.
+// A body in an unknown coding is the sender's mistake, not a timeout.
 func TestMalformedTransferCoding(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -82,7 +82,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 }
 
 // A body that is not read and does not come holds up nothing.
-func TestBodyThatNobodyReads(t *testing.T) {
+func TestBodyThatIsNotRead(t *testing.T) {
 	t.Parallel()
 	timeouts := httpserver.DefaultTimeouts()
 	timeouts.Body.Time = time.Hour

@@ -76,7 +76,7 @@ func TestMethods(t *testing.T) {
 	require.NotEmpty(t, head.header.Get("Content-Length"))
 }
 
-// Only the origins that the operator lists are told anything; a preflight is answered like any other OPTIONS.
+// Only the origins that the operator lists get CORS headers; a preflight is answered like any other OPTIONS.
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	s := serve(t, shared.World(t), rest.Config{AllowedOrigins: []string{"https://console.example"}})
@@ -130,7 +130,7 @@ func TestEscapedPaths(t *testing.T) {
 	s.raw("GET /api/v1/bots/%%20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
 }
 
-// The checks run in the contract's order, also where a body is read before its sender is admitted: each request below is wrong in
+// The checks run in the contract's order, also if a body is read before its sender is admitted: each request below is wrong in
 // every later respect too.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
@@ -218,7 +218,7 @@ func TestBearerHeader(t *testing.T) {
 		ok(http.StatusCreated)
 }
 
-// Whoever may come without a token may not come with a wrong one, and no header with an empty one hides another.
+// An anonymous caller is accepted, one with a wrong token is refused, and an empty header does not hide another one.
 func TestBearerHeaderOfReaders(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -270,7 +270,7 @@ func TestChunkedBodyOverTheLimit(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
 }
 
-// Where an empty body counts as {}, it needs no type, whether its length is told or not.
+// If an empty body counts as {}, it needs no type, with or without a Content-Length.
 func TestEmptyBodyOfUnknownLength(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

@@ -173,7 +173,7 @@ func requireClosed(t *testing.T, name, where string, schema map[string]any) {
 	}
 }
 
-// What the pages say is what the server is: its origin, and headers with which they can be kept.
+// The descriptions name the server's origin, and their headers allow caching.
 func TestDescriptionsAreServed(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

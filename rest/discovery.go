@@ -17,7 +17,7 @@ import (
 	"stoa/rest/mcp"
 )
 
-// Where the descriptions are that programs look for without having been told (§9).
+// Paths of the descriptions that programs look for by convention (§9).
 const (
 	skillIndexPath = "/.well-known/agent-skills/index.json"
 	skillFilePath  = "/.well-known/agent-skills/stoa/SKILL.md"
@@ -117,7 +117,7 @@ func (s *server) apiCatalog() any {
 	return map[string]any{"linkset": append([]map[string]any{{"anchor": s.at(apiCatalogPath), "item": items}}, sets...)}
 }
 
-// aiCatalog lists the skill and the tools for programs of models. type and mediaType say the same: the first is the newer name.
+// aiCatalog lists the skill and the tools for MCP clients. type and mediaType say the same: the first is the newer name.
 func (s *server) aiCatalog() any {
 	entry := func(kind, mediaType, path string) map[string]string {
 		return map[string]string{

@@ -71,8 +71,8 @@ func calls(tool *sdk.Tool, other uuid.UUID) []map[string]any {
 	return tried
 }
 
-// Every operation refuses the same request with the same status, code, message and fields, whichever door it comes through and
-// whoever asks.
+// Every operation refuses the same request with the same status, code, message and fields, over every transport and for every
+// caller.
 func TestDoorsRefuseAlike(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -56,7 +56,8 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachm
 	}
 }
 
-// uploadedAt is when the file of a request was uploaded, which its id tells (a UUID of version 7). Its bytes never change.
+// uploadedAt returns when the file of a request was uploaded. Its id holds the time (a UUID of version 7). Its bytes never
+// change.
 func uploadedAt(r *http.Request) time.Time {
 	id, err := uuid.Parse(chi.URLParam(r, "attachment_id"))
 	if err != nil || id.Version() != 7 {
@@ -65,7 +66,7 @@ func uploadedAt(r *http.Request) time.Time {
 	return time.Unix(id.Time().UnixTime())
 }
 
-// failFile answers with a fault after all; Content-Range tells the size where a range is to blame.
+// failFile answers with a fault instead of the file. Content-Range holds the size if the range is at fault.
 func (s *server) failFile(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	for _, name := range []string{
@@ -175,7 +176,7 @@ func satisfiableRanges(r *http.Request, size int64) string {
 			satisfiable = append(satisfiable, strconv.FormatInt(first, 10)+"-"+strconv.FormatInt(last, 10))
 		}
 	}
-	// A range that begins behind the end is what ServeContent answers 416.
+	// ServeContent answers 416 for a range that begins behind the end.
 	return "bytes=" + cmp.Or(strings.Join(satisfiable, ","), strconv.FormatInt(size, 10)+"-")
 }
 
@@ -212,7 +213,7 @@ func lessDecimal(a, b string) bool {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) < 0
 }
 
-// extValueChars are the characters beside letters and digits that RFC 8187 leaves as they are.
+// extValueChars are the characters beside letters and digits that RFC 8187 leaves unescaped.
 const extValueChars = "!#$&+-.^_`|~"
 
 // disposition is the Content-Disposition of a file to be saved: with a plain name, and beside it the real one where that is

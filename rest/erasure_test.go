@@ -88,7 +88,7 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 		seen.ok(http.StatusOK)
 		requireDeletedBriefs(t, seen.raw, agent, briefs)
 	}
-	// A repeat gets the answer of then, with the agent as it is now.
+	// A repeat gets the stored answer, with the agent's present state.
 	again := s.send("POST", "/api/v1/orders", peer.Token, offered)
 	requireDeletedBriefs(t, again.raw, agent, 1)
 	require.Equal(t, of(open), again.ok(http.StatusOK)["order"].(map[string]any)["id"])
@@ -102,7 +102,7 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 	require.Equal(t, "A sonnet", kept["title"], "a closed order stays")
 }
 
-// requireDeletedBriefs requires so many briefs of an agent in an answer, each without a name, keys and avatar.
+// requireDeletedBriefs requires the given number of briefs of an agent in an answer, each without a name, keys and avatar.
 func requireDeletedBriefs(t *testing.T, answer []byte, agent *graphtest.Agent, count int) {
 	t.Helper()
 	var body any

@@ -29,7 +29,7 @@ const (
 	streamPath = "/api/v1/events/stream"
 )
 
-// eventSite is a listener with a running event channel over a world of its own.
+// eventSite is a listener with a running event channel over its own world.
 func eventSite(t *testing.T, quotas limits.Quotas) *site {
 	t.Helper()
 	var hub *socket.Hub

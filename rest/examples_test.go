@@ -19,7 +19,7 @@ import (
 
 var parameter = regexp.MustCompile(`\{\w+\}`)
 
-// Every example is what its schema says, and every JSON request and answer of the API has one.
+// Every example follows its schema, and every JSON request and answer of the API has one.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	d := describe(t)

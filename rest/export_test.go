@@ -4,13 +4,13 @@ import (
 	"stoa/graph"
 )
 
-// Row is what the table says of one route, for tests that hold something else against it.
+// Row is the table's entry of one route, for tests that compare it with something else.
 type Row struct {
 	Method, Path string
 	Status       int
 	// Anyone and Readers say who may use it; neither means agents.
 	Anyone, Readers bool
-	// Body is the media type of what it reads, empty for nothing; Empty says that no body will do, too.
+	// Body is the media type of the request body, empty for none; Empty says that the body may be left out.
 	Body  string
 	Empty bool
 }

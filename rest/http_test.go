@@ -55,7 +55,7 @@ func TestPreconditions(t *testing.T) {
 	s.send("GET", "/skill.md", "", nil, "If-Match", `"other"`).fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
 }
 
-// A file is what it was since its upload.
+// A file never changes after its upload.
 func TestPreconditionsOfFiles(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)
@@ -72,7 +72,7 @@ func TestPreconditionsOfFiles(t *testing.T) {
 	}
 }
 
-// A 201 names the address of what was made, if it has one, and that address shows it.
+// A 201 names the address of the new record, if it has one, and that address shows it.
 func TestLocations(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(sharedFileSite(t))
@@ -194,8 +194,8 @@ func TestDescriptionsAreReadableFromAnywhere(t *testing.T) {
 	}
 }
 
-// What a search on the site counts, its headers tell, also when it is refused; pages that search for nothing have none.
-func TestSearchesOnTheSiteTellTheirLimit(t *testing.T) {
+// A page of search results has headers with the search limit, also when the search is refused; a page without a search has none.
+func TestSearchesOnTheSiteShowTheirLimit(t *testing.T) {
 	t.Parallel()
 	const quota = 10
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: quota}))

@@ -28,7 +28,7 @@ var states = map[string]string{
 
 // lifecycleCase is a request, and what becomes of it when its agent is in the trash or restricted.
 type lifecycleCase struct {
-	// refused is the code that such an agent gets; empty where it may do as an active one (§3.4).
+	// refused is the code that such an agent gets; empty if it may do as an active one (§3.4).
 	refused fault.Code
 	// request prepares what the request needs and returns the rest of it; nil for none. me is the customer or the contractor.
 	request func(s *trade, me *graphtest.Agent) (id string, body any)
@@ -104,7 +104,7 @@ var restricting = graphtest.Shared{Setup: func(w *graphtest.World) {
 	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
 }}
 
-// hook lets an agent have its events sent somewhere, where nobody sends them in tests.
+// hook makes a webhook of an agent. No process delivers to it in tests.
 func hook(s *trade, me *graphtest.Agent) string {
 	made, err := s.Webhooks.CreateWebhook(me.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/"), Signing: graphtest.Ptr("v1")})
 	require.NoError(s.t, err)

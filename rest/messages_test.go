@@ -202,7 +202,7 @@ func TestDialogCursor(t *testing.T) {
 	s.send("GET", dialog, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
 }
 
-// Who sends is known before anything of the body is read: a client that asks first is not told to go on.
+// The sender is authenticated before the body is read: a client that waits for 100 Continue does not get it.
 func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 1}))

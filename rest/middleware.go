@@ -117,7 +117,8 @@ func (s *server) clientAddress(next http.Handler) http.Handler {
 func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
 
 // normalizePath gives a request the path that the router compares: a percent-encoded unreserved character, or @, means the character
-// (RFC 3986 §6.2.2.2; no path here tells the two forms of @ apart). A path with empty or dot segments, which other servers would clean up, becomes one that does not exist.
+// (RFC 3986 §6.2.2.2; no path here distinguishes the two forms of @). A path with empty or dot segments, which other servers
+// would clean up, becomes one that does not exist.
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -159,7 +160,7 @@ func hasEmptyOrDotSegment(path string) bool {
 	}
 }
 
-// decodePlain decodes the unreserved characters and @ in a valid encoded path and leaves all other escapes as they are.
+// decodePlain decodes the unreserved characters and @ in a valid encoded path and keeps all other escapes.
 func decodePlain(path string) string {
 	var decoded strings.Builder
 	for {

@@ -20,12 +20,12 @@ type operation struct {
 	// attach adds the method's query to the statement that authenticates the caller; nil for a method that queries by itself. Only a
 	// request that reads has one, so no body is read before the caller is known.
 	attach func(ctx context.Context, r *http.Request) context.Context
-	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at; nil
-	// where nothing is needed.
+	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at;
+	// nil if nothing is needed.
 	setUp func(ctx context.Context) error
 	// uncounted: a request does not count as a change, whatever its method.
 	uncounted bool
-	// limit counts a request before its body is read; nil where the method has no limit of its own.
+	// limit counts a request before its body is read; nil if the method has no separate limit.
 	limit func(ctx context.Context) error
 	// parameters are the query parameters that the method knows. Others are ignored and named in the answer, unless strict says that the
 	// method refuses them.
@@ -83,7 +83,7 @@ func piggybackInput[In, Out any](
 	}
 }
 
-// withoutInput adapts a method that needs nothing but its caller.
+// withoutInput adapts a method that needs only its caller.
 func withoutInput[Out any](method func(context.Context) (Out, error)) operation {
 	call := traced(nameOf(method), func(ctx context.Context, _ struct{}) (Out, error) { return method(ctx) })
 	return operation{malformed: invalidInput, run: func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
@@ -106,7 +106,7 @@ func (noQuery) UnknownQuery(name string) error {
 	return fault.Field(fault.InvalidInput, name, "is not a parameter of this request; it takes none")
 }
 
-// withoutQuery adapts a method that needs nothing but its caller, on a path that refuses every query parameter.
+// withoutQuery adapts a method that needs only its caller, on a path that refuses every query parameter.
 func withoutQuery[Out any](method func(context.Context) (Out, error)) operation {
 	return withNamedInput(nameOf(method), func(ctx context.Context, _ noQuery) (Out, error) { return method(ctx) })
 }

@@ -21,7 +21,7 @@ func (s *server) ownerPages(paths map[string]map[string]http.Handler) {
 	}
 }
 
-// ownerPage serves a page. Whoever asks is anonymous: the token of a link proves what it proves.
+// ownerPage serves a page. Its caller is anonymous; only the token of the link counts.
 func (s *server) ownerPage(handler owner.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := requestOf(r.Context())

@@ -41,8 +41,9 @@ func pdfOf(t testing.TB) []byte {
 	return fmt.Appendf(b, "trailer\n<< /Size 5 /Root 1 0 R /Info 4 0 R >>\nstartxref\n%d\n%%%%EOF\n", start)
 }
 
-// Wherever others see the record of a file, it tells the type and size of what they may download, before anyone has downloaded it.
-func TestRecordsTellTheCopy(t *testing.T) {
+// All records of a file that others see show the type and size of the copy that they may download, even before the first
+// download.
+func TestRecordsDescribeTheCopy(t *testing.T) {
 	t.Parallel()
 	s := sharedFileSite(t)
 	agent, other := s.Agent(), s.Agent()

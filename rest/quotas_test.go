@@ -32,8 +32,8 @@ func processes(t *testing.T, world *graphtest.World) [2]*site {
 	return both
 }
 
-// The limits that count acts, at their figures (§8): so many are allowed, however they are spread over the processes, and one more is
-// refused by each.
+// The limits that count acts, with their figures (§8): that number is allowed over all processes together, and each process
+// refuses one more.
 func TestLimitsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

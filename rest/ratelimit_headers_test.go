@@ -29,8 +29,8 @@ var limitedElsewhere = map[string]string{
 	"/bots/restore/request":       "requests that are well-formed are counted",
 }
 
-// Every route that is limited per agent, or per address, tells so whatever its answer is; the others do not.
-func TestEveryLimitedRouteTellsSo(t *testing.T) {
+// Every route that is limited per agent or per address has the headers in every answer; the others never have them.
+func TestEveryLimitedRouteHasTheHeaders(t *testing.T) {
 	t.Parallel()
 	world := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)),
 		graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 1, RegistrationsPerAddressPerHour: 1000, RegistrationsPerHour: 1000}))

@@ -28,7 +28,7 @@ func (s *trade) told(agent *graphtest.Agent, version, kind string) (payloads []m
 	return payloads
 }
 
-// Both sides rate a closed order once; the other's card, its list and its events of the second version tell.
+// Both sides rate a closed order once; the other's card, its list and its events of the second version show it.
 func TestRatingsOverREST(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

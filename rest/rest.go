@@ -26,9 +26,9 @@ import (
 	"stoa/rest/pages"
 )
 
-// Config is what the public listener serves.
+// Config holds the settings and dependencies of the public listener.
 type Config struct {
-	// Graph answers /api/v1; nil where this process does not.
+	// Graph answers /api/v1; nil if this process does not.
 	Graph  *graph.Graph
 	Logger *slog.Logger
 	// Metrics counts requests; nil counts nothing.
@@ -41,16 +41,16 @@ type Config struct {
 	Version string
 	// Starting says that the domains are not ready yet: every path but health is service_unavailable.
 	Starting bool
-	// Checks are what /readyz reports, by name; an error is a reason not to be ready.
+	// Checks are the checks of /readyz, by name. An error means that the server is not ready.
 	Checks map[string]Check
 	// Confinement describes what confines the inspection of files, as a value to be written as JSON. It is for the operator listener;
 	// nil on the public one.
 	Confinement func() any
-	// Replica describes the replica that answers reads without a token, likewise; nil where there is none.
+	// Replica describes the replica that answers reads without a token, likewise, or nil.
 	Replica func() any
 	// Draining is set while the process shuts down.
 	Draining *atomic.Bool
-	// Socket serves the event channel; nil where this process does not.
+	// Socket serves the event channel; nil if this process does not.
 	Socket http.Handler
 	// Events serves what of /api/v1 waits for events; nil refuses it.
 	Events EventChannel
@@ -110,7 +110,7 @@ func New(c Config) http.Handler {
 	return mux
 }
 
-// handlers are what the listener serves, by path and method, and the descriptions among it.
+// handlers returns all handlers by path and method, including those of the descriptions.
 func (s *server) handlers() (paths map[string]map[string]http.Handler, descriptions map[string]http.Handler) {
 	paths = map[string]map[string]http.Handler{
 		"/healthz": {http.MethodGet: http.HandlerFunc(s.healthz)},

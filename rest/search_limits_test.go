@@ -22,8 +22,8 @@ func (s *site) stuck() int64 {
 	return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 }
 
-// While anonymous searches hang, they hold the connections of their own pool and nothing else; each is cut off and says so.
-func TestSearchesThatHangHoldUpNobodyElse(t *testing.T) {
+// Anonymous searches that hang hold only the connections of the read pool; each is cut off with a fault.
+func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	agent := s.Agent()

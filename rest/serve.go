@@ -145,7 +145,7 @@ type request struct {
 	accepted string
 	limits   limits.Record
 	caller   viewer.Viewer
-	// input is what was read of the path and the query before the caller was authenticated, nil for nothing.
+	// input holds the values read from the path and the query before the caller was authenticated; nil if none were.
 	input any
 }
 

@@ -32,7 +32,7 @@ func (s *server) sitePages(paths map[string]map[string]http.Handler) {
 	}
 }
 
-// sitePage serves a page. Whoever asks is anonymous: no token is looked at.
+// sitePage serves a page. Its caller is anonymous; tokens are ignored.
 func (s *server) sitePage(handler site.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := requestOf(r.Context())

@@ -42,7 +42,7 @@ func (s *site) stalled(token string, size int, chunked bool) net.Conn {
 	return conn
 }
 
-// sizeOf is what the files below a folder take, in bytes.
+// sizeOf returns the size of the files below a folder, in bytes.
 func sizeOf(t testing.TB, folder string) (n int64) {
 	t.Helper()
 	for _, path := range filesIn(t, folder) {

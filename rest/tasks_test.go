@@ -64,7 +64,7 @@ func (s *board) choose(task, body map[string]any) *answer {
 	return s.send("POST", pathOf(task)+"/select", s.customer.Token, body)
 }
 
-// see reads a task, anonymously where there is no agent.
+// see reads a task, anonymously if there is no agent.
 func (s *board) see(by *graphtest.Agent, task map[string]any) map[string]any {
 	s.t.Helper()
 	token := ""

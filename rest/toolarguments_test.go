@@ -87,7 +87,7 @@ func TestToolsTakeHandles(t *testing.T) {
 	require.Equal(t, "not_found", m.refused("ask_friend", map[string]any{"recipient_id": "nobody_" + handle})["error"].(map[string]any)["code"])
 }
 
-// A stored answer says that it is one, and shows the order as it is now.
+// A stored answer is marked as such, and shows the order's present state beside it.
 func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -110,7 +110,7 @@ func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 	require.Equal(t, "offered", m.call("offer_order", terms)["order"].(map[string]any)["state"], "the answer that was given then")
 }
 
-// Whatever an order goes through and whatever happens to an agent, the results follow the schemas of the tools.
+// In all states of orders and agents, the results follow the schemas of the tools.
 func TestToolsFollowTheirSchemas(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

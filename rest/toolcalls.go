@@ -18,7 +18,7 @@ import (
 	"stoa/rest/mcp"
 )
 
-// toolsPath is where the programs of models call tools (§4.11).
+// toolsPath is the MCP endpoint (§4.11).
 const toolsPath = "/mcp"
 
 // callsAtOnce is how many calls of one agent a process carries out at once (§8).

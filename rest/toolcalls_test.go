@@ -214,7 +214,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names))
 }
 
-// What is wrong with a call is told with the contract's code, and the request never goes out half.
+// A wrong call is refused with the contract's code, and no incomplete request is sent.
 func TestToolsRefuse(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
@@ -270,7 +270,7 @@ func TestToolsDoor(t *testing.T) {
 	require.Equal(t, http.StatusOK, proxied.StatusCode, "a proxy on the same machine names the public host")
 }
 
-// A tool that waits is given up with the request of whoever called it.
+// A tool that waits ends together with the request that called it.
 func TestToolsEndWithTheirRequest(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)

@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// fenceFragments are what texts are made of that want to be read as something else than the text of an agent.
+// fenceFragments are parts of texts that try to look like something else than an agent's text.
 var fenceFragments = []string{
 	"</untrusted>", "</untrusted 0123456789abcdef>", "<untrusted 0123456789abcdef>", "<UNTRUSTED>", "< /untrusted >", "<\t/\tUnTrusted 00>", "<\n/untrusted>",
 	"</untrusted\n0123456789abcdef>", "<\u200b/untrusted>", "</un\u00adtrusted>", "</\u2060untrusted>", "＜/untrusted＞", "‹/untrusted›", "&lt;/untrusted&gt;",

@@ -136,7 +136,7 @@ func readPart(part *multipart.Part, in *attachments.UploadInput, draft *attachme
 	}
 }
 
-// formFault is the fault of a form that is malformed or ends early; a fault of its body or of the file store stays as it is.
+// formFault is the fault of a form that is malformed or ends early; a fault of its body or of the file store stays unchanged.
 func formFault(err error) error {
 	if known := new(fault.Error); errors.As(err, &known) {
 		return known

@@ -25,7 +25,7 @@ import (
 
 const webhooksPath = "/api/v1/webhooks"
 
-// delivered is what an endpoint was sent.
+// delivered is a delivery that an endpoint received.
 type delivered struct {
 	header http.Header
 	body   []byte
@@ -101,7 +101,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	s.send(http.MethodDelete, path, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 }
 
-// A thief that had the token has set an address of its own. The rotation pauses it; the agent sees why, puts its address back and
+// A thief that had the token has set its own address. The rotation pauses it; the agent sees why, puts its address back and
 // resumes.
 func TestARotationPausesWebhooksOverHTTP(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestARotationPausesWebhooksOverHTTP(t *testing.T) {
 	require.Empty(t, stolen)
 }
 
-// Unless the operator switches webhooks on there are none.
+// Webhooks exist only if the operator switches them on.
 func TestWebhooksAreOff(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
@@ -153,7 +153,7 @@ func TestWebhooksAreOff(t *testing.T) {
 	}
 }
 
-// The key that verifies deliveries is where Standard Webhooks' receivers are told to look, without a token.
+// The key that verifies deliveries is at the path that Standard Webhooks names, without a token.
 func TestPublishedKeysVerifyDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
@@ -208,7 +208,7 @@ func TestAcknowledgedByAWebhook(t *testing.T) {
 	read(256) // which is all that is in flight without an acknowledgement
 	address, received := newReceiver(t, http.StatusNoContent)
 	go func() {
-		for range received { // the queue below tells what was sent
+		for range received { // the queue below shows what was sent
 			continue
 		}
 	}()

@@ -1,7 +1,7 @@
 // Command bench measures a running server and writes docs/benchmarks.md.
 //
-// It creates and seeds a PostgreSQL cluster of its own, starts the server (bin/stoa) and a minimal server (package baseline) as
-// child processes, compares them in random order, and removes everything again, also when it is interrupted. See README.md.
+// It creates and seeds its own PostgreSQL cluster, starts the server (bin/stoa) and a minimal server (package baseline) as child
+// processes, compares them in random order, and removes everything again, also when it is interrupted. See README.md.
 package main
 
 import (

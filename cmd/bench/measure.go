@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// restTime is how long a new server is left alone before its memory is read, so many times at an interval.
+	// restTime is how long a new server is left alone before its memory is read, several times at an interval.
 	restTime     = 10 * time.Second
 	restReadings = 12
 	restInterval = 500 * time.Millisecond
@@ -87,7 +87,7 @@ func (r *run) measureIdleServer(ctx context.Context) error {
 	return nil
 }
 
-// measurePolls measures polls that wait, on a server of their own: memory that sockets have given back would not grow again.
+// measurePolls measures polls that wait, on their own server: memory that sockets have given back would not grow again.
 func (r *run) measurePolls(ctx context.Context) error {
 	if !r.wants(memoryPart) {
 		return nil

@@ -70,7 +70,7 @@ func (c *runCommand) Run(ctx context.Context) (err error) {
 	return fmt.Errorf("%d measurements failed", len(r.data.Failures))
 }
 
-// describe reads the versions of what is measured.
+// describe reads the versions of the measured programs.
 func (r *run) describe(ctx context.Context) error {
 	program, err := filepath.Abs(r.Server)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *run) seed(ctx context.Context, agents int, last bool) error {
 	return r.world.Grow(ctx, agents, posts)
 }
 
-// logf tells what is being done.
+// logf reports progress.
 func (r *run) logf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(r.start).Round(time.Second), fmt.Sprintf(format, args...))
 }

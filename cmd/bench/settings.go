@@ -46,7 +46,7 @@ type runCommand struct {
 	Deadline    time.Duration `default:"40m" help:"Time after which the run is given up."`
 }
 
-// minAgents gives every caller a friend of its own, besides the agents of the sockets.
+// minAgents gives every caller its own friend, besides the agents of the sockets.
 const minAgents = 512
 
 // Validate refuses unknown names and impossible numbers. It applies Quick.

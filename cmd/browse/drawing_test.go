@@ -11,7 +11,7 @@ import (
 // drawing is the colour of a point in a picture that is 1 high: its place among the colours of a palette, from 0 to 1.
 type drawing func(x, y float64) float64
 
-// palettes are what pictures are drawn with, from dark to light.
+// palettes are the colours of pictures, from dark to light.
 var palettes = [][]color.RGBA{
 	{{16, 42, 67, 255}, {36, 82, 120, 255}, {98, 150, 178, 255}, {190, 215, 214, 255}, {246, 240, 222, 255}},
 	{{46, 26, 71, 255}, {110, 46, 98, 255}, {196, 84, 92, 255}, {240, 154, 96, 255}, {252, 224, 164, 255}},

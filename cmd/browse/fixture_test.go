@@ -157,7 +157,7 @@ func (s *fixture) fill(t *testing.T) []string {
 	}
 }
 
-// texts are what an agent writes that wants to break pages: one line and many.
+// texts are written by an agent that wants to break pages: one line and many.
 type texts struct{ line, lines string }
 
 const markup = `<script>window.pwned=1;alert(1)</script><img src=x onerror="window.pwned=1"><style>*{display:none}</style>` +

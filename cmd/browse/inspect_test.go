@@ -110,7 +110,7 @@ func (b *tab) findFocus() (wrong []string) {
 	return wrong
 }
 
-// fetched are the statuses and bodies of what pages lead to, by address.
+// fetched holds the statuses and bodies of linked pages, by address.
 var fetched sync.Map
 
 type answer struct {

@@ -15,9 +15,9 @@ type address struct {
 	status int64
 	// foreign: others wrote the page, so it is only opened: neither its form nor its accessibility is ours.
 	foreign bool
-	// ready is a selector of what has to be there before the page counts as loaded; empty where loading is enough.
+	// ready selects an element that must exist before the page counts as loaded; empty if loading is enough.
 	ready string
-	// tolerated is what the browser may complain about, for what others wrote.
+	// tolerated matches complaints of the browser about code of others.
 	tolerated string
 	// large: the page may have more than 50 KB, as documentation does.
 	large bool
@@ -65,7 +65,7 @@ var ownerPages = []address{
 	{path: "/owner/no-such-page", status: http.StatusNotFound},
 }
 
-// operatorPages are those of the operator listener, for somebody who has signed in.
+// operatorPages are those of the operator listener, for a signed-in operator.
 var operatorPages = []address{
 	{path: "/"},
 	{path: "/sign-in"},

@@ -38,7 +38,7 @@ const (
 // picture is one of docs/pictures.
 type picture struct {
 	name string
-	// at is the path on its listener, with the names of what the sample agents have published.
+	// at is the path on its listener, with the names of the sample agents' records.
 	at   string
 	view view
 	// operator: it is a page of the operator listener.
@@ -61,11 +61,11 @@ var pictures = []picture{
 	{name: "console-orders", at: "/orders", view: view{desktop, 900, "light"}, operator: true},
 }
 
-// shown tells that the page and the images in the window are there.
+// shown reports that the page and the images in the window are there.
 const shown = "document.readyState === 'complete' && " +
 	"[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight)"
 
-// TestPictures takes the pictures of docs/pictures, on a server of its own with agents who might be real.
+// TestPictures takes the pictures of docs/pictures, on its own server with agents who might be real.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	database := graphtest.NewDatabase(t)

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// view is how somebody looks at a page.
+// view is a way to look at a page.
 type view struct {
 	width, height int64
 	scheme        string
@@ -71,7 +71,7 @@ func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 	})
 }
 
-// listen notes what a page must not bring about: errors, violations of its policy, dialogs.
+// listen notes what a page must not cause: errors, violations of its policy, dialogs.
 func (b *tab) listen(event any) {
 	var complaint string
 	switch e := event.(type) {
@@ -190,7 +190,7 @@ func (b *tab) fill(selector, text string) {
 	b.do(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// submit presses Enter or Space on a button as somebody without a mouse does, and waits for the next page.
+// submit presses Enter or Space on a button, as a person without a mouse does, and waits for the next page.
 func (b *tab) submit(selector string) {
 	b.t.Helper()
 	ctx, cancel := b.within()

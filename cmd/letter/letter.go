@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// Letter is what an owner reads in a mail.
+// Letter holds the parts of a mail that an owner reads.
 type Letter struct {
-	// MessageID tells a repeat from another mail.
+	// MessageID is the same for a repeat of a mail.
 	MessageID, Subject string
-	// Code is six digits and Link an owner's page; either is empty where the mail has none.
+	// Code is six digits and Link an owner's page; either is empty if the mail has none.
 	Code, Link string
 }
 

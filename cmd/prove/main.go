@@ -16,7 +16,7 @@ import (
 	"stoa/cmd/prove/faults"
 )
 
-// commands are what can be found out.
+// commands are the kinds of measurements.
 type commands struct {
 	Faults faultsCommand `cmd:"" default:"withargs" help:"Torture servers with faults and judge what they did."`
 	Judge  judgeCommand  `cmd:"" help:"Judge the history that an earlier run with faults has kept."`

@@ -44,7 +44,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A chapter names the command that makes it again, and the chapter is that of what was run.
+// A chapter names the command that makes it again, and that command writes this chapter.
 func TestChaptersOfFaults(t *testing.T) {
 	t.Parallel()
 	for chapter, line := range map[string][]string{

@@ -17,7 +17,7 @@ import (
 	"stoa/cmd/prove/testbed"
 )
 
-// measuredFlags are those of what is measured under a steady load.
+// measuredFlags are the flags of measurements under a steady load.
 type measuredFlags struct {
 	Agents int    `help:"Number of agents, in pairs." default:"1000"`
 	Server string `help:"The server's program." default:"bin/stoa" type:"existingfile"`
@@ -96,7 +96,7 @@ func version(ctx context.Context, program string) ([]string, error) {
 
 var begun = time.Now()
 
-// logf tells how a measurement goes on.
+// logf reports progress.
 func logf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(begun).Round(time.Second), fmt.Sprintf(format, args...))
 }

@@ -25,7 +25,7 @@ type run struct {
 	recorder *history.Recorder
 	bed      *testbed.Bed
 	load     *workload.Workload
-	// failed is what went wrong beside what the judge finds, such as a service that did not return.
+	// failed is an error besides the judge's findings, such as a service that did not return.
 	failed error
 }
 

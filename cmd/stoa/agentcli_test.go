@@ -149,7 +149,7 @@ func TestDoctor(t *testing.T) {
 	require.Contains(t, stderr, "does not answer")
 }
 
-// A change that is made again after the order went on says so, and shows the order as it is.
+// A change that is made again after the order went on says so, and shows the order's present state.
 func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// level is a layer of packages. They, and the folders below them that have no entry of their own, import only from lower levels.
+// level is a layer of packages. They, and the folders below them that have no separate entry, import only from lower levels.
 type level struct {
 	packages []string
 	// together means that they may import each other too.

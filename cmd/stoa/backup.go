@@ -160,7 +160,7 @@ func (c *backupListCommand) Run(out io.Writer) error {
 	return table.Flush()
 }
 
-// notes are what the list says of a backup besides figures.
+// notes returns the words about a backup in the list, besides its figures.
 func notes(m backup.Manifest) string {
 	var found []string
 	if m.HasKey {

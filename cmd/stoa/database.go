@@ -92,8 +92,8 @@ func (s databaseSettings) directURL(main string) string {
 }
 
 // spreadHosts rewrites a URL with several hosts, such as postgres://stoa@a:5432,b/stoa, to one that names them in its parameters:
-// libpq reads both, lib/pq and pgx only that one. A connection then goes to the first host that answers and is what
-// target_session_attrs asks for. Other connection strings stay as they are.
+// libpq reads both, lib/pq and pgx only that one. A connection then goes to the first host that answers and meets
+// target_session_attrs. Other connection strings stay unchanged.
 func spreadHosts(address string) string {
 	scheme, rest, isURL := strings.Cut(address, "://")
 	end := strings.IndexAny(rest, "/?")

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// heartbeatPeriod is how often a process tells of itself, for the operators' overview (§10).
+	// heartbeatPeriod is how often a process reports itself, for the operators' overview (§10).
 	heartbeatPeriod = 10 * time.Second
 	// heartbeatTimeout bounds one telling, its checks included.
 	heartbeatTimeout = 5 * time.Second
@@ -23,7 +23,7 @@ const (
 	heartbeatEnd = 500 * time.Millisecond
 )
 
-// startHeartbeat tells the database of this process until the function that it returns is called, which removes it there.
+// startHeartbeat reports this process to the database until the returned function is called, which removes the report.
 func (p *process) startHeartbeat(domains *graph.Graph) (stop func()) {
 	id := uuid.Must(uuid.NewV7())
 	ctx, cancel := context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func (p *process) startHeartbeat(domains *graph.Graph) (stop func()) {
 	}
 }
 
-// beat tells once. A database that does not answer shows elsewhere.
+// beat reports once. It ignores a database that does not answer, which other checks report.
 func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()

@@ -66,7 +66,7 @@ func (i *fileInspection) close() error {
 	return i.inspector.Close()
 }
 
-// confinement is what /readyz of the operator listener shows; nil before the first child runs.
+// confinement returns the part of /readyz of the operator listener about confinement; nil before the first child runs.
 func (i *fileInspection) confinement() any {
 	if measures := i.measures.Load(); measures != nil {
 		return *measures

@@ -26,7 +26,7 @@ type liar struct {
 	posts []string
 }
 
-// liar starts one that tells the truth at first.
+// liar starts one that is honest at first.
 func (s *testServer) liar() *liar {
 	s.t.Helper()
 	target, err := url.Parse(s.url)

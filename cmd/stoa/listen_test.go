@@ -160,7 +160,7 @@ func appending(t *testing.T, path string) string {
 }
 
 // A listener whose token is replaced by another program with the same key file goes on with the new one, over a socket and by polls;
-// one whose token has ended for good says so.
+// one whose token has ended permanently says so.
 func TestListenersSurviveRotation(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"--poll=false", "--poll"} {

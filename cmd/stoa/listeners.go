@@ -57,7 +57,7 @@ func (p *process) listen(
 // origin is where clients reach the public listener, once that listens.
 func (p *process) origin() string { return cmp.Or(p.settings.BaseURL, "http://"+p.public.Address()) }
 
-// restConfig is what the public listener needs at any time.
+// restConfig returns the part of the public listener's settings that does not depend on the database.
 func (p *process) restConfig() rest.Config {
 	return rest.Config{
 		Logger:                      p.log,
@@ -95,7 +95,7 @@ func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 	return c
 }
 
-// readinessChecks are what /readyz reports.
+// readinessChecks returns the checks of /readyz.
 func (p *process) readinessChecks() map[string]rest.Check {
 	return map[string]rest.Check{
 		"database": p.db.Ping, "migrations": checkSchema(p.db.SQL), "jobs": p.checkJobs, "storage": p.checkStorage,

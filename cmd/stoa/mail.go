@@ -23,7 +23,7 @@ type mailSettings struct {
 	MailFrom         string `help:"Sender of all mails, such as stoa@example.org or Stoa <stoa@example.org>."`
 }
 
-// mailSetup is what sends mail.
+// mailSetup holds the mailer and its settings.
 type mailSetup struct {
 	mailer email.Mailer
 	from   *mail.Address
@@ -78,7 +78,7 @@ func (s mailSettings) open(dataDir string) (*mailSetup, error) {
 	return &mailSetup{mailer, from}, nil
 }
 
-// mailCommand is what helps to set up mail.
+// mailCommand helps to set up mail.
 type mailCommand struct {
 	Test mailTestCommand `cmd:"" help:"Send a test mail and print what the mail server answers."`
 }

@@ -53,7 +53,7 @@ func (s mailSession) Data(from io.Reader) error {
 	return nil
 }
 
-// A server that is killed while it sends mails loses none: at most those in hand are sent twice, under the same Message-ID.
+// A server that is killed while it sends mails loses none: at most those being sent are sent twice, under the same Message-ID.
 func TestKilledServerLosesNoMail(t *testing.T) {
 	t.Parallel()
 	const mails, workers = 80, 4

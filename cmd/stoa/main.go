@@ -40,7 +40,7 @@ type commands struct {
 	Agent  agentcli.Command       `cmd:"" help:"Act as an agent, with its key file."`
 	Listen agentcli.ListenCommand `cmd:"" help:"Wait for an agent's events and hand each to a command or a local address."`
 	MCP    agentcli.MCPCommand    `cmd:"" name:"mcp" help:"Offer an agent's tools to a program of a model, over standard input and output."`
-	Doctor doctorCommand          `cmd:"" help:"Ask a server for all that it says about itself, and say what is not so."`
+	Doctor doctorCommand          `cmd:"" help:"Ask a server for all that it says about itself, and report false statements."`
 
 	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
@@ -145,7 +145,7 @@ func (c doctorCommand) Validate() error {
 	return nil
 }
 
-// Run returns an error where something is not so.
+// Run returns an error if a check fails.
 func (c doctorCommand) Run(out io.Writer) error {
 	return doctor.Examine(context.Background(), c.URL, out)
 }

@@ -35,7 +35,7 @@ func (settingsFileCommand) Run(parsed *kong.Context, out io.Writer) error {
 	return nil
 }
 
-// manualIntroduction is what stands before the commands, and manualEnd what stands behind them.
+// manualIntroduction stands before the commands, and manualEnd after them.
 const (
 	manualIntroduction = `.TH STOA 1 "" "stoa %s" "Stoa"
 .SH NAME

@@ -93,7 +93,7 @@ const (
 // migrateDatabase waits until the database answers, and brings its schema to this version. It returns an error only where
 // waiting does not help: a refused login, a server that is too old, a migration that fails. address must lead to sessions.
 func migrateDatabase(ctx context.Context, address string, log *slog.Logger) error {
-	// A pool of its own: that of the server has a statement timeout, and a migration may take long.
+	// Its own pool: that of the server has a statement timeout, and a migration may take long.
 	return awaitDatabase(ctx, address, log, func(pool *sql.DB) error {
 		if err := checkServerVersion(ctx, pool); err != nil {
 			return err
@@ -137,7 +137,7 @@ var errOldSchema = errors.New("migrations are missing")
 // checkSchema is the readiness check that every migration of this binary is applied. While the database does not answer, the
 // last result stays; the check of the database reports the outage.
 func checkSchema(database *sql.DB) rest.Check {
-	var current atomic.Pointer[time.Time] // when the schema was found current; nil where it was not
+	var current atomic.Pointer[time.Time] // when the schema was found current; nil if it was not
 	return func(ctx context.Context) error {
 		checked := current.Load()
 		if checked != nil && time.Since(*checked) < schemaCheckInterval {

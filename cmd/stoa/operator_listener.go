@@ -44,7 +44,8 @@ func (p *process) signInLink() string {
 	return "http://" + p.operator.Address() + p.signInCodes.Path(time.Now())
 }
 
-// operatorMounts are what the operator listener serves beside GraphQL and the pages of the console, in the order of their navigation.
+// operatorMounts returns the handlers of the operator listener besides GraphQL and the pages of the console, in the order of
+// their navigation.
 func (p *process) operatorMounts() []server.Mount {
 	return []server.Mount{
 		{

@@ -52,7 +52,7 @@ func (s operatorSettings) tokenSource(dataDir string) string {
 	return filepath.Join(dataDir, operatorTokenFile)
 }
 
-// token returns the operators' token: the one that was set, or else that of the data folder, which is made where there is none.
+// token returns the operators' token: the one that was set, or else that of the data folder, which is made if it does not exist.
 // Processes that share the folder share the token.
 func (s operatorSettings) token(dataDir string) (string, error) {
 	if s.OperatorToken != "" {

@@ -170,7 +170,7 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 	require.Zero(t, early.waitExit())
 }
 
-// A server whose migration needs a table that somebody works with for long holds nobody up: it gives way and tries again.
+// A server whose migration needs a table in long use delays no client: it gives way and tries again.
 func TestTableInUseAtStart(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)

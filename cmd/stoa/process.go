@@ -43,7 +43,7 @@ type process struct {
 	databaseURL      string
 	files            *blob.Bucket
 	db, reads        *db.DB   // reads is that of searches and anonymous reads
-	replica          *replica // nil: there is none
+	replica          *replica // nil without a standby
 	sockets          *sockets
 	clock            *jobs.Clock
 	jobs             *jobs.Jobs
@@ -194,8 +194,8 @@ type sockets struct {
 	ended  chan error
 }
 
-// openSockets starts the hub. Every process has one, to tell the other processes what happened; the role events decides whether
-// agents may connect to it.
+// openSockets starts the hub. Every process has one, to notify the other processes; the role events decides whether agents may
+// connect to it.
 func (p *process) openSockets(domains *graph.Graph) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{

@@ -11,8 +11,8 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-// What a standby has not replayed is missing from the board for whoever has no token, until the lag exceeds the bound; an agent sees
-// its own tasks at once, and services go with their profiles, whatever the standby knows.
+// A task that a standby has not replayed is missing from the board for a caller without a token, until the lag exceeds the bound.
+// An agent sees its own tasks at once, and services disappear with their profiles, also if the standby lags.
 func TestReplica(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)

@@ -66,7 +66,7 @@ func TestPrivateCluster(t *testing.T) {
 	}
 }
 
-// randomParts are what differs between two runs of the demo.
+// randomParts match text that differs between two runs of the demo.
 var randomParts = regexp.MustCompile(`127\.0\.0\.1:\d+|(ada|ben)_[0-9a-f]{8}|SHA256:[A-Za-z0-9+/]{43}`)
 
 // requireStory requires that docs/demo.md shows the output of the demo.

@@ -11,7 +11,7 @@ import (
 	"stoa/rest/client"
 )
 
-// shellAgent is an agent in shell, as skill.md teaches it: curl and openssl, its files in a folder of its own.
+// shellAgent is an agent in shell, as skill.md teaches it: curl and openssl, its files in its own folder.
 const shellAgent = `set -eu
 umask 077
 api() {

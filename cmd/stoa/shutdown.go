@@ -18,7 +18,7 @@ const (
 	drainDelay = 2 * time.Second
 	// socketsTimeout bounds the closing of event sockets, which is spread over one second.
 	socketsTimeout = 2 * time.Second
-	// Requests in hand have requestsTimeout. Those that still wait for an inspection or a body after requestsHurry are answered
+	// Running requests have requestsTimeout. Those that still wait for an inspection or a body after requestsHurry are answered
 	// then.
 	requestsHurry   = 3500 * time.Millisecond
 	requestsTimeout = 5500 * time.Millisecond
@@ -36,7 +36,7 @@ func (p *process) announceShutdown() {
 	time.Sleep(drainDelay)
 }
 
-// stop closes what start has opened, after requests and jobs in hand have ended.
+// stop closes what start has opened, after running requests and jobs have ended.
 func (p *process) stop(ctx context.Context) error {
 	p.draining.Store(true)
 	var errs []error
@@ -87,7 +87,7 @@ func (p *process) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// finishRequests waits for requests in hand and cuts off those that outlast ctx.
+// finishRequests waits for running requests and cuts off those that outlast ctx.
 func (p *process) finishRequests(ctx context.Context) error {
 	hurry := time.AfterFunc(requestsHurry, func() {
 		close(p.hurry)

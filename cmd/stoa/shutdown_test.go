@@ -19,8 +19,8 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// During a shutdown the server is not ready but answers for 2 s, closes sockets with 1013, answers polls, ends streams and finishes
-// requests in hand (§11).
+// During a shutdown the server is not ready but answers for 2 s, closes sockets with 1013, answers polls, ends streams and
+// finishes running requests (§11).
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))

@@ -11,9 +11,9 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// What the process tells systemd, by the protocol of sd_notify(3). Without NOTIFY_SOCKET nothing is told.
+// Notifications to systemd, by the protocol of sd_notify(3). Without NOTIFY_SOCKET none are sent.
 
-// extendStart is how much longer a start may take from now on, told once every extendEvery while there is progress.
+// extendStart is how much longer a start may take from now on, sent once every extendEvery while there is progress.
 const (
 	extendStart = 30 * time.Second
 	extendEvery = 10 * time.Second
@@ -44,8 +44,8 @@ func whileStarting(log *slog.Logger, work func() error) error {
 	return work()
 }
 
-// feedWatchdog tells systemd twice in each of its intervals that the process works, as long as it does, until ctx ends. It does
-// nothing where the unit has no watchdog.
+// feedWatchdog notifies systemd twice in each of its intervals while the process works, until ctx ends. It does nothing if the
+// unit has no watchdog.
 func (p *process) feedWatchdog(ctx context.Context) {
 	interval, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// The server tells systemd when it serves, that it works, and when it stops.
-func TestSystemdIsTold(t *testing.T) {
+// The server notifies systemd when it serves, while it works, and when it stops.
+func TestSystemdIsNotified(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notify")
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})

@@ -138,8 +138,8 @@ type testServer struct {
 	exited        chan struct{}
 }
 
-// launchServer starts a server on free ports, in a data folder of its own unless one is set, and waits until it listens. At the
-// end of the test it is killed, or shut down where it has a private database to stop.
+// launchServer starts a server on free ports, in its own data folder unless one is set, and waits until it listens. At the end of
+// the test it is killed, or shut down where it has a private database to stop.
 func launchServer(t testing.TB, settings ...string) *testServer {
 	t.Helper()
 	s := &testServer{t: t, data: t.TempDir(), log: newLogBuffer(), exited: make(chan struct{})}
@@ -236,8 +236,8 @@ func (s *testServer) waitExit() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// kill ends the server as a crash would, and makes its database as it is two minutes later: leases of mails, of webhooks and of
-// the leader of the jobs have run out, and jobs in hand count as lost.
+// kill ends the server as a crash would, and ages its database by two minutes: leases of mails, of webhooks and of the leader of
+// the jobs have run out, and running jobs count as lost.
 func (s *testServer) kill(w *graphtest.World) {
 	s.t.Helper()
 	require.NoError(s.t, s.cmd.Process.Kill())
@@ -331,7 +331,7 @@ func dialOrigin(t testing.TB, origin string) net.Conn {
 	return conn
 }
 
-// exchangeRaw sends a request as it is and reads the answer; nil where there is none.
+// exchangeRaw sends a request as it is and reads the answer, or nil.
 func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
 	t.Helper()
 	_, _ = io.WriteString(conn, request) // the server may have closed the connection
@@ -438,7 +438,7 @@ func (b *logBuffer) find(message string, attributes []string) (map[string]any, <
 	return nil, b.grown
 }
 
-// eventually waits for a state that other processes bring about.
+// eventually waits for a state that other processes cause.
 func eventually(t testing.TB, condition func() bool, message string) {
 	t.Helper()
 	require.Eventually(t, condition, testTimeout, 10*time.Millisecond, message)

@@ -28,7 +28,7 @@ type trader interface {
 	agree()
 	// offer offers another agent an order over 1000 and returns the order's id.
 	offer(contractor string) (order string)
-	// act takes the next step of an order; result is what is delivered.
+	// act takes the next step of an order; result is the delivered text.
 	act(order, action, result string)
 	available() int64
 }
@@ -271,7 +271,7 @@ func (k skillTrader) available() int64 {
 	return minor
 }
 
-// nodeTrader is a program in TypeScript, rest/client/typescript/test/trader.ts, which is told what to do by lines.
+// nodeTrader is a program in TypeScript, rest/client/typescript/test/trader.ts, which reads its orders line by line.
 type nodeTrader struct {
 	t       testing.TB
 	in      io.Writer

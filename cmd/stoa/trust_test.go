@@ -109,7 +109,7 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 
 // A message that is not what the server says of it is not opened: one's own as the other's, one under another id, one of another
 // conversation, one to another agent.
-func TestMessagesAreWhatTheServerSaysOfThem(t *testing.T) {
+func TestMessagesMatchTheirRecords(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
 	s := &testServer{t: t, url: l.url}

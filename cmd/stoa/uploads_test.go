@@ -37,7 +37,7 @@ func largeUpload() *uploadRequest {
 	return &uploadRequest{contentType, body}
 }
 
-// send returns 0 where the server does not answer.
+// send returns 0 if the server does not answer.
 func (u *uploadRequest) send(s *testServer, by *agent.Agent) (status int, code string) {
 	status, _, raw := u.exchange(s, by)
 	return status, (&httpAnswer{raw: raw}).code()

@@ -14,7 +14,7 @@ type webhookSettings struct {
 	WebhooksAllowLoopback bool `help:"Allow webhooks that lead to this machine, over http too; for trying only."`
 }
 
-// sender makes what delivers to webhooks; nil where they are switched off.
+// sender makes what delivers to webhooks; nil if they are switched off.
 func (s webhookSettings) sender() *webhooks.Sender {
 	if s.Webhooks != "on" {
 		return nil

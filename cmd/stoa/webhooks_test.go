@@ -18,7 +18,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// webhookCall is what an endpoint was sent.
+// webhookCall is a request that an endpoint received.
 type webhookCall struct {
 	id, timestamp, signature string
 	body                     []byte

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// welcome tells who has just started the server where to look. The link for operators signs a browser in once, within five
+// welcome shows the person who has started the server where to look. The link for operators signs a browser in once, within five
 // minutes, so it must not get into a log that is kept.
 func (p *process) welcome(to io.Writer) {
 	fmt.Fprintf(to, `

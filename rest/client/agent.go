@@ -13,7 +13,7 @@ import (
 // ErrNotRegistered says that the key file has no token: the agent is to be registered first.
 var ErrNotRegistered = errors.New("this agent is not registered")
 
-// Agent is a client with the keys of its agent and what it must remember, all of it beside the key file.
+// Agent is a client with the keys of its agent and the values that it must remember, all stored beside the key file.
 type Agent struct {
 	*Client
 
@@ -27,8 +27,8 @@ type Agent struct {
 	identity Identity
 }
 
-// OpenAgent opens a key file, and makes it with a new key pair where there is none and origin is given. origin, unless empty,
-// must be that of the file: a token is shown to no other server.
+// OpenAgent opens a key file. If the file does not exist and origin is given, it makes one with a new key pair. origin, unless
+// empty, must be that of the file: a token is sent to no other server.
 func OpenAgent(file, origin string, options Options) (*Agent, error) {
 	identity, err := LoadIdentity(file)
 	if errors.Is(err, fs.ErrNotExist) && origin != "" {
@@ -64,7 +64,7 @@ func OpenAgent(file, origin string, options Options) (*Agent, error) {
 	}, nil
 }
 
-// Identity is what the key file holds.
+// Identity returns the content of the key file.
 func (a *Agent) Identity() Identity {
 	identity := a.identity
 	identity.Token = a.Token()

@@ -17,7 +17,7 @@ import (
 // box authenticates, does: this package makes it of the parties and the id of the message (docs/clients.md). Any client opens such
 // an envelope, and the mark cannot be taken off, since the box opens under no other nonce.
 
-// Errors of an envelope that is not what the server says of it.
+// Errors of an envelope that does not match the server's record.
 var (
 	// ErrReflected says that a message goes the other way: the server shows the words of one side as those of the other.
 	ErrReflected = errors.New("the message was sealed by the other side of this conversation")

@@ -1,7 +1,7 @@
 // Package client is a client of Stoa for programs in Go (docs/contract.md, docs/clients.md). It imports nothing else of this
 // module, so what it can do any program can do.
 //
-// Every call takes a context first. What the server refuses is a *Fault. A request is repeated by itself only where the contract
+// Every call takes a context first. A refusal of the server is a *Fault. A request is repeated by itself only where the contract
 // makes that safe (§1.7): see Repeatable. What must not be done twice and must not be forgotten goes through an Outbox, which
 // keeps the request on disk until it is answered.
 //
@@ -24,10 +24,10 @@ import (
 // Timeout is how long one attempt of a request may take unless Options say otherwise. A poll may take its wait longer.
 const Timeout = 30 * time.Second
 
-// Prefix is what all paths begin with. Methods of this package take the rest.
+// Prefix is the beginning of all paths. Methods of this package take the rest.
 const Prefix = "/api/v1"
 
-// maxAnswer bounds what is read of an answer, in bytes. Files have at most 20 MiB (§8).
+// maxAnswer bounds how many bytes of an answer are read. Files have at most 20 MiB (§8).
 const maxAnswer = 32 << 20
 
 // Options change what New makes. The zero value is good.
@@ -44,7 +44,7 @@ type Options struct {
 	MaxWait time.Duration
 }
 
-// Client makes the requests of one agent, or of nobody.
+// Client makes the requests of one agent, or anonymous ones.
 type Client struct {
 	origin  string
 	options Options
@@ -94,8 +94,8 @@ type Answer struct {
 	Body   []byte
 }
 
-// Once makes one request to a path below /api/v1, whatever comes of it: an answer of any status, or an error where there is
-// none. A nil body sends none; another is JSON.
+// Once makes one request to a path below /api/v1 and does not repeat it. It returns an answer of any status, or an error if no
+// answer came. A nil body sends none; any other is sent as JSON.
 func (c *Client) Once(ctx context.Context, method, path string, body []byte) (*Answer, error) {
 	return c.once(ctx, method, path, "application/json", body)
 }
@@ -136,7 +136,7 @@ func waitOf(path string) time.Duration {
 	if err != nil {
 		return 0
 	}
-	wait, _ := time.ParseDuration(values.Get("wait") + "s") // 0 where there is none
+	wait, _ := time.ParseDuration(values.Get("wait") + "s") // 0 if it is missing
 	return max(0, wait)
 }
 

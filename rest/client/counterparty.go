@@ -23,7 +23,7 @@ func (a *Agent) Find(ctx context.Context, idOrHandle string) (Brief, error) {
 	return found, a.check(found)
 }
 
-// Befriend asks for friendship (§3.2). A repeat returns what is there.
+// Befriend asks for friendship (§3.2). A repeat returns the existing record.
 func (a *Agent) Befriend(ctx context.Context, botID string) (Contact, error) {
 	if err := a.compare(ctx, botID); err != nil {
 		return Contact{}, err

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Fault is what the server refused (§7). Programs go by Code and Status.
+// Fault is the server's refusal of a request (§7). Programs decide by Code and Status.
 type Fault struct { //nolint:errname // it is the word for it in the whole repository
 	Status  int
 	Code    string
@@ -18,7 +18,7 @@ type Fault struct { //nolint:errname // it is the word for it in the whole repos
 	Fields map[string]any
 	// RequestID names the request to the operator.
 	RequestID string
-	// RetryAfter is how long to wait before trying again; 0 where the server does not say.
+	// RetryAfter is how long to wait before trying again; 0 if the server does not say.
 	RetryAfter time.Duration
 }
 
@@ -55,7 +55,7 @@ func (a *Answer) Fault() *Fault {
 	if err := json.Unmarshal(a.Body, &body); err != nil || body.Error.Code == "" {
 		body.Error.Code, body.Error.Message = "no_answer", "something other than Stoa has answered"
 	}
-	seconds, _ := strconv.Atoi(a.Header.Get("Retry-After")) // 0 where there is none
+	seconds, _ := strconv.Atoi(a.Header.Get("Retry-After")) // 0 if it is missing
 	return &Fault{
 		Status: a.Status, Code: body.Error.Code, Message: body.Error.Message, Fields: body.Error.Fields,
 		RequestID: a.Header.Get("X-Request-Id"), RetryAfter: time.Duration(seconds) * time.Second,

@@ -13,7 +13,8 @@ var operationSpace = uuid.MustParse("6e8b7d1c-52c4-5b0e-9d0f-3f1f0c7a5a11")
 
 // DeriveID is the operation id of a request whose sender names none: a UUID of version 5 of the method, the path with its query,
 // and the body as JSON with members sorted by name and without white space (§4.11). The same request has the same id in every
-// client and among the server's tools, so whoever asks twice acts once. path begins with Prefix, and body has no operation_id.
+// client and among the server's tools, so an agent that asks twice acts once. path begins with Prefix, and body has no
+// operation_id.
 func DeriveID(method, path string, body any) (string, error) {
 	text, err := canonical(body)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// Identity is what an agent must not lose: it is kept in a file of mode 0600, the key file.
+// Identity holds the values that an agent must not lose. They are kept in a file of mode 0600, the key file.
 type Identity struct {
 	// Origin of the server.
 	Origin string `json:"origin"`

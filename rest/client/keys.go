@@ -59,13 +59,13 @@ func ParseKeys(private string) (Keys, error) {
 // Public is the public key in base64, as registration takes it.
 func (k Keys) Public() string { return base64.StdEncoding.EncodeToString(k.public[:]) }
 
-// Private is the private key in base64, for a file that nobody else reads.
+// Private is the private key in base64, for a file that no other user can read.
 func (k Keys) Private() string { return base64.StdEncoding.EncodeToString(k.private[:]) }
 
 // String hides the private key from logs.
 func (k Keys) String() string { return "public key " + k.Public() }
 
-// Fingerprint is what people compare of a public key in base64 (§2.1).
+// Fingerprint returns the fingerprint of a public key in base64, for people to compare (§2.1).
 func Fingerprint(public string) (string, error) {
 	key, err := decodeKey(public)
 	if err != nil {
@@ -86,7 +86,7 @@ func decodeKey(text string) (*[32]byte, error) {
 	return (*[32]byte)(raw), nil
 }
 
-// Envelope is what is sent of a message (§2.4): its text is sealed.
+// Envelope is a message as it is sent (§2.4): its text is sealed.
 type Envelope struct {
 	RecipientID     string `json:"recipient_id"`
 	ClientMessageID string `json:"client_message_id"`
@@ -141,8 +141,8 @@ func checkText(text string) error {
 	return nil
 }
 
-// MessageID is an id that is the same whenever these keys say the same text to the same agent, and tells nobody else anything
-// about the text: it is keyed with the private key. It is a UUID of version 8.
+// MessageID returns the same id whenever these keys send the same text to the same agent. It is keyed with the private key, so it
+// reveals nothing about the text. It is a UUID of version 8.
 func (k Keys) MessageID(recipientID, text string) string {
 	mac := hmac.New(sha256.New, k.private[:])
 	_, _ = io.WriteString(mac, "stoa message id\n"+strings.ToLower(recipientID)+"\n"+text) // it never fails

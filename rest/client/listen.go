@@ -26,7 +26,7 @@ type Listener struct {
 	PollOnly bool
 	// Renew, unless nil, is called when the server refuses the token, and reports whether another one is in use now: see Agent.Renew.
 	Renew func(ctx context.Context, refused string) bool
-	// Report, unless nil, is told of every failure that the listener gets over.
+	// Report, unless nil, gets every failure that the listener recovers from.
 	Report func(error)
 
 	// failures in a row.
@@ -105,7 +105,7 @@ func (l *Listener) report(err error) {
 	}
 }
 
-// connection takes events over a socket while it lasts, or by polls where there is none.
+// connection takes events over a socket while it lasts, or by polls if a socket cannot be opened.
 func (l *Listener) connection(ctx context.Context) error {
 	if l.PollOnly {
 		return l.polls(ctx, pollWait, time.Time{})
@@ -131,7 +131,7 @@ func (l *Listener) socket(ctx context.Context) error {
 	for {
 		event, err := socket.Next(ctx)
 		if err != nil {
-			if time.Since(began) > maxDelay { // it served for a while, though there was nothing to tell
+			if time.Since(began) > maxDelay { // it served for a while, though there were no events
 				l.failures = 0
 			}
 			return fmt.Errorf("the event socket: %w", err)

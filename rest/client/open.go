@@ -21,7 +21,7 @@ type Opened struct {
 }
 
 // Open opens a message between this agent and a peer, whose id is given where one conversation was asked for, else empty. It
-// returns ErrKeyChanged, ErrReflected, ErrAltered or ErrSealed for a message that is not what the server says of it.
+// returns ErrKeyChanged, ErrReflected, ErrAltered or ErrSealed for a message that does not match its record.
 func (a *Agent) Open(m Message, peerID string) (Opened, error) {
 	me, keys := a.identity.ID, a.Keys.Public()
 	peer, own, key := m.SenderID, m.RecipientKey, m.SenderKey

@@ -51,8 +51,8 @@ func asked(name, value string) url.Values {
 	return url.Values{name: {value}}
 }
 
-// Find returns the agent with that id or handle, which may have an @ before it and capitals; a *Fault with not_found if there is
-// none that is shown. A friend is found with a closed profile, too.
+// Find returns the agent with that id or handle; a handle may begin with @ and have capitals. It returns a *Fault with not_found
+// if no such agent is visible. A friend is found with a closed profile, too.
 func (c *Client) Find(ctx context.Context, idOrHandle string) (Brief, error) {
 	shown, err := c.lookUp(ctx, idOrHandle)
 	if err != nil && !HasCode(err, "not_found") {
@@ -101,7 +101,7 @@ func (c *Client) Contacts(ctx context.Context) iter.Seq2[Contact, error] {
 	return Rows[Contact](ctx, c, "/contacts", "contacts", nil)
 }
 
-// Befriend asks for friendship (§3.2). A repeat returns what is there.
+// Befriend asks for friendship (§3.2). A repeat returns the existing record.
 func (c *Client) Befriend(ctx context.Context, botID string) (Contact, error) {
 	return one[Contact](ctx, c, http.MethodPost, "/contacts/requests", "contact", Fields{"recipient_id": botID})
 }
@@ -111,12 +111,12 @@ func (c *Client) Accept(ctx context.Context, contactID string) (Contact, error) 
 	return one[Contact](ctx, c, http.MethodPost, at("/contacts/", contactID, "/accept"), "contact", Fields{})
 }
 
-// Block ends a friendship for good.
+// Block ends a friendship permanently.
 func (c *Client) Block(ctx context.Context, contactID string) (Contact, error) {
 	return one[Contact](ctx, c, http.MethodPost, at("/contacts/", contactID, "/block"), "contact", Fields{})
 }
 
-// Messages are what was exchanged with a friend, newest first (§4.5).
+// Messages returns the messages exchanged with a friend, newest first (§4.5).
 func (c *Client) Messages(ctx context.Context, peerID string) iter.Seq2[Message, error] {
 	return Rows[Message](ctx, c, "/messages", "messages", url.Values{"peer": {peerID}})
 }
@@ -160,7 +160,7 @@ func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string
 	return answer.Rating, replayed, err
 }
 
-// Ratings are what others say of an agent, newest first (§4.2).
+// Ratings returns the ratings that an agent has got, newest first (§4.2).
 func (c *Client) Ratings(ctx context.Context, botID string) iter.Seq2[Rating, error] {
 	return Rows[Rating](ctx, c, at("/bots/", botID, "/ratings"), "ratings", nil)
 }
@@ -216,8 +216,8 @@ func (c *Client) CreateService(ctx context.Context, fields Fields) (Service, err
 	return one[Service](ctx, c, http.MethodPost, "/services", "service", fields)
 }
 
-// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose is the same file, as it is now;
-// replayed reports that it was uploaded before.
+// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose returns the same file, in its
+// present state; replayed reports that it was uploaded before.
 func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (made Attachment, replayed bool, err error) {
 	var form bytes.Buffer // writes to it cannot fail
 	writer := multipart.NewWriter(&form)

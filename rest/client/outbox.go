@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// keptFor is how long the outbox remembers what was carried out: messages are kept as long (§2.4), and after that a repeat is
-// message_expired.
+// keptFor is how long the outbox remembers requests that were carried out: messages are kept as long (§2.4), and after that a
+// repeat is message_expired.
 const keptFor = 91 * 24 * time.Hour
 
 // ErrOtherContent says that an id was used for another request: choose a new one.
@@ -37,7 +37,7 @@ type Kept struct {
 // Requests hold envelopes and terms, never a private key or a token. Several programs may share the folder.
 type Outbox struct{ folder string }
 
-// OpenOutbox makes the folder where there is none, and forgets what is too old.
+// OpenOutbox makes the folder if it does not exist, and deletes requests that are too old.
 func OpenOutbox(folder string) (*Outbox, error) {
 	o := &Outbox{folder}
 	for _, name := range []string{o.waiting(""), o.done("")} {
@@ -67,7 +67,7 @@ func (o *Outbox) file(state, id string) string {
 	return filepath.Join(o.folder, state, strings.ToLower(filepath.Base(id))+".json")
 }
 
-// Find returns the request that was kept under an id, be it answered or not.
+// Find returns the request that was kept under an id, answered or not.
 func (o *Outbox) Find(id string) (Kept, bool, error) {
 	for _, path := range []string{o.waiting(id), o.done(id), o.done(id)} { // it may move from one to the other meanwhile
 		found, err := read(path)
@@ -140,7 +140,7 @@ func sameJSON(a, b json.RawMessage) bool {
 }
 
 // Deliver sends a request that carries an id, and keeps it in the outbox until it is answered. Where the answer does not come
-// the request stays there, for Resume or for the next call with the same id. What is refused for good is forgotten.
+// the request stays there, for Resume or for the next call with the same id. A request that is refused permanently is deleted.
 func (c *Client) Deliver(ctx context.Context, o *Outbox, id, method, path string, body any) (*Answer, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *Client) deliver(ctx context.Context, o *Outbox, k Kept) (*Answer, error
 	answer, err := c.Send(ctx, k.Method, k.Path, k.Body)
 	switch {
 	case err == nil:
-		// Its file tells that it was done; another program may have moved it.
+		// Its file reports that it was done; another program may have moved it.
 		if moved := os.Rename(o.waiting(k.ID), o.done(k.ID)); moved != nil && !errors.Is(moved, fs.ErrNotExist) {
 			return answer, moved
 		}
@@ -167,15 +167,15 @@ func (c *Client) deliver(ctx context.Context, o *Outbox, k Kept) (*Answer, error
 	return answer, err
 }
 
-// isFinal reports whether a request was refused for good, rather than for now or for want of a token.
+// isFinal reports whether a request was refused permanently, as opposed to temporarily or for a missing token.
 func isFinal(err error) bool {
 	fault, ok := errors.AsType[*Fault](err)
 	return ok && fault.Status < http.StatusInternalServerError && fault.Status != http.StatusUnauthorized &&
 		fault.Code != "no_answer" && !passing[fault.Code]
 }
 
-// Resume sends what was not answered when the program ended. The first request that gets no answer ends it; refusals are
-// reported to refused, and forgotten.
+// Resume sends the requests that had no answer when the program ended. The first request that gets no answer ends it; refusals
+// are reported to refused, and forgotten.
 func (c *Client) Resume(ctx context.Context, o *Outbox, refused func(Kept, *Fault)) error {
 	waiting, err := o.Waiting()
 	if err != nil {

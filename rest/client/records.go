@@ -37,7 +37,7 @@ type Friendship struct {
 	ContactID *string `json:"contact_id,omitempty"`
 }
 
-// Reputation is what the ratings of an agent come to (§2.10): each counterparty counts once, with its latest rating.
+// Reputation sums up the ratings of an agent (§2.10): each counterparty counts once, with its latest rating.
 type Reputation struct {
 	// Average is 1 to 5, nil without ratings.
 	Average        *float64 `json:"average"`
@@ -45,7 +45,7 @@ type Reputation struct {
 	Counterparties int64    `json:"counterparties"`
 }
 
-// Rating is what a participant of a closed order says of the other (§2.10).
+// Rating is a participant's rating of the other participant of a closed order (§2.10).
 type Rating struct {
 	ID        string    `json:"id"`
 	OrderID   string    `json:"order_id"`
@@ -104,7 +104,7 @@ type Entry struct {
 	CreatedAt     time.Time `json:"created_at"`
 }
 
-// Quote is what an order would cost, in minor units.
+// Quote is the price of an order that does not exist yet, in minor units.
 type Quote struct {
 	Amount int64 `json:"amount_minor"`
 	Fee    int64 `json:"fee_minor"`
@@ -112,7 +112,7 @@ type Quote struct {
 	FeeBps int64 `json:"fee_bps"`
 }
 
-// Order is §2.6; Version is what the next operation must expect.
+// Order is an order (§2.6). The next operation must expect its Version.
 type Order struct {
 	ID           string    `json:"id"`
 	State        string    `json:"state"`
@@ -134,7 +134,7 @@ type Order struct {
 	Actions      []Action  `json:"actions"`
 }
 
-// Acted is an order after a change. Its own fields are the order as it is now.
+// Acted is an order after a change. Its own fields hold the order's present state.
 type Acted struct {
 	Order
 

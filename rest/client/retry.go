@@ -17,8 +17,8 @@ var repeatable = []string{
 	"/contacts/requests", "/contacts/*/accept", "/contacts/*/block", "/events/acks",
 }
 
-// Repeatable reports whether a request may be sent again, as it is, when it is not known whether it was carried out.
-// Registration is only with the proof of an owner; rotation and the creation of posts, tasks, services and feedback never are.
+// Repeatable reports whether a request may be sent again, unchanged, if its result is unknown. Registration is only with the
+// proof of an owner; rotation and the creation of posts, tasks, services and feedback never are.
 func Repeatable(method, target string, body []byte) bool {
 	if method == http.MethodGet || method == http.MethodHead {
 		return true
@@ -74,8 +74,8 @@ func (c *Client) send(ctx context.Context, method, target, contentType string, b
 	}
 }
 
-// backoff is a delay that doubles with each attempt, from half a second up to limit, of which a random half is taken off so that
-// clients that failed together do not come back together.
+// backoff returns a delay that doubles with each attempt, from half a second up to limit. Up to half of it is taken off at
+// random, so that clients that failed together do not come back together.
 func backoff(attempt int, limit time.Duration) time.Duration {
 	whole := min(limit, 500*time.Millisecond<<min(attempt, 16))
 	return whole - rand.N(whole/2+1) // nothing depends on its being unpredictable

@@ -16,14 +16,14 @@ import (
 // silence is how long a socket may be silent before it counts as broken: the server sends a ping every 30 s (§6).
 const silence = 75 * time.Second
 
-// Event is what an agent is told (§6).
+// Event is an event of an agent (§6).
 type Event struct {
 	ID      string          `json:"event_id"`
 	Kind    string          `json:"kind"`
 	Payload json.RawMessage `json:"payload"`
 }
 
-// frame is what comes over a socket.
+// frame is a message from the server over a socket.
 type frame struct {
 	Event
 
@@ -81,7 +81,7 @@ func (c *Client) Dial(ctx context.Context, version int) (*Socket, error) {
 // ErrNoSocket says that no WebSocket can be had here; the long poll serves then.
 var ErrNoSocket = errors.New("there is no event socket")
 
-// read takes frames until the connection ends, and answers pings whatever becomes of the events.
+// read takes frames until the connection ends, and answers pings even if the events are not taken.
 func (s *Socket) read() {
 	defer close(s.done)
 	for {
@@ -143,7 +143,8 @@ func (s *Socket) Ack(id string) error {
 	return s.conn.WriteJSON(map[string]string{"type": "ack", "event_id": id})
 }
 
-// Acked waits for the next confirmation and returns its event's id. Confirmations that nobody waits for are dropped after 256.
+// Acked waits for the next confirmation and returns its event's id. Up to 256 confirmations wait to be taken; further ones are
+// dropped.
 func (s *Socket) Acked(ctx context.Context) (string, error) {
 	select {
 	case id := <-s.acked:

@@ -13,8 +13,9 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// call sends the request that a call of the tool means, and returns the answer with other agents' text fenced. What /api/v1 refuses is a
-// result with IsError, which models see, and so is what cannot be sent; an error is one of the protocol, which they do not see.
+// call sends the request for a call of the tool, and returns the answer with other agents' text fenced. A refusal of /api/v1, and
+// a request that cannot be sent, become a result with IsError, which models see. An error is one of the protocol, which models do
+// not see.
 func (b *built) call(ctx context.Context, api API, raw json.RawMessage, asText bool) (*sdk.CallToolResult, error) {
 	arguments, complaint := b.arguments(raw)
 	if complaint != "" {
@@ -41,8 +42,8 @@ func (b *built) call(ctx context.Context, api API, raw json.RawMessage, asText b
 	return b.result(ctx, answer, b.beside(ctx, api, answer), asText, sized)
 }
 
-// beside returns what is added to the stored answer of an earlier call: the mark that it is one, and the record as it is now. It returns
-// nil for any other answer.
+// beside returns what is added to the stored answer of an earlier call: the mark that it is stored, and the record's present
+// state. It returns nil for any other answer.
 func (b *built) beside(ctx context.Context, api API, answer Answer) object {
 	if answer.Header.Get(web.ReplayedHeader) == "" {
 		return nil
@@ -81,7 +82,7 @@ func (b *built) result(ctx context.Context, answer Answer, beside object, asText
 	return shaped.result(ctx, asText), nil
 }
 
-// decode is the value of JSON, with numbers as they are written; nil if it is none.
+// decode returns the value of JSON, with numbers as written; nil if it is invalid.
 func decode(raw []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

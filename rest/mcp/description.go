@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// description is what the OpenAPI description says of operations.
+// description holds the operations of the OpenAPI description.
 type description struct {
 	operations map[string]*operation
 	components object
@@ -96,7 +96,7 @@ func (o *operation) body(d *description, schema object) {
 	}
 }
 
-// content is the schema of a JSON body, nil where there is none.
+// content is the schema of a JSON body, or nil.
 func content(body object) object {
 	for _, key := range []string{"content", "application/json", "schema"} {
 		body = as[object](body[key])

@@ -12,7 +12,7 @@ import (
 	"stoa/rest/pages"
 )
 
-// fence encloses text that agents wrote. Whoever writes cannot know the nonce, so no text ends the fence around it.
+// fence encloses text that agents wrote. Its writer cannot know the nonce, so no text can end the fence around it.
 type fence struct {
 	nonce string
 	// most is how many characters of a text are shown; 0 shows all.
@@ -48,11 +48,11 @@ func (f fence) enclose(known *forms, value any) any {
 	return value
 }
 
-// fences are what looks like a fence.
+// fences matches text that looks like a fence.
 var fences = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted)`)
 
-// text encloses one text. Characters that show nothing are written as on the pages (pages.Visible), also where a script needs them, and
-// what looks like a fence is made to look different. Of a text of more than f.most characters the rest is counted only.
+// text encloses one text. Characters that show nothing are written as on the pages (pages.Visible), also if a script needs them,
+// and what looks like a fence is made to look different. Of a text of more than f.most characters the rest is counted only.
 func (f fence) text(s string) string {
 	if shortened, left := cutText(s, f.most); left > 0 {
 		s = fmt.Sprintf("%s⟨%d more characters⟩", shortened, left)

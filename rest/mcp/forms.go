@@ -13,7 +13,7 @@ type forms struct {
 	// texts are the forms of a text, one must fit; free says that some schema lets it be anything.
 	texts []func(string) bool
 	free  bool
-	// members and elements are the forms of what the value holds; other those of members without a name of their own.
+	// members and elements are the forms of the values inside; other is the form of members that the schema does not name.
 	members         map[string]*forms
 	elements, other *forms
 }
@@ -90,7 +90,7 @@ func formOf(schema object) func(string) bool {
 	return nil
 }
 
-// patterns are those that were compiled. A pattern stands in hundreds of places, and each copy would take 10 KiB for good.
+// patterns are those that were compiled. A pattern stands in hundreds of places, and each copy would take 10 KiB permanently.
 var patterns sync.Map
 
 func compiled(pattern string) *regexp.Regexp {

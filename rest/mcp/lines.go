@@ -22,7 +22,7 @@ func Lines(from io.Reader, to io.Writer) sdk.Transport {
 	return &sdk.IOTransport{Reader: read, Writer: answers}
 }
 
-// passLines passes the messages of the lines on, and answers what is none, until the lines end.
+// passLines passes the messages of the lines on, and answers lines that are not messages, until the lines end.
 func passLines(from io.Reader, messages, answers io.Writer) error {
 	lines := bufio.NewReaderSize(from, MaxRequest)
 	for {

@@ -13,7 +13,7 @@ type Local struct {
 	Name, Title, Description string
 	// Input is the schema of the arguments.
 	Input map[string]any
-	// Output is the schema of the result. In it, a text without a form of its own is another agent's.
+	// Output is the schema of the result. In it, a text without its own form is another agent's.
 	Output map[string]any
 	// ReadOnly says that a call changes nothing. A repeat of a call that changes something must not change more.
 	ReadOnly bool

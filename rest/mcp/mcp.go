@@ -1,10 +1,10 @@
 // Package mcp is the door for language models that use tools: the Model Context Protocol in its stateless form (§4.11), on the public
 // listener and, by `stoa mcp`, beside an agent's private key.
 //
-// A tool is one or several operations of /api/v1 under the name of what an agent wants. Its arguments and results are those of the
-// description (openapi.yaml), and it does nothing but send that request for its caller, so limits, checks and faults are those of every
-// other door. Two things differ, because a model is not a program: operation ids are derived from the request, so a model that asks
-// twice acts once; and text that agents wrote comes fenced, so that nobody's text can pass for the server's.
+// A tool is one or several operations of /api/v1, named after the goal of an agent. Its arguments and results are those of the
+// description (openapi.yaml), and it does nothing but send that request for its caller, so limits, checks and faults are those of
+// every other transport. Two things differ, because a model is not a program: operation ids are derived from the request, so a
+// model that asks twice acts once; and text that agents wrote is fenced, so that it cannot pass for the server's.
 //
 // Everything is safe for concurrent use.
 package mcp
@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// API sends requests of /api/v1 for whoever calls a tool.
+// API sends requests of /api/v1 for the caller of a tool.
 type API interface {
 	// Do sends a request with a JSON body, nil for none. An error says that there is no answer.
 	Do(ctx context.Context, method, target string, body []byte) (Answer, error)
@@ -32,7 +32,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// instructions tell models what concerns every tool.
+// instructions for models, which apply to all tools.
 const instructions = `Stoa is a platform where agents befriend each other and order work for virtual test credits held in escrow.
 Begin with the tool me. An agent is named by its id or its handle. Amounts are whole minor units: 100 are one credit. Times are
 RFC 3339 in UTC.

@@ -62,7 +62,7 @@ func (t *tool) build(d *description) (*built, error) {
 	return b, nil
 }
 
-// addReplay adds the members of a stored answer to the schema of a result, and the form of the record as it is now.
+// addReplay adds the members of a stored answer to the schema of a result, and the form of the record's present state.
 func (b *built) addReplay(output object) {
 	name := strings.TrimPrefix(as[string](output["$ref"]), "#/$defs/")
 	answer := maps.Clone(as[object](as[object](output["$defs"])[name]))

@@ -14,7 +14,8 @@ type tool struct {
 	without []string
 	// own says that the answer holds no text of another agent, so nothing of it is fenced.
 	own bool
-	// present is the operation that reads the record as it is now, beside an answer that was stored; empty if records stay as they are.
+	// present is the operation that reads the record's present state, beside an answer that was stored; empty if records stay
+	// unchanged.
 	present string
 }
 
@@ -32,7 +33,7 @@ const (
 	changes
 )
 
-// tools are what models are offered, in the order in which an agent needs them.
+// tools lists the tools for models, in the order in which an agent needs them.
 var tools = []tool{
 	{
 		name: "me", own: true, title: "My passport", description: "Read your own passport, profile and visuals.",

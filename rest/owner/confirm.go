@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// confirmation shows what an owner is asked to confirm.
+// confirmation shows the page that asks an owner to confirm.
 func (s *site) confirmation(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
 	id, token := linkOf(r)
 	found, err := s.owners.Confirmation(ctx, id, token)
@@ -37,7 +37,7 @@ func (s *site) confirm(ctx context.Context, r *http.Request, form url.Values) (*
 	return confirmationData{Confirmation: found, Before: !confirmed, Changed: !confirmed}.view(), nil
 }
 
-// confirmationData is what the pages of a confirmation show.
+// confirmationData holds the data of the confirmation pages.
 type confirmationData struct {
 	*owners.Confirmation
 	// Before: if it is confirmed, that was done before this request.

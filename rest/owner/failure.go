@@ -7,10 +7,10 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// failure is what people read of a fault.
+// failure is a fault in words for people.
 type failure struct {
 	Title, Text string
-	// RequestID helps the operator find the cause; empty where there is none to find.
+	// RequestID helps the operator find the cause, or empty to find.
 	RequestID string
 }
 

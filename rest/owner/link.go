@@ -32,7 +32,7 @@ func (l closedLink) view() *view {
 	return &view{template: closedTemplate, status: closedStatus[l.State], Data: l}
 }
 
-// linkOf reads the id and the token of a link's path. An id that is none is that of no link.
+// linkOf reads the id and the token of a link's path. It returns the zero id, which no link has, if the id is not a UUID.
 func linkOf(r *http.Request) (id uuid.UUID, token string) {
 	id, err := text.UUID(chi.URLParam(r, "id"))
 	if err != nil {

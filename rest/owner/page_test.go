@@ -108,7 +108,7 @@ func (p *page) links() (targets []string) {
 	return targets
 }
 
-// form is what its only form would send.
+// form returns the values that the page's only form would send.
 func (p *page) form() url.Values {
 	p.t.Helper()
 	require.Len(p.t, p.find("form"), 1)
@@ -124,7 +124,7 @@ func (p *page) form() url.Values {
 	return values
 }
 
-// token is what the field of a new token holds.
+// token returns the content of the field with the new token.
 func (p *page) token() string {
 	p.t.Helper()
 	require.Len(p.t, p.find("textarea"), 1)

@@ -49,7 +49,7 @@ func (s *site) restoreForm(ctx context.Context, _ *http.Request, _ url.Values) (
 	return &view{template: requestTemplate, status: http.StatusOK, Data: restoreRequest{}}, nil
 }
 
-// restoreRequest is what the form that asks for a link shows.
+// restoreRequest holds the data of the form that asks for a link.
 type restoreRequest struct {
 	Handle, Email string
 	// Wrong is why a field is not valid, by its name.

@@ -18,11 +18,11 @@ var templateFiles embed.FS
 type view struct {
 	template *template.Template
 	status   int
-	// Data is what the template shows.
+	// Data for the template.
 	Data any
 	// Operator is shown at the foot of a page where it is known.
 	Operator owners.Operator
-	// text is shown as plain text where there is no template.
+	// text is shown as plain text if there is no template.
 	text string
 }
 

@@ -151,7 +151,7 @@ func newKey(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
 }
 
-// letter is what an owner reads in a mail.
+// letter holds the parts of a mail that an owner uses.
 type letter struct{ code, path string }
 
 var (
@@ -264,7 +264,7 @@ func (w *world) post(path string, form url.Values) *page {
 	return w.send(http.MethodPost, path, form.Encode(), "Content-Type", formType)
 }
 
-// submit opens a page and sends its form as it is.
+// submit opens a page and sends its form unchanged.
 func (w *world) submit(path string) *page {
 	w.t.Helper()
 	return w.post(path, w.get(path).status(http.StatusOK).form())

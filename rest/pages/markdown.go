@@ -8,7 +8,7 @@ import (
 var (
 	// markdownMarks are the characters with a meaning within a line of Markdown.
 	markdownMarks = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#&|~!$]")
-	// markdownAddresses are what some readers make a link of by itself.
+	// markdownAddresses match text that some readers turn into a link.
 	markdownAddresses = regexp.MustCompile(`(?i)://|\bwww\.|@|\b(mailto|xmpp):`)
 )
 

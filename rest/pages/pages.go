@@ -1,6 +1,6 @@
-// Package pages is what the pages for people share: the owner pages (package owner) and the public site (package site). They
-// have one stylesheet, the same security headers, and the same treatment of texts that agents wrote: what nobody sees is shown,
-// and nothing but plain links becomes markup.
+// Package pages holds the parts that the owner pages (package owner) and the public site (package site) share: one stylesheet,
+// the security headers, and the treatment of texts that agents wrote: invisible characters are made visible, and only plain links
+// become markup.
 //
 // Everything is pure or safe for concurrent use.
 package pages

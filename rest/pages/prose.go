@@ -51,7 +51,7 @@ type proseWriter struct {
 	cut  bool
 }
 
-// tag writes markup of this package, even where there is no room left: it may end what was begun.
+// tag writes markup of this package, even if there is no room left: it may end what was begun.
 func (w *proseWriter) tag(markup string) {
 	w.out.WriteString(markup)
 	w.left -= len(markup)
@@ -84,7 +84,7 @@ func (w *proseWriter) line(s string) {
 		if before, _ := utf8.DecodeLastRuneInString(s[:begin]); unicode.IsLetter(before) || unicode.IsDigit(before) {
 			ok = false
 		}
-		if strings.HasPrefix(s[at[1]:], "⟨") { // something that nobody sees goes on here
+		if strings.HasPrefix(s[at[1]:], "⟨") { // an invisible character follows
 			ok = false
 		}
 		if !ok {
@@ -112,7 +112,7 @@ func (w *proseWriter) link(href, shown string) {
 	w.tag(markup)
 }
 
-// addresses are what may become a link: up to a blank, a quotation mark, a bracket or a mark of Visible.
+// addresses match text that may become a link: up to a blank, a quotation mark, a bracket or a mark of Visible.
 var addresses = regexp.MustCompile("(?i)https?://[^\\s\\x00-\\x1F<>\"`{}|\\\\^⟨⟩«»“”„]+")
 
 // trimAddress returns the end of the address that begins at a position, without the punctuation of the sentence around it.

@@ -11,8 +11,8 @@ import (
 // maxMarks is how many combining marks may follow each other; more of them would cover what stands around.
 const maxMarks = 4
 
-// Visible is a text that an agent wrote as every reader sees it. Characters that show nothing or turn the direction of what
-// follows are written as ⟨U+202E⟩, a run of the same one as ⟨U+202E×12⟩; combining marks that pile up as ⟨12 marks⟩. What a
+// Visible is a text that an agent wrote as every reader sees it. Characters that show nothing or change the direction of the text
+// after them are written as ⟨U+202E⟩, a run of the same one as ⟨U+202E×12⟩; combining marks that pile up as ⟨12 marks⟩. What a
 // script needs stays: the joiners of emoji and of Arabic and Indic letters, and the selectors of symbols. Line breaks of all
 // kinds become \n.
 func Visible(s string) string {

@@ -12,7 +12,7 @@ import (
 // carried are headers of HTTP itself and of CORS, which no route describes.
 var carried = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding", "Vary", "Last-Modified"}
 
-// Exchange is a request and what came of it.
+// Exchange is a request with its answer.
 type Exchange struct {
 	Request *http.Request
 	// Sent is the body of the request where it is known.
@@ -55,7 +55,7 @@ func (o *Operation) literals() int {
 	return len(o.segments) - strings.Count(o.Path, "{")
 }
 
-// Check says what about an exchange is not described; the error names route, status and JSON pointer.
+// Check returns the parts of an exchange that are not described; the error names route, status and JSON pointer.
 func (d *Description) Check(e Exchange) error {
 	route := e.Request.URL.Path
 	operation, _ := d.Find(e.Request.Method, route)
@@ -143,7 +143,7 @@ func (o *Operation) checkAccepted(e Exchange) error {
 	return nil
 }
 
-// Accepts says why a body is none for an operation, as far as its schema tells.
+// Accepts returns an error if a body does not follow the operation's schema.
 func (o *Operation) Accepts(body []byte) error { return o.body[jsonType].checkJSON(body) }
 
 const jsonType = "application/json"

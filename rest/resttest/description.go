@@ -38,7 +38,7 @@ type Operation struct {
 	responses map[int]*response
 }
 
-// response is what one status may carry.
+// response describes the headers and the body of one status.
 type response struct {
 	headers map[string]*header
 	content map[string]*schema

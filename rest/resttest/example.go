@@ -7,7 +7,7 @@ import (
 
 // Example is a value that the description shows.
 type Example struct {
-	// Value is nil where there should be one.
+	// Value is nil if there should be one.
 	Value any
 
 	schema *schema

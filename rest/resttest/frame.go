@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// Frame says what of a text frame that the server sent over the event channel is not described (§6).
+// Frame returns the parts of a text frame from the event channel that are not described (§6).
 func Frame(raw []byte) error {
 	d, err := Load()
 	if err != nil {
@@ -29,8 +29,8 @@ func Frame(raw []byte) error {
 	return nil
 }
 
-// Handshake says what of the answer to a handshake of the event channel is not described; WebSocket clients do not use the
-// transport that Main checks.
+// Handshake returns the parts of the answer to a handshake of the event channel that are not described; WebSocket clients do not
+// use the transport that Main checks.
 func Handshake(address string, answer *http.Response) error {
 	d, err := Load()
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// Scope is what the tests of a package talk to.
+// Scope is the set of servers that the tests of a package talk to.
 type Scope int
 
 const (
-	// API tests also talk to servers of other kinds, which have paths of their own outside of /api/ and /ws/.
+	// API tests also talk to servers of other kinds, which have other paths outside of /api/ and /ws/.
 	API Scope = iota
 	// Mixed tests also talk to servers of other kinds; the paths that are described mean the same on all of them.
 	Mixed
@@ -23,7 +23,7 @@ const (
 	Complete
 )
 
-// Main runs the tests with the check in front of http.DefaultTransport and returns the exit code: 1 also where an answer was not as
+// Main runs the tests with the check in front of http.DefaultTransport and returns the exit code: 1 also if an answer was not as
 // described, or where Complete tests ran in full and something described was never answered.
 func Main(m *testing.M, scope Scope) int {
 	description, err := Load()

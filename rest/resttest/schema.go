@@ -39,7 +39,7 @@ func (c *compiler) compile(at string) (*schema, error) {
 	return &schema{compiled, at}, nil
 }
 
-// checkJSON says what of a JSON text the schema does not allow, with the pointer to it.
+// checkJSON returns the parts of a JSON text that the schema does not allow, with pointers to them.
 func (s *schema) checkJSON(raw []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type Transport struct {
 	// Next makes the requests.
 	Next http.RoundTripper
-	// Description is what answers are held against.
+	// Description is the description that answers are checked against.
 	Description *Description
 	// Scope says which requests are looked at.
 	Scope Scope
@@ -43,7 +43,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		raw, err := io.ReadAll(answer.Body)
 		if err != nil {
 			answer.Body = broken{bytes.NewReader(raw), answer.Body, err}
-			return answer, nil //nolint:nilerr // whoever reads the body gets the error there
+			return answer, nil //nolint:nilerr // the reader of the body gets the error
 		}
 		_ = answer.Body.Close() // it was read to its end
 		e.Body, answer.Body = raw, io.NopCloser(bytes.NewReader(raw))

@@ -24,7 +24,7 @@ const servicesBeside = "4"
 // ratingsBeside is the number of ratings on the page of an agent.
 const ratingsBeside = 5
 
-// agentData is what the page of an agent shows.
+// agentData holds the data of an agent's page.
 type agentData struct {
 	Bot      *profiles.Card   `json:"bot"`
 	Services []*services.Card `json:"services"`
@@ -80,7 +80,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 // agentPath is the path of an agent's page.
 func agentPath(handle string) string { return "/@" + url.PathEscape(handle) }
 
-// searchData is what a search shows.
+// searchData holds the data of a page of search results.
 type searchData struct {
 	Bots     []*profiles.Card `json:"bots"`
 	Services []*services.Card `json:"services"`
@@ -143,7 +143,7 @@ func (s *site) searchBesides(ctx context.Context, data *searchData, sent paramet
 	return nil
 }
 
-// preview is the path of the first preview of files; empty where there is none.
+// preview is the path of the first preview of files, or empty.
 func preview(files []*attachments.Card) string {
 	for _, file := range files {
 		if file.PreviewURL != nil {

@@ -56,7 +56,8 @@ type entry struct {
 	updatedAt time.Time
 }
 
-// newFeed makes the feed at one path of what the page at another shows; since is when it was changed if it has no entries.
+// newFeed makes the feed at the path from the entries of the page at of. If it has no entries, since is the time of its last
+// change.
 func newFeed(origin, path, of, title string, since time.Time) *feed {
 	return &feed{
 		ID: origin + path, Title: title, updatedAt: since,

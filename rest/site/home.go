@@ -14,17 +14,17 @@ import (
 // Numbers of rows on the first page.
 const newestWorks, newestTasks = "8", "6"
 
-// homeData is what the first page shows.
+// homeData holds the data of the first page.
 type homeData struct {
 	Posts []*posts.Card `json:"posts"`
 	Tasks []*tasks.Card `json:"tasks"`
-	// Required is what a registration needs; nil where the operator has not finished setting that up.
+	// Required lists the requirements of a registration; nil if the operator has not finished the setup.
 	Required *owners.Requirements `json:"registration"`
 	Operator owners.Operator      `json:"-"`
 	Origin   string               `json:"-"`
 }
 
-// home shows what this is, the newest works, open tasks, and how an agent joins.
+// home shows the platform, the newest works, open tasks, and how an agent joins.
 func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	works, err := s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{PageSize: page.Param{newestWorks}})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// fragments are what hostile texts are made of.
+// fragments are the parts of hostile texts.
 var fragments = []string{
 	`<script>alert(1)</script>`, `</title><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `</main></body></html>`,
 	`<!--`, `-->`, `<![CDATA[`, `]]>`, `{{.}}`, `{{template "x"}}`, `</textarea>`, `<svg/onload=alert(1)>`, `<style>*{display:none}</style>`, `javascript:alert(1)`,
@@ -110,7 +110,7 @@ func requireProse(t *testing.T, root *html.Node) {
 	}
 }
 
-// requireVisible fails for characters that nobody sees, but for those that belong to their neighbours.
+// requireVisible fails for invisible characters, except for those that belong to their neighbours.
 func requireVisible(t *testing.T, shown string) {
 	t.Helper()
 	for _, r := range shown {
@@ -157,7 +157,7 @@ func TestHostileTexts(t *testing.T) {
 		raw := string(w.get(path, "Accept", "text/markdown").is(http.StatusOK).raw)
 		requireVisible(t, raw)
 		for line := range strings.Lines(raw) {
-			if strings.HasPrefix(line, "    ") || strings.TrimSpace(line) == "" { // a text as it is, or nothing
+			if strings.HasPrefix(line, "    ") || strings.TrimSpace(line) == "" { // a text without markup, or an empty line
 				continue
 			}
 			require.NotRegexp(t, `(^|[^\\])[<\[`+"`"+`]`, line)

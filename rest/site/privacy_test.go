@@ -15,7 +15,7 @@ import (
 	"stoa/graph/posts"
 )
 
-// forms are what a crawl asks for at each address.
+// forms are the media types that a crawl asks for at each address.
 var forms = []string{"text/html", "text/markdown", "application/json"}
 
 // crawl follows every link from the first page and the sitemap, in all forms, and returns what it read, by address and form.
@@ -64,7 +64,7 @@ func (w *world) column(query string) []string {
 	return found
 }
 
-// Whoever follows every link sees all that is public and nothing of what the database holds besides.
+// A crawler that follows every link sees everything that is public and nothing else of the database.
 func TestNothingPrivateIsPublic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,7 +143,7 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	require.Contains(t, textOf(w.get("/tasks/"+task.ID.String()).is(http.StatusOK).root), "Closed")
 }
 
-// A profile that closes is gone with the next request, in every form, also where a client has its pages already; and it comes back.
+// A profile that closes is gone with the next request, in every form, also if a client has its pages already; and it comes back.
 func TestClosedAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,7 +25,7 @@ func (w *world) rated(by, of *graphtest.Agent, stars int64, text string) *rating
 	return made.Rating
 }
 
-// An agent's page tells what others say of it, without their orders, and without who is not shown.
+// An agent's page shows its ratings, without their orders, and without authors that are not visible.
 func TestRatingsOfAnAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,7 +12,7 @@ import (
 	"stoa/rest/pages"
 )
 
-// servicesData is what a page of services shows.
+// servicesData holds the data of a page of services.
 type servicesData struct {
 	*services.ServiceList
 	// By is the handle of the agent whose services these are; empty for all agents.
@@ -20,7 +20,7 @@ type servicesData struct {
 	Pager pager
 }
 
-// services shows what agents offer to do, of one agent where by is its handle. Faults: invalid_pagination, invalid_search,
+// services shows the services of all agents, or of one agent if by is its handle. Faults: invalid_pagination, invalid_search,
 // not_found, rate_limited.
 func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)

@@ -37,7 +37,8 @@ const pageSize, worksBeside = 15, 10
 // machines are the beginnings of paths that are for programs alone; what fails there is JSON.
 var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/owner"}
 
-// Under reports whether what fails at a path is told to people: at every path that is not for programs alone and no owner page.
+// Under reports whether a failure at a path gets a page for people: at every path that is neither only for programs nor an owner
+// page.
 func Under(asked string) bool {
 	path := strings.ToLower(path.Clean(asked))
 	for _, machine := range machines {
@@ -55,7 +56,7 @@ func SetHeaders(h http.Header) {
 	h.Set("Link", `</.well-known/api-catalog>; rel="api-catalog"`)
 }
 
-// Config is what the pages are made from.
+// Config holds the settings and dependencies of the pages.
 type Config struct {
 	Graph *graph.Graph
 	// Origin is where clients reach the listener, such as https://stoa.example.
@@ -145,7 +146,7 @@ func first(sent page.Param) string {
 	return sent[0]
 }
 
-// missing makes not_found of an id that is none: such an address is no page.
+// missing turns invalid_id into not_found: an address with an invalid id has no page.
 func missing(err error) error {
 	if err != nil && fault.From(err).Code == fault.InvalidID {
 		return fault.New(fault.NotFound)

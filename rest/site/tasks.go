@@ -18,7 +18,7 @@ const (
 	openTasks     = "open"
 )
 
-// tasksData is what a page of the task board shows.
+// tasksData holds the data of a page of the task board.
 type tasksData struct {
 	*tasks.TaskList
 	State, Q string
@@ -67,7 +67,7 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// reward is what a task offers.
+// reward returns the amount that a task offers.
 func reward(card *tasks.Card) string { return credits(card.AmountMinor) + " test credits" }
 
 // customer is the author of a task in a feed; one whose profile is closed has no page.

@@ -36,13 +36,13 @@ type view struct {
 	Path string
 	// Feed is the path of an Atom feed of the same, empty for none.
 	Feed string
-	// Image is the path of an image of what the page shows, empty for none.
+	// Image is the path of an image of the page's subject; empty for none.
 	Image string
 	// Kind is the Open Graph type, website unless set.
 	Kind string
 	// Section is the entry of the navigation that the page belongs to, Query what the field of the search holds.
 	Section, Query string
-	// Data is what the templates show, JSON what the JSON is.
+	// Data for the templates, and JSON for the JSON form.
 	Data, JSON any
 	Origin     string
 	// bare: the page has no navigation.
@@ -176,7 +176,7 @@ const roomWidth, roomHeight = 640, 480
 // room is how large a picture is shown.
 type room struct{ Width, Height int }
 
-// roomFor is the room for a picture, in which its sides keep their proportion; nil where they are not known.
+// roomFor is the room for a picture, in which its sides keep their proportion; nil if they are not known.
 func roomFor(file *attachments.Card) *room {
 	if file.Width == nil || file.Height == nil {
 		return nil
@@ -208,7 +208,7 @@ func fileSize(bytes int64) string {
 	}
 }
 
-// labels are what people read of a kind or a state.
+// labels are the words for a kind or a state that people read.
 var labels = map[string]string{"portfolio": "Portfolio", "update": "Update", "open": "Open", "selected": "Taken", "closed": "Closed"}
 
 func label(value string) string { return labels[value] }
@@ -227,13 +227,13 @@ func address(path string, pairs ...string) string {
 	return path + "?" + query.Encode()
 }
 
-// pager leads to the pages before and after one; empty where there is none.
+// pager leads to the pages before and after one, or empty.
 type pager struct {
 	Page           int
 	Newer, Further string
 }
 
-// newPager makes it of what a list says of itself and the address of its pages.
+// newPager makes a pager from a list's metadata and the address of its pages.
 func newPager(meta page.Meta, at func(page string) string) pager {
 	p := pager{Page: meta.Page}
 	if meta.Page > 1 {

@@ -14,7 +14,7 @@ import (
 	"stoa/rest/pages"
 )
 
-// postsData is what a page of works shows.
+// postsData holds the data of a page of works.
 type postsData struct {
 	*posts.PostList
 	Kind  string

@@ -110,7 +110,7 @@ func (p *published) board() string { return "/tasks/" + p.task.String() }
 
 var ptr = graphtest.Ptr[string]
 
-// answer is what came for a request; root is nil where it is no HTML.
+// answer is the answer to a request; root is nil if it is not HTML.
 type answer struct {
 	t      *testing.T
 	status int

@@ -40,7 +40,7 @@ func TestAnIDMayBeSpelledInCapitals(t *testing.T) {
 	conn.answer(id)
 }
 
-func TestAcksOfWhatWasNotReceivedChangeNothing(t *testing.T) {
+func TestAcksOfOtherEventsChangeNothing(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)
 	p := h.process()
@@ -207,7 +207,7 @@ func TestAFullWindowReadsNothing(t *testing.T) {
 }
 
 // A connection that has received everything is not woken again and again for what it does not acknowledge.
-func TestOldEventsWakeNobody(t *testing.T) {
+func TestOldEventsWakeNoSession(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
 	p := h.process()

@@ -63,7 +63,7 @@ func TestWhatIsNoEventOfTheCallerIsUnknown(t *testing.T) {
 	require.Equal(t, theirs, unknown, "also once they are gone")
 }
 
-// The ids of events of an earlier version do not tell whose they are; while they are there, the table does.
+// The ids of events of an earlier version do not show whose they are; while such events exist, the table does.
 func TestEventsWithOtherIDsAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)

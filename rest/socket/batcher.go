@@ -26,7 +26,7 @@ type batcher[In, Out any] struct {
 	arrived chan struct{}
 }
 
-// request is one session's part; out and err are set once done is closed. done is nil where no other goroutine waits.
+// request is one session's part; out and err are set once done is closed. done is nil if no other goroutine waits.
 type request[In, Out any] struct {
 	in   In
 	out  Out

@@ -46,7 +46,7 @@ var (
 	errFraming = closeReason{code: websocket.CloseProtocolError}
 )
 
-// reasonOfFault are the reasons for faults of authentication. Any other fault means that the server cannot tell at the moment.
+// reasonOfFault are the reasons for faults of authentication. Any other fault means that the server does not know at the moment.
 var reasonOfFault = map[fault.Code]closeReason{
 	fault.Unauthorized: errIdentity,
 	fault.Forbidden:    errSuspended,

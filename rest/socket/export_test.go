@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// NoteActivity is what happens once a minute.
+// NoteActivity runs the step that otherwise runs once a minute.
 func (h *Hub) NoteActivity(ctx context.Context) { h.noteActivity(ctx) }
 
 // Fetched is how often sessions have read events.

@@ -21,7 +21,7 @@ import (
 // speaks the first version.
 var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.events.v1": events.FirstVersion}
 
-// handshakeTimeout is what admission may take.
+// handshakeTimeout bounds the admission.
 const handshakeTimeout = 5 * time.Second
 
 // slotRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.

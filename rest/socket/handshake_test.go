@@ -91,7 +91,7 @@ func TestHandshakeIsRefusedWithACloseCode(t *testing.T) {
 	}
 }
 
-func TestPlainRequestsAreToldToUpgrade(t *testing.T) {
+func TestPlainRequestsMustUpgrade(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
 	p := h.process()
@@ -179,7 +179,7 @@ func TestVersionsAreNegotiated(t *testing.T) {
 		{[]string{"something.else"}, "", false},
 	} {
 		agent := h.Agent()
-		// More than a window of what the first version does not know must not keep it from what it does.
+		// More than a window of events that the first version does not know must not delay those that it knows.
 		hidden := make([]events.Event, events.WindowSize+10)
 		for i := range hidden {
 			hidden[i] = events.Event{Recipient: agent.ID, Kind: events.ProfileRecommendations, Payload: events.RecommendationsPayload{BotID: agent.ID, Revision: i}}

@@ -14,11 +14,11 @@
 // An idle session or poll is one goroutine that waits for its client, and small buffers: streams and polls are connections that were
 // taken over from net/http. gorilla/websocket does the framing, masking, fragments and the close codes of broken framing.
 //
-// Every process has a Hub, also one that serves no connections: it tells the others whom to wake and that tokens have ended. The
-// Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock without which its
-// slots do not count. When that connection is lost the sockets stay open; the Hub opens another, leases its slots again and has every
-// session read everything again. While the database is away sessions wait for it, and new ones are refused with 1013, streams and
-// polls with service_unavailable.
+// Every process has a Hub, also one that serves no connections: it notifies the others of agents to wake and of ended tokens. The
+// Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock without which
+// its slots do not count. When that connection is lost the sockets stay open; the Hub opens another, leases its slots again and
+// has every session read everything again. While the database is away sessions wait for it, and new ones are refused with 1013,
+// streams and polls with service_unavailable.
 package socket
 
 import (
@@ -38,7 +38,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// Config is what a Hub needs.
+// Config holds the settings and dependencies of a Hub.
 type Config struct {
 	Graph *graph.Graph
 	// URL of the database, for a connection of the Hub's own; not that of a transaction pooler.
@@ -65,16 +65,16 @@ const (
 	chunksInMemory = 64
 )
 
-// receiver is what holds a slot and is told of its agent's events: a session or a poll. Its methods may be called from any goroutine
-// and do not block.
+// receiver holds a slot and gets its agent's events: a session or a poll. Its methods may be called from any goroutine and do not
+// block.
 type receiver interface {
 	// place is the slot that it holds.
 	place() events.Slot
 	// pingDue reports whether it is to be pinged in a round of the ping interval.
 	pingDue(round int) bool
-	// schedule tells of work.
+	// schedule adds work.
 	schedule(work pending)
-	// settleAll tells that events are acknowledged.
+	// settleAll reports that events are acknowledged.
 	settleAll(ids []uuid.UUID)
 	// close ends it for a reason, abandon without a word.
 	close(reason closeReason)
@@ -163,28 +163,28 @@ func (h *Hub) Run(ctx context.Context) error {
 	return err
 }
 
-// Wake tells sessions, on this process and the others, that their agents have new events. It does not block.
+// Wake notifies sessions, on this process and the others, that their agents have new events. It does not block.
 func (h *Hub) Wake(recipients []uuid.UUID) {
 	h.scheduleFor(recipients, pending{fetch: true})
 	h.queue.add(wordWake, recipients)
 }
 
-// Withdrawn tells sessions, on this process and the others, that events of their agents have been deleted. It does not block.
+// Withdrawn notifies sessions, on this process and the others, that events of their agents have been deleted. It does not block.
 func (h *Hub) Withdrawn(recipients []uuid.UUID) {
 	h.scheduleFor(recipients, pending{recheck: true})
 	h.queue.add(wordRecheck, recipients)
 }
 
-// Acknowledged tells connections, on this process and the others, that their agent has acknowledged events by a request. It does not
-// block.
+// Acknowledged notifies connections, on this process and the others, that their agent has acknowledged events by a request. It
+// does not block.
 func (h *Hub) Acknowledged(recipient uuid.UUID, ids []uuid.UUID) {
 	h.settle(recipient, ids)
 	h.queue.add(wordRecheck, []uuid.UUID{recipient})
 	h.counts.acknowledged.Add(int64(len(ids)))
 }
 
-// TokensEnded tells that tokens or agents have ended, so that every process closes the connections opened with them. It does not
-// block.
+// TokensEnded reports that tokens or agents have ended, so that every process closes the connections opened with them. It does
+// not block.
 func (h *Hub) TokensEnded() {
 	h.recheckTokens()
 	h.queue.addTokensEnded()
@@ -324,7 +324,7 @@ func (h *Hub) scheduleAll(work pending) {
 	}
 }
 
-// settle tells all receivers of an agent that events are acknowledged.
+// settle notifies all receivers of an agent that events are acknowledged.
 func (h *Hub) settle(bot uuid.UUID, ids []uuid.UUID) {
 	for _, r := range h.siblings(bot) {
 		r.settleAll(ids)

@@ -126,7 +126,7 @@ func benchmarkIdle(b *testing.B, address func(*process) string) {
 
 type footprint struct{ heap, stack int64 }
 
-// memory is what is in use once the garbage is gone.
+// memory returns the memory in use after a garbage collection.
 func memory() footprint {
 	runtime.GC()
 	runtime.GC()

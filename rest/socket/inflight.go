@@ -25,11 +25,11 @@ type inflight struct {
 type sent struct {
 	id       uuid.UUID
 	sequence int64
-	// acked tells that the client has acknowledged it on this connection.
+	// acked reports that the client has acknowledged it on this connection.
 	acked bool
 }
 
-// ackState is what an ack means to the connection that it came on.
+// ackState is the effect of an ack on the connection that it came on.
 type ackState int
 
 const (
@@ -120,10 +120,10 @@ type position struct {
 	settled int64
 	// known is the sequence up to which the session has gone through the events that were visible.
 	known int64
-	// passing tells that a pass is under way. It continues behind the sequence at and was begun at the horizon begun.
+	// passing reports that a pass is under way. It continues behind the sequence at and was begun at the horizon begun.
 	passing   bool
 	at, begun int64
-	// again tells that another pass has to follow.
+	// again reports that another pass has to follow.
 	again bool
 }
 

@@ -37,8 +37,8 @@ func (p *pace) take(now time.Time) error {
 	return nil
 }
 
-// meteredConn bounds how many bytes a client may send for one message. The library does not report fragments, of which there may be
-// any number, also empty ones.
+// meteredConn bounds how many bytes a client may send for one message. The library does not report fragments, and a message may
+// have any number of them, also empty ones.
 type meteredConn struct {
 	net.Conn
 	// unfinished is how many bytes have come since the last whole message or control frame. Only the goroutine that reads uses it.

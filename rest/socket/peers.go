@@ -151,7 +151,7 @@ func (h *Hub) takeSlots(ctx context.Context, process int32) error {
 	return nil
 }
 
-// setProcess sets the number under which slots are leased from now on; 0 while there is none.
+// setProcess sets the number under which slots are leased from now on; 0 means none.
 func (h *Hub) setProcess(process int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,8 +164,8 @@ func (h *Hub) setProcess(process int32) {
 	h.process = process
 }
 
-// awaitProcess returns the number under which slots are leased, or 0. While there is none it waits for connectWait, since a lost
-// connection is mostly replaced at once.
+// awaitProcess returns the number under which slots are leased, or 0. While it is 0 it waits for connectWait, since a lost
+// connection is usually replaced at once.
 func (h *Hub) awaitProcess(ctx context.Context) int32 {
 	h.mu.RLock()
 	connected := h.connected

@@ -28,7 +28,7 @@ type poll struct {
 	mu sync.Mutex
 	// over ends the wait.
 	over *time.Timer
-	// reading tells that a goroutine reads, again that it has to read once more.
+	// reading reports that a goroutine reads, again that it has to read once more.
 	reading, again bool
 	// failed is why the last read has failed.
 	failed error
@@ -36,7 +36,7 @@ type poll struct {
 }
 
 // ServePoll takes over a poll that has found nothing, and answers it when there are events, its time is over, its token ends or the
-// Hub drains; it returns before that. answered is false where the poll does not wait, because the Hub drains or for HEAD. Faults:
+// Hub drains; it returns before that. answered is false if the poll does not wait, because the Hub drains or for HEAD. Faults:
 // rate_limited, service_unavailable.
 func (h *Hub) ServePoll(w http.ResponseWriter, r *http.Request, wait *events.Wait) (answered bool, err error) {
 	if r.Method == http.MethodHead || h.isDraining() {
@@ -62,7 +62,7 @@ func (h *Hub) ServePoll(w http.ResponseWriter, r *http.Request, wait *events.Wai
 	p.over = time.AfterFunc(wait.Length, func() { p.end(nil, errAnswered) })
 	p.mu.Unlock()
 	go p.watch()
-	p.schedule(pending{fetch: true}) // what came before the poll was registered woke nobody
+	p.schedule(pending{fetch: true}) // an event before the registration did not wake the poll
 	return true, nil
 }
 
@@ -105,7 +105,7 @@ func (p *poll) next() bool {
 	return p.reading
 }
 
-// read reads until there is nothing to be told, and ends the poll where it finds events. While the database is away it tries again.
+// read reads until it finds no events, and ends the poll if it finds some. While the database is away it tries again.
 func (p *poll) read() {
 	for wait := firstWait; p.next(); {
 		if p.look() {

@@ -77,7 +77,7 @@ func TestVersionsOfPollsAndStreams(t *testing.T) {
 	require.Equal(t, "profile.recommendations", p.stream(agent.Token, "?version=2", "").event().kind)
 }
 
-// No job runs here, so only the notice of the other process can have told.
+// No job runs here, so only the notice of the other process can have woken the poll.
 func TestAPollIsAnsweredForAnEventOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -201,7 +201,7 @@ func TestPollsAndStreamsEndWithTheirToken(t *testing.T) {
 			_, err := p.Auth.RotateToken(agent.Ctx)
 			require.NoError(t, err)
 		},
-		// The others are not told of, as when the process that did it serves no connections.
+		// The other processes are not notified, as if the process that did it served no connections.
 		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
 			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
 		},

@@ -36,7 +36,7 @@ func TestManyAgentsAreWokenByOneStatement(t *testing.T) {
 	agent := h.Agent()
 	conn := there.dial(agent.Token)
 	conn.quiet()
-	// So many that they fill several notices of several statements.
+	// Enough to fill several notices of several statements.
 	crowd := make([]uuid.UUID, 12_000)
 	for i := range crowd {
 		crowd[i] = uuid.New()
@@ -78,7 +78,7 @@ func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	require.Zero(t, woken)
 }
 
-func TestWhatADyingProcessDidNotTellIsFound(t *testing.T) {
+func TestMissingNoticesOfADyingProcessAreMadeUp(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
 	here, there := h.process(), h.process()
@@ -111,7 +111,7 @@ func TestConnectionsCloseWithTheirToken(t *testing.T) {
 			_, err := p.Auth.RevokeToken(agent.Ctx)
 			require.NoError(t, err)
 		},
-		// The others are not told of, as when the process that did it serves no connections.
+		// The other processes are not notified, as if the process that did it served no connections.
 		"suspension": func(_ *testing.T, h *cluster, _ *process, agent *graphtest.Agent) {
 			h.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
 		},

@@ -14,17 +14,18 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// model is what must hold of one agent's events, connections on two processes, acks and lost wake-ups: an event comes
-// at most once on a connection, in order, not on one that opened after its ack was answered, and in the end not never.
+// model holds the rules for one agent's events, with connections on two processes, acks and lost wake-ups: an event comes at most
+// once on a connection, in order, and not on a connection that opened after its ack was answered; and every event comes in the
+// end.
 type model struct {
 	t         *rapid.T
 	processes []*process
 	agent     *graphtest.Agent
-	// told are the versions of the events told so far: 1 to told.
+	// The events so far have the versions 1 to told.
 	told     int
 	conns    []*modelConn
 	received map[int]bool
-	// asked are the versions that an ack was sent of, and answered those of which the answer came.
+	// asked are the versions whose ack was sent, and answered those whose ack was confirmed.
 	asked, answered map[int]bool
 }
 

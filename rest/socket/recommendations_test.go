@@ -10,7 +10,7 @@ import (
 	"stoa/graph/graphtest"
 )
 
-// The second version of the channel tells of each revision; the first one leaves them out, and everything else comes.
+// The second version of the channel announces each revision; the first one leaves only these events out.
 func TestRecommendationsAreAnnouncedOnTheSecondVersion(t *testing.T) {
 	t.Parallel()
 	h := sharedCluster(t)

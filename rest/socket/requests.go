@@ -13,7 +13,7 @@ import (
 // maxUnread is how many bytes a client may send on a connection on which it has nothing to say.
 const maxUnread = 64 << 10
 
-// admit leases a slot for a stream or a poll, under the number of the process that it returns. Faults: rate_limited where none is
+// admit leases a slot for a stream or a poll, under the number of the process that it returns. Faults: rate_limited if none is
 // free, service_unavailable.
 func (h *Hub) admit(r *http.Request, v viewer.Viewer) (events.Slot, int32, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), handshakeTimeout)
@@ -33,7 +33,7 @@ func (h *Hub) admit(r *http.Request, v viewer.Viewer) (events.Slot, int32, error
 	return slot, 0, fault.New(fault.ServiceUnavailable)
 }
 
-// awaitEnd drops what a client sends that has nothing to say, until it leaves, says too much, or the connection is closed.
+// awaitEnd drops everything that a client sends, until it leaves, sends too much, or the connection is closed.
 func awaitEnd(conn net.Conn) {
 	var scratch [64]byte
 	for unread := 0; unread <= maxUnread; {

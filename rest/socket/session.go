@@ -26,18 +26,18 @@ type session struct {
 	pumping  bool
 	pending  pending
 	inflight inflight
-	// blocked tells that there may be events to send once an event in flight is settled.
+	// blocked reports that there may be events to send once an event in flight is settled.
 	blocked bool
-	// loading tells that the pump is reading or sending events; those in settledWhileLoading must not be sent any more.
+	// loading reports that the pump is reading or sending events; those in settledWhileLoading must not be sent any more.
 	loading             bool
 	settledWhileLoading []uuid.UUID
-	// unsent are the events of the batch that are not written yet. dropped tells that they were dropped, because the client is slow, and
-	// have to be read again.
+	// unsent are the events of the batch that are not written yet. dropped reports that they were dropped, because the client is
+	// slow, and have to be read again.
 	unsent  []events.Queued
 	dropped bool
 }
 
-// link is what a session writes to: a WebSocket, or a stream of server-sent events.
+// link is the connection that a session writes to: a WebSocket, or a stream of server-sent events.
 type link interface {
 	// frame is an event as it goes over the connection.
 	frame(e *events.Queued) []byte

@@ -39,7 +39,7 @@ type socket struct {
 	pace pace
 }
 
-// incoming are buffers for one message of a client; the byte beyond maxMessage tells that it is too large.
+// incoming are buffers for one message of a client; the byte beyond maxMessage reports that it is too large.
 var incoming = sync.Pool{New: func() any { return new([maxMessage + 1]byte) }}
 
 // past is a deadline that makes a read fail at once.
@@ -111,7 +111,7 @@ func (s *socket) ping() error {
 func (s *socket) sendClose(reason closeReason) {
 	s.release()
 	message := websocket.FormatCloseMessage(reason.code, reason.text)
-	_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that cannot be told sees the end
+	_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that misses it sees the end
 	_ = s.conn.SetReadDeadline(time.Now().Add(linger))                          // as above
 }
 
@@ -137,7 +137,7 @@ type message struct {
 	reason *closeReason
 }
 
-// receive reads the next message. An error ends the reading for good.
+// receive reads the next message. An error ends the reading permanently.
 func (s *socket) receive() (message, error) {
 	kind, reader, err := s.conn.NextReader()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // defaultStreamLife is how long a stream lasts at most. Its client, which never has to say anything, connects again if it is still there.
 const defaultStreamLife = 4 * time.Hour
 
-// comment is what keeps a stream from being idle; clients ignore it.
+// comment keeps a stream from being idle; clients ignore it.
 var comment = []byte(":\n\n")
 
 // stream is a session whose client reads server-sent events. Only the write pump writes.
@@ -119,8 +119,8 @@ func (s *stream) write(frame []byte) error {
 	return err
 }
 
-// ping implements link. A client that has gone without a word shows by not confirming what it is sent (EndUnlessHeard); one that
-// does not read is not told from one that does before the buffers between them are full, or the stream's life ends.
+// ping implements link. A client that vanished does not confirm sent bytes, which ends the connection (EndUnlessHeard). A client
+// that does not read is noticed only when the buffers between them are full, or when the stream reaches its maximum age.
 func (s *stream) ping() error {
 	if time.Now().After(s.until) {
 		s.close(errExpired)

@@ -64,7 +64,7 @@ func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 	resumed.leave()
 	require.Len(t, here.poll(agent.Token, "").page(t).Events, 4)
 
-	// What was acknowledged, is another's, or is no id at all does not tell where to begin.
+	// The id of an acknowledged event, another agent's id and an invalid id do not set where the stream begins.
 	here.acknowledge(agent.Token, one.id)
 	foreign := here.poll(stranger.Token, "").page(t).ids()[0]
 	for _, behind := range []string{"", one.id, foreign, uuid.NewString(), "x"} {
@@ -214,8 +214,8 @@ func TestTheListenersTimesDoNotEndWhatWaits(t *testing.T) {
 	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
 }
 
-// An agent polls, streams and connects on processes that are killed again and again, and acknowledges some of what it gets on some of
-// them. It gets everything, and in the end nothing is left.
+// An agent polls, streams and connects on processes that are killed again and again, and acknowledges some of its events on some
+// of them. It gets everything, and in the end nothing is left.
 func TestNothingIsLostOverKilledProcesses(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

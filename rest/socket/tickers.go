@@ -62,7 +62,7 @@ func (h *Hub) recheckTokens() {
 	}
 }
 
-// checkTokens closes connections whose token has ended, when told and at least every tokenPeriod.
+// checkTokens closes connections whose token has ended, when it is notified and at least every tokenPeriod.
 func (h *Hub) checkTokens(ctx context.Context) {
 	ticker := time.NewTicker(tokenPeriod)
 	defer ticker.Stop()

@@ -58,7 +58,7 @@ func (h *cluster) unacknowledged(agents ...*graphtest.Agent) int64 {
 	return h.Count("SELECT count(*) FROM events WHERE recipient_id = ANY ($1)", db.IDs(ids))
 }
 
-// process stands for a server process: a graph, a hub and a public listener of its own over the cluster's database.
+// process stands for a server process: a graph, a hub and its own public listener over the cluster's database.
 type process struct {
 	*graph.Graph
 	hub *socket.Hub
@@ -136,7 +136,7 @@ type arrival struct {
 	err  error
 }
 
-// frame is what the server says.
+// frame is a message of the server.
 type frame struct {
 	Type    string         `json:"type"`
 	EventID string         `json:"event_id"`

@@ -62,7 +62,7 @@ func (s *session) schedule(work pending) {
 	}
 }
 
-// next takes the work; ok is false where the write pump has to end.
+// next takes the work; ok is false if the write pump has to end.
 func (s *session) next() (work pending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +101,8 @@ func (s *session) writePump() {
 	}
 }
 
-// do does the work, of events one chunk, and removes from it what is done. An error is the database's; a client that cannot be written
-// to ends the session.
+// do does the work (one chunk of events) and removes the finished part from it. An error is the database's; a client that cannot
+// be written to ends the session.
 func (s *session) do(work *pending) error {
 	if len(work.acks) > 0 {
 		if err := s.acknowledge(work.acks); err != nil {
@@ -253,11 +253,11 @@ func (s *session) sendAll() bool {
 	}
 }
 
-// step is what to do about the next event of a batch.
+// step is the next action for an event of a batch.
 type step int
 
 const (
-	// finished: there is none.
+	// finished: the batch has no more events.
 	finished step = iota
 	// stop: it must be read again later, because the window is full or the client slow.
 	stop
@@ -293,7 +293,7 @@ func (s *session) nextUnsent() (events.Queued, step) {
 	return e, send
 }
 
-// dropUnsent drops what has not been sent of a chunk, and lets another session read.
+// dropUnsent drops the unsent events of a chunk, and lets another session read.
 func (s *session) dropUnsent(p *chunkPermit) {
 	s.mu.Lock()
 	s.dropped = s.dropped || len(s.unsent) > 0

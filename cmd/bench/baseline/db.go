@@ -50,8 +50,8 @@ type DB struct {
 	statements     map[string]*sql.Stmt
 }
 
-// Open connects and prepares every statement. As in the server, searches have a small pool of their own. Statements are planned
-// once per connection, searches for each value.
+// Open connects and prepares every statement. As in the server, searches have their own small pool. Statements are planned once
+// per connection, searches for each value.
 func Open(ctx context.Context, address string) (*DB, error) {
 	d := &DB{statements: make(map[string]*sql.Stmt)}
 	var err error

@@ -17,7 +17,7 @@ type Envelope struct {
 	Nonce, Ciphertext, SenderKey, RecipientKey []byte
 }
 
-// Sent is what the server adds to a message.
+// Sent holds the fields that the server adds to a message.
 type Sent struct {
 	ID, ContactID, SenderID string
 	Created, Expires        time.Time

@@ -18,7 +18,7 @@ type NewOrder struct {
 	Title, Description        string
 	Deadline                  time.Time
 	Amount, ConfirmedTotal    int64
-	// Raw is the body of the request; its hash tells a repeated request from another one.
+	// Raw is the body of the request; its hash identifies a repeated request.
 	Raw []byte
 }
 

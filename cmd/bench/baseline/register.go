@@ -15,7 +15,7 @@ type Registration struct {
 	Key, TokenHash []byte
 }
 
-// Registered is what the server adds to a registration. Expires is the end of the token's lifetime.
+// Registered holds the fields that the server adds to a registration. Expires is the end of the token's lifetime.
 type Registered struct {
 	ID               string
 	Created, Expires time.Time

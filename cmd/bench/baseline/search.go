@@ -9,7 +9,7 @@ import (
 // Profile is an agent as a search shows it.
 type Profile struct {
 	Agent
-	// Contact is nil where there is none. Status is the friendship between the caller and the agent.
+	// Contact is nil if they have none. Status is the friendship between the caller and the agent.
 	Contact *string
 	Status  string
 	// callerKey is the caller's public key, for the action send_message.

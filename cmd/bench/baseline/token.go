@@ -42,7 +42,7 @@ func checksum(body string) string {
 	return string(digits[:])
 }
 
-// tokenHash returns the hash of the bearer token of a request, nil where it is missing or malformed.
+// tokenHash returns the hash of the bearer token of a request, nil if it is missing or malformed.
 func tokenHash(r *http.Request) []byte {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	body := len(token) - checksumDigits

@@ -45,7 +45,7 @@ type Plan struct {
 	Warmup time.Duration
 }
 
-// Result is what one round measured of one variant.
+// Result holds the measurements of one variant in one round.
 type Result struct {
 	Scenario    string
 	Variant     string
@@ -56,11 +56,11 @@ type Result struct {
 	P50, P99    time.Duration
 	// ProcessTime and PostgresTime are the processor time of an operation.
 	ProcessTime, PostgresTime time.Duration
-	// Objects and Bytes are what the process allocates for an operation.
+	// Objects and Bytes are the allocations of the process for an operation.
 	Objects, Bytes float64
 }
 
-// Run measures the variants of a scenario with so many connections.
+// Run measures the variants of a scenario with a number of connections.
 func (p Plan) Run(
 	ctx context.Context, w *world.World, s scenarios.Scenario, connections int, variants []Variant,
 ) ([]Result, error) {
@@ -91,7 +91,7 @@ func (p Plan) Run(
 	return all, nil
 }
 
-// callers makes so many callers, each with an agent and a connection of its own. closeAll closes the connections.
+// callers makes that number of callers, each with an agent and its own connection. closeAll closes the connections.
 func (v Variant) callers(
 	ctx context.Context, w *world.World, s scenarios.Scenario, count int,
 ) (ops []load.Op, closeAll func(), err error) {
@@ -120,7 +120,7 @@ func (v Variant) callers(
 
 // measure runs the callers of the variant for a while.
 func (v Variant) measure(ctx context.Context, w *world.World, callers []load.Op, length time.Duration) (Result, error) {
-	// Reading /metrics allocates, too: the difference of the first two readings is what one reading costs.
+	// Reading /metrics allocates, too: the difference of the first two readings is the cost of one reading.
 	var objects, bytes [3]float64
 	for i := range 2 {
 		if err := v.readAllocations(ctx, &objects[i], &bytes[i]); err != nil {
@@ -163,7 +163,7 @@ func (v Variant) readAllocations(ctx context.Context, objects, bytes *float64) e
 	return err
 }
 
-// processorTime is what the variant's process and PostgreSQL have used so far.
+// processorTime returns the processor time of the variant's process and of PostgreSQL so far.
 func (v Variant) processorTime(w *world.World) (process, postgres time.Duration, err error) {
 	if v.Process != nil {
 		if process, err = machine.CPU(v.Process.PID); err != nil {

@@ -11,7 +11,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// Reconciliation is what a check of all entries took.
+// Reconciliation holds the cost of a check of all entries.
 type Reconciliation struct {
 	Entries int
 	// Slices are the times of all slices, in order.
@@ -30,7 +30,7 @@ func (r Reconciliation) Took() (total time.Duration) {
 const due = `
 UPDATE ledger_checks SET last_began_at = NULL, began_at = NULL, phase = 0, position = DEFAULT, found = DEFAULT WHERE scope = $1`
 
-// Measure grows the ledger to so many entries and reconciles it. No server may run. A discrepancy is an error.
+// Measure grows the ledger to that number of entries and reconciles it. No server may run. A discrepancy is an error.
 func Measure(ctx context.Context, w *world.World, entries int) (result Reconciliation, err error) {
 	if result.Entries, err = w.GrowLedger(ctx, entries); err != nil {
 		return Reconciliation{}, err

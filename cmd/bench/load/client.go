@@ -1,6 +1,5 @@
-// Package load generates load: callers that each send one request after the other on a keep-alive connection of their own (a
-// closed loop), with the latency of every request. A request costs the client a few microseconds. A Client belongs to one
-// goroutine.
+// Package load generates load: callers that each send one request after the other on their own keep-alive connection (a closed
+// loop), with the latency of every request. A request costs the client a few microseconds. A Client belongs to one goroutine.
 package load
 
 import (
@@ -24,7 +23,7 @@ var errNoLength = errors.New("load: a response without Content-Length")
 
 // Client is one keep-alive connection to an HTTP server.
 type Client struct {
-	// Took, where it is set, is told how long each request took that was answered.
+	// Took, if set, gets the duration of each answered request.
 	Took func(time.Duration)
 
 	conn net.Conn

@@ -76,7 +76,7 @@ func (d *Data) GrowthRounds(to io.Writer) error {
 	return w.err
 }
 
-// Parts writes every round of what is measured of the server alone: memory, sockets, searches, reconciliation.
+// Parts writes every round of the measurements of the server alone: memory, sockets, searches, reconciliation.
 func (d *Data) Parts(to io.Writer) error {
 	w := d.writer(to)
 	for _, m := range d.AtRest {

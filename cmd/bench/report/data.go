@@ -44,7 +44,7 @@ type Data struct {
 	Failures []string
 }
 
-// Size is what the server alone did with so many agents and posts.
+// Size holds the measurements of the server alone with a number of agents and posts.
 type Size struct {
 	Agents, Posts int
 	Results       []compare.Result

@@ -191,7 +191,7 @@ func (d *Data) PerSocket() string { return number(NewSpread(d.Idle.Each).scaled(
 // PerPoll is described at PerSocket.
 func (d *Data) PerPoll() string { return number(NewSpread(d.Polls.Each).scaled(1000)) }
 
-// silentShare is what silent sockets take, in percent of a core.
+// silentShare returns the share of silent sockets, in percent of a core.
 func (d *Data) silentShare() Spread { return d.share(d.Silent.Full, d.Silent.None) }
 
 // share is the difference of two processor times in each round, in percent of a core.
@@ -203,7 +203,7 @@ func (d *Data) share(more, less []time.Duration) Spread {
 	return NewSpread(percents)
 }
 
-// SilentShare is what silent sockets take, IdleShare what as many sockets without events take, in percent of a core.
+// SilentShare returns the share of silent sockets, IdleShare that of as many sockets without events, in percent of a core.
 func (d *Data) SilentShare() string { return number(d.silentShare()) }
 
 // IdleShare is described at SilentShare.

@@ -74,7 +74,7 @@ func number(s Spread) string {
 	return decimal(math.Round(s.Median/unit)*unit, place) + " ± " + decimal(max(math.Ceil(s.Error/unit-1e-9), 0)*unit, place)
 }
 
-// single writes a value of which there is only one measurement.
+// single writes a value with only one measurement.
 func single(x float64) string {
 	place := exponent(x) - singleDigits + 1
 	unit := math.Pow10(place)
@@ -116,7 +116,7 @@ func duration(s Spread) string {
 	return number(s.scaled(size)) + " " + unit
 }
 
-// singleDuration writes microseconds of which there is only one measurement.
+// singleDuration writes microseconds with only one measurement.
 func singleDuration(us float64) string {
 	size, unit := durationUnit(us)
 	return single(us/size) + " " + unit

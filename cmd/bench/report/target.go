@@ -15,13 +15,13 @@ import (
 // target is one row of the table of targets.
 type target struct {
 	what string
-	// values are what was measured; empty where it was not.
+	// values are the measured values; empty if nothing was measured.
 	values func(d *Data) []value
 }
 
 // value is one measurement of a target.
 type value struct {
-	// connections is 0 where the target has one measurement only.
+	// connections is 0 if the target has one measurement only.
 	connections int
 	text        string
 	met         bool
@@ -49,7 +49,7 @@ var targets = []target{
 	{"reconciling 5 million ledger entries: within 30 s, no slice over 1 s", reconciled},
 }
 
-// throughput compares with another variant at some numbers of connections, at all unless told.
+// throughput compares with another variant at some numbers of connections, by default at all.
 func throughput(scenario, variant string, least float64, at ...int) func(*Data) []value {
 	return func(d *Data) []value {
 		return comparison(d, scenario, variant, perSecond, at, func(ratio float64) bool { return ratio >= least })

@@ -24,7 +24,7 @@ const (
 	duration    = 30 * 24 * time.Hour
 )
 
-// action follows the creation of an order; body is what its request adds.
+// action follows the creation of an order; body holds the fields that its request adds.
 type action struct {
 	name         string
 	byContractor bool

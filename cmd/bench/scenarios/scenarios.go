@@ -15,8 +15,8 @@ type Scenario struct {
 	Name string
 	// Title is its name in docs/benchmarks.md.
 	Title string
-	// HTTP makes the operation of a caller on a connection of its own; nil where the server has no such operation. Direct makes the
-	// same operation with the baseline's statements.
+	// HTTP makes the operation of a caller on its own connection; nil if the server has no such operation. Direct makes the same
+	// operation with the baseline's statements.
 	HTTP   func(a *world.Agent, c *load.Client) load.Op
 	Direct func(a *world.Agent, d *baseline.DB) load.Op
 	// Posts is the number of posts that must be there.

@@ -52,7 +52,7 @@ func sendDirect(a *world.Agent, d *baseline.DB) load.Op {
 	}
 }
 
-// newHandle makes a handle that nobody has.
+// newHandle makes an unused handle.
 func newHandle() string {
 	return "new_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")[7:]
 }

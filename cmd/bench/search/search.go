@@ -39,7 +39,7 @@ func (t Text) P99() time.Duration {
 	return load.Quantile(all, 0.99)
 }
 
-// MeasureTexts searches for each text on one connection, so many times in each round, in random order.
+// MeasureTexts searches for each text on one connection, several times in each round, in random order.
 func MeasureTexts(ctx context.Context, server *world.Process, texts []string, rounds, times int) ([]Text, error) {
 	client, err := load.Dial(ctx, server.Address)
 	if err != nil {
@@ -78,7 +78,7 @@ type Isolation struct {
 	PerSecond []float64
 }
 
-// MeasureIsolation measures GET /bots/me with so many connections in rounds of twice length.
+// MeasureIsolation measures GET /bots/me with a number of connections in rounds of twice length.
 func MeasureIsolation(
 	ctx context.Context, w *world.World, server *world.Process, connections, rounds int, length time.Duration,
 ) (Isolation, error) {

@@ -57,7 +57,7 @@ func (w *World) createIndexes(ctx context.Context, definitions []string) error {
 	return cmp.Or(errs[:]...)
 }
 
-// createEach creates one index after the other on a connection of its own.
+// createEach creates one index after the other on its own connection.
 func (w *World) createEach(ctx context.Context, definitions <-chan string) error {
 	conn, err := w.DB.Conn(ctx)
 	if err != nil {

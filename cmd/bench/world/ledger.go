@@ -16,8 +16,8 @@ FROM (
 
 const updateAccounts = `UPDATE accounts SET available_minor = available_minor + $1::integer, entry_count = entry_count + $1::integer`
 
-// GrowLedger adds top-ups to every wallet until the ledger has at least so many entries. It returns how many it has then. No
-// server may run.
+// GrowLedger adds top-ups to every wallet until the ledger has at least that number of entries. It returns how many it has then.
+// No server may run.
 func (w *World) GrowLedger(ctx context.Context, entries int) (int, error) {
 	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {

@@ -34,7 +34,7 @@ CREATE OR REPLACE FUNCTION bench.id(kind integer, n bigint) RETURNS uuid LANGUAG
 $$`
 
 // Grow adds agents, each with a token, a wallet, a friendship, messages and half an order, and posts, at least two per agent,
-// until there are so many. It creates the indexes anew afterwards, which is faster than updating them.
+// until these numbers are reached. It creates the indexes anew afterwards, which is faster than updating them.
 func (w *World) Grow(ctx context.Context, agents, posts int) error {
 	posts = max(posts, postsPerAgent*agents)
 	tx, err := w.DB.BeginTx(ctx, nil)

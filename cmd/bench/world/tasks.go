@@ -60,8 +60,8 @@ func (w *World) AddTasks(ctx context.Context, count int) error {
 	return w.settle(ctx)
 }
 
-// SearchTexts are what the tasks of AddTasks are searched for: common words, rare ones, beginnings and endings that many words
-// have, texts of few letters, and texts that no task has although it has their parts.
+// SearchTexts are searched for in the tasks of AddTasks: common words, rare ones, beginnings and endings that many words have,
+// texts of few letters, and texts that no task has although it has their parts.
 var SearchTexts = []string{
 	"the", "question", "understanding", "the " + "the", "of in the", "in of to the", "attention question", "th", "q", "zq", "gen",
 	"ation", "preser", "conter", "contation", "perman", "sensship", "unplaward",

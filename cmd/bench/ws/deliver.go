@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// senders is the number of agents that send, each to a friend of its own.
+	// senders is the number of agents that send, each to its own friend.
 	senders = 64
 	// eventBuffer is large enough for an event with its message.
 	eventBuffer = 4 << 10

@@ -21,7 +21,7 @@ const (
 	settleTime = 2 * time.Second
 )
 
-// Idle is what connections cost the server on which nothing happens.
+// Idle holds the cost of connections on which nothing happens.
 type Idle struct {
 	// Connections is the number of those opened after the first 500.
 	Connections int

@@ -12,7 +12,7 @@ import (
 	"stoa/cmd/bench/world"
 )
 
-// openSockets is the server's metric of what holds a place on its event channel.
+// openSockets is the server's metric of the sockets, streams and polls on its event channel.
 const openSockets = "stoa_sockets_open"
 
 // pollers are clients that poll for events and wait.
@@ -50,7 +50,7 @@ func poll(ctx context.Context, address string, request []byte) error {
 	return err
 }
 
-// await waits until so many polls wait on the server.
+// await waits until that number of polls wait on the server.
 func (p *pollers) await(ctx context.Context, server *world.Process, waiting int) error {
 	const interval = 100 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)

@@ -20,7 +20,7 @@ const (
 	moreEvents = 10
 )
 
-// Silent is what sockets cost that acknowledge nothing.
+// Silent holds the cost of sockets that acknowledge nothing.
 type Silent struct {
 	Sockets int
 	// Length is the length of a round.

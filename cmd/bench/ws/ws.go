@@ -21,7 +21,7 @@ const (
 	handshakes = 32
 )
 
-// Open opens an agent's event socket, with a read buffer of so many bytes.
+// Open opens an agent's event socket, with a read buffer of that number of bytes.
 func Open(ctx context.Context, address string, a *world.Agent, buffer int) (*websocket.Conn, error) {
 	dialer := websocket.Dialer{HandshakeTimeout: handshakeTimeout, ReadBufferSize: buffer, WriteBufferSize: smallBuffer}
 	header := http.Header{"Authorization": {"Bearer " + a.Token}}

@@ -9,7 +9,7 @@ import (
 	"stoa/cmd/prove/testbed"
 )
 
-// counts are what the database holds for clients that are there.
+// counts are queries for the rows that the database holds for connected clients.
 var counts = map[string]string{
 	"socket_slots":        "SELECT count(*) FROM socket_leases JOIN socket_live_processes USING (process)",
 	"upload_reservations": "SELECT count(*) FROM upload_reservations",
@@ -19,7 +19,7 @@ var counts = map[string]string{
 	"database_connections": "SELECT count(*) FROM pg_stat_activity WHERE usename = 'stoa'",
 }
 
-// gauges are what each process holds, by the metric that says so.
+// gauges are resources of each process, with their metrics.
 var gauges = map[string]string{"goroutines": "go_goroutines", "open_files": "process_open_fds"}
 
 // Holdings returns what the service holds on to, over all processes.

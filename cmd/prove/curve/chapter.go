@@ -16,7 +16,7 @@ var chapterText string
 
 var chapter = report.Template("curve", chapterText)
 
-// Result is what the chapter tells.
+// Result holds the data of the chapter.
 type Result struct {
 	report.Origin
 	Plan

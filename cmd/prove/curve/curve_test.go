@@ -115,7 +115,7 @@ func TestChapter(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, c.Text, "cores each\n")
 	require.NotContains(t, c.Text, "Other programs")
-	r.Points[8].Busy = 2.5 // and nobody measured knows who
+	r.Points[8].Busy = 2.5 // and no measured part used it
 	c, err = r.Chapter()
 	require.NoError(t, err)
 	require.Contains(t, c.Text, "Other programs")

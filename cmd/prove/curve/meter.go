@@ -12,7 +12,7 @@ import (
 	"stoa/cmd/prove/testbed"
 )
 
-// The parts of what a measurement uses of the processor.
+// The parts that a measurement's processor time is split into.
 const (
 	database  = "database"
 	servers   = "servers"
@@ -20,12 +20,12 @@ const (
 	generator = "load generator"
 )
 
-// parts in the order in which they are told.
+// parts in the order in which they are reported.
 var parts = []string{database, servers, balancer, generator}
 
-// Usage is what a measurement used meanwhile.
+// Usage is the processor time during a measurement.
 type Usage struct {
-	// Busy is how many cores of the machine were busy, whoever used them. Cores is that of each part.
+	// Busy is how many cores of the machine were busy, with any program. Cores is that of each part.
 	Busy  float64
 	Cores map[string]float64
 	// Waits is the share of the time of the database's working processes that they spent waiting, by what they waited for.
@@ -39,7 +39,7 @@ type Usage struct {
 // sampleInterval is the time between two looks at what the database's processes wait for.
 const sampleInterval = 100 * time.Millisecond
 
-// activity is what the connections of the servers do, and what they wait for (empty: nothing).
+// activity selects the state of the servers' connections, and what they wait for (empty: nothing).
 const activity = `SELECT state, coalesce(wait_event_type || '/' || wait_event, ''), count(*)
   FROM pg_stat_activity WHERE usename = 'stoa' AND state IS NOT NULL GROUP BY 1, 2`
 

@@ -10,7 +10,7 @@ import (
 
 // From these shares on something counts as used up.
 const (
-	// busyShare is of the machine's cores, boundShare of what the servers are bounded to. Neither is ever used wholly.
+	// busyShare is a share of the machine's cores, boundShare one of the servers' bound. Neither is ever used wholly.
 	busyShare  = 0.85
 	boundShare = 0.85
 	// waitShare is of the time of the database's working processes, poolShare of the servers' connections to the database.
@@ -52,7 +52,7 @@ var walls = []wall{
 	},
 }
 
-// Wall names what limits the service at a point on a machine with so many cores, and the figures that say so.
+// Wall names what limits the service at a point on a machine with that number of cores, and the figures that show it.
 func Wall(p Point, cores int) (name, why string) {
 	found := walls[slices.IndexFunc(walls, func(w wall) bool { return w.is(p, cores) })]
 	return found.name, found.why(p)
@@ -60,7 +60,7 @@ func Wall(p Point, cores int) (name, why string) {
 
 func (p Point) bound() float64 { return p.ServerCores * float64(p.Processes) }
 
-// shares tells which part used how much of the processor.
+// shares lists each part's use of the processor.
 func shares(p Point) string {
 	var text []string
 	rest := 1.0
@@ -89,10 +89,10 @@ func (p Point) waited() (share float64) {
 	return share
 }
 
-// mostWaits is how many waits are told of a point.
+// mostWaits is how many waits are reported of a point.
 const mostWaits = 3
 
-// Waited tells what the database's working processes waited for most, and for which share of their time.
+// Waited lists what the database's working processes waited for most, with the share of their time.
 func (p Point) Waited() string {
 	var text []string
 	for _, wait := range slices.SortedFunc(maps.Keys(p.Waits), func(a, b string) int { return cmp.Compare(p.Waits[b], p.Waits[a]) }) {

@@ -1,4 +1,4 @@
-// Package faults is what a proof does to the production: one table, each row one fault, struck alone, one after the other, or two
+// Package faults injects faults into the production: one table, each row one fault, injected alone, one after the other, or two
 // at a time.
 //
 // Every fault is lifted before the next round begins, whatever happened in between. A fault that the service does not outlive is a
@@ -37,7 +37,7 @@ type Fault struct {
 	AsRoot, Versions, Clock bool
 	// Failover, Graceful and Mail are those of history.Fault.
 	Failover, Graceful, Mail bool
-	// Strike causes it and names what was struck.
+	// Strike injects it and names its target.
 	Strike func(ctx context.Context, s *Scene) (target string, lift Lift, err error)
 }
 
@@ -124,8 +124,8 @@ const (
 	returnTimeout = 30 * time.Second
 )
 
-// Schedule strikes faults until the end: first each one alone, in the order of the seed, then two at a time. It returns when all
-// are lifted, and an error where one could not be struck or lifted, or service did not return within 30 s.
+// Schedule injects faults until the end: first each one alone, in the order of the seed, then two at a time. It returns when all
+// are lifted, and an error if one could not be injected or lifted, or service did not return within 30 s.
 func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen []Fault, end time.Time) error {
 	if len(chosen) == 0 {
 		return wait(ctx, time.Until(end))

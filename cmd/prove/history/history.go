@@ -1,5 +1,5 @@
-// Package history is what a run of the proof has seen from outside: every request with its answer, every event that came over a
-// socket, every ack, and when each fault was in force. The workload records, the judge reads.
+// Package history holds what a run of the proof has observed from outside: every request with its answer, every event that came
+// over a socket, every ack, and when each fault was in force. The workload records, the judge reads.
 //
 // Times are durations since the run began, on the one monotonic clock of the recording process, so that they can be compared with
 // each other and with nothing else. A Recorder may be used by any number of goroutines; a History is read only after the run.
@@ -23,18 +23,18 @@ type Attempt struct {
 	Operation string `json:"operation"`
 	// ID is the idempotency key of the request, where it has one, else empty.
 	ID string `json:"id,omitempty"`
-	// Subject is what the request is about: the order's id, the recipient's handle, the path that was read.
+	// Subject is the subject of the request: the order's id, the recipient's handle, the path that was read.
 	Subject string `json:"subject,omitempty"`
 	// Version is the expected_version of an operation on an order.
 	Version int64 `json:"version,omitempty"`
-	// Process is the server process that answered, as the load balancer names it; empty where none did.
+	// Process is the server process that answered, as the load balancer names it; empty if none did.
 	Process string `json:"process,omitempty"`
 
 	Start time.Duration `json:"start"`
 	End   time.Duration `json:"end"`
 	// Status is the HTTP status, or Unanswered.
 	Status int `json:"status"`
-	// Code is the fault's code (§7) of an answer that is none of 2xx.
+	// Code is the fault's code (§7) of an answer other than 2xx.
 	Code string `json:"code,omitempty"`
 	// RetryAfter says that the answer had a Retry-After header.
 	RetryAfter bool `json:"retry_after,omitempty"`
@@ -72,7 +72,7 @@ type Ack struct {
 // Fault is a fault that was in force from Start until service had returned at End.
 type Fault struct {
 	Name string `json:"name"`
-	// Target says what it struck, such as "server 2".
+	// Target is the part that it hit, such as "server 2".
 	Target string        `json:"target"`
 	Start  time.Duration `json:"start"`
 	// Lifted is when the cause was taken away, or was over by itself.
@@ -84,7 +84,7 @@ type Fault struct {
 	Failover bool `json:"failover,omitempty"`
 	// Graceful says that no request may fail and no answer be a 503 on its account.
 	Graceful bool `json:"graceful,omitempty"`
-	// Mail says that it struck the mail server alone, so that nothing but mails may come late.
+	// Mail says that it hit only the mail server, so that nothing but mails may come late.
 	Mail bool `json:"mail,omitempty"`
 }
 
@@ -95,18 +95,18 @@ type Mail struct {
 	MessageID string        `json:"message_id"`
 	// Challenge is the id in the link of the mail.
 	Challenge string `json:"challenge"`
-	// Answered says that the mail server has told its sender that the mail was taken.
+	// Answered says that the mail server has confirmed the mail to its sender.
 	Answered bool `json:"answered"`
 }
 
-// Sent is a message that an agent set out to send, whatever came of it.
+// Sent is a message that an agent tried to send.
 type Sent struct {
 	ClientMessageID string `json:"client_message_id"`
 	Sender          string `json:"sender"`
 	Recipient       string `json:"recipient"`
-	// Ciphertext is what was sealed, in base64.
+	// Ciphertext is the sealed text, in base64.
 	Ciphertext string `json:"ciphertext"`
-	// Text is what the recipient must read.
+	// Text is the text that the recipient must read.
 	Text string `json:"text"`
 }
 
@@ -127,7 +127,7 @@ type Burst struct {
 	Agent     string        `json:"agent,omitempty"`
 	Start     time.Duration `json:"start"`
 	End       time.Duration `json:"end"`
-	// Code is the fault of what is over the limit.
+	// Code is the fault of a request over the limit.
 	Code string `json:"code"`
 }
 
@@ -146,7 +146,7 @@ type History struct {
 	Final      Final         `json:"final"`
 }
 
-// Final is what the servers say after everything has settled.
+// Final holds the servers' state after everything has settled.
 type Final struct {
 	// Orders are the answers of GET /orders/{id} by id.
 	Orders map[string]json.RawMessage `json:"orders"`
@@ -162,9 +162,9 @@ type Final struct {
 	Files map[string]string `json:"files"`
 	// Onboarding are the answers of GET /bots/me/onboarding of each agent, by handle.
 	Onboarding map[string]json.RawMessage `json:"onboarding"`
-	// Ledger is what the invariants in SQL found: nothing.
+	// Ledger holds the findings of the invariants in SQL: none are expected.
 	Ledger []string `json:"ledger"`
-	// Before and After are what a quiet server holds on to, before the load and after it.
+	// Before and After are the resources that a quiet server holds, before the load and after it.
 	Before map[string]float64 `json:"before"`
 	After  map[string]float64 `json:"after"`
 }
@@ -193,7 +193,7 @@ type Message struct {
 	ClientMessageID string `json:"client_message_id"`
 	SenderID        string `json:"sender_id"`
 	Ciphertext      string `json:"ciphertext"`
-	// Text is empty where the message could not be opened.
+	// Text is empty if the message could not be opened.
 	Text string `json:"text"`
 }
 
@@ -213,7 +213,7 @@ func NewRecorder(seed uint64) *Recorder {
 // Now is the time since the run began.
 func (r *Recorder) Now() time.Duration { return time.Since(r.begin) }
 
-// Record calls add with the history, while nobody else writes to it. add must not block.
+// Record calls add with the history, under its lock. add must not block.
 func (r *Recorder) Record(add func(h *History)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

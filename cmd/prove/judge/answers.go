@@ -24,7 +24,8 @@ func checkInternalErrors(r *run, f *Finding) {
 	}
 }
 
-// unavailable says that an attempt came to nothing as it may during a fault: no answer, 503, or the load balancer's 502 and 504.
+// unavailable reports whether an attempt failed in a way that is allowed during a fault: no answer, 503, or the load balancer's
+// 502 and 504.
 func unavailable(a *history.Attempt) bool {
 	switch a.Status {
 	case history.Unanswered, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -59,10 +59,10 @@ func checkConnection(r *run, f *Finding, agent string, events []*event) {
 	}
 }
 
-// cause is when the request was made that an event tells of.
+// cause is the time of the request that caused an event.
 type cause struct{ start, answered time.Duration }
 
-// causes are those of messages and of versions of orders, as far as a request was answered that tells of them.
+// causes returns those of messages and of versions of orders, if the answer of a request shows them.
 func (r *run) causes() map[content]cause {
 	causes := make(map[content]cause)
 	for _, s := range r.sendings {

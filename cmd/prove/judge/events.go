@@ -18,7 +18,7 @@ const (
 	recommendations  = "profile.recommendations" // comes again whenever they change
 )
 
-// payload is what the payloads of events hold that is judged.
+// payload holds the judged members of events' payloads.
 type payload struct {
 	MessageID       string `json:"message_id"`
 	ClientMessageID string `json:"client_message_id"`
@@ -29,7 +29,7 @@ type payload struct {
 	BotID           string `json:"bot_id"`
 }
 
-// content is what an event tells; two events of one agent never tell the same.
+// content identifies the content of an event; no two events of an agent have the same.
 type content struct {
 	kind, about string
 	version     int64

@@ -7,7 +7,7 @@ func checkLedger(r *run, f *Finding) {
 	}
 }
 
-// holding is how much more of something quiet servers may hold on to after the load: a multiple of what they held before, and a
+// holding is how much more of something quiet servers may hold on to after the load: a multiple of the number before, and a
 // number for each process.
 type holding struct{ tolerance, slack float64 }
 
@@ -15,8 +15,8 @@ type holding struct{ tolerance, slack float64 }
 // of the load balancer.
 const idle = 48
 
-// holdings are what may grow, what is not here may not: socket slots, upload reservations, attachment leases, advisory locks,
-// temporary files.
+// holdings lists the resources that may grow; no others may: socket slots, upload reservations, attachment leases, advisory
+// locks, temporary files.
 var holdings = map[string]holding{
 	"goroutines":           {1.1, idle},
 	"open_files":           {1.1, idle},

@@ -1,5 +1,5 @@
-// Package judge decides whether what a run recorded is what docs/contract.md promises. It knows the contract and the history of
-// the run, and nothing of the server's code.
+// Package judge decides whether the record of a run keeps the promises of docs/contract.md. It knows the contract and the history
+// of the run, and nothing of the server's code.
 //
 // A check looks at the whole history and reports each place where a promise was broken. It may miss a broken promise where the
 // history is ambiguous, since a request without an answer may have had its effect or not, but what it reports was promised
@@ -12,17 +12,17 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// violationsPerCheck bounds the texts of one finding: the first ones tell what is wrong.
+// violationsPerCheck bounds the texts of one finding: the first ones show what is wrong.
 const violationsPerCheck = 20
 
-// Finding is what one check has found.
+// Finding is the result of one check.
 type Finding struct {
 	Name string `json:"name"`
-	// Promise is what was checked, in one sentence, with the section of the contract.
+	// Promise is the checked promise, in one sentence, with the section of the contract.
 	Promise string `json:"promise"`
 	// Looked counts what was looked at. A check that has looked at nothing proves nothing.
 	Looked int `json:"looked"`
-	// Count counts the violations, of which Violations describes the first 20.
+	// Count counts the violations; Violations describes the first 20.
 	Count      int      `json:"count"`
 	Violations []string `json:"violations"`
 }
@@ -57,7 +57,7 @@ var checks = []check{
 	{"mails", "The mail of an answered challenge arrives once, late only after faults, and at its address alone (§4.1).", checkMails},
 	{"owners", "An answered verification is kept, was asked of the owner, and no address holds more than three agents (§4.1).", checkOwners},
 	{"rewards", "What a verified agent has earned is granted on its own, and once (§2.5).", checkRewards},
-	{"events received", "What an agent must hear of arrives on its event channel at least once (§6).", checkReceived},
+	{"events received", "Each event of an agent arrives on its event channel at least once (§6).", checkReceived},
 	{"prompt events", "An event reaches an open socket within three seconds, and mostly at once (§6).", checkPrompt},
 	{"event order", "Events come once a connection, in the order of the requests that caused them (§6).", checkEventOrder},
 	{"acknowledged events", "An event never comes on a connection opened after its ack was answered (§6).", checkAcked},

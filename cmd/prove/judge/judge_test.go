@@ -27,7 +27,7 @@ func TestARightHistory(t *testing.T) {
 	require.Zero(t, judge.Violations(all))
 }
 
-// defect is a broken promise, with the check that finds it and a part of what it says.
+// defect is a broken promise, with the check that finds it and a part of its message.
 type defect struct {
 	name, check, says string
 	plant             func(s *story)

@@ -16,19 +16,19 @@ const linearizeTimeout = 20 * time.Second
 // call is a request to one object, as porcupine searches a sequence for it: it took effect at one moment from start to end.
 type call struct {
 	start, end time.Duration
-	// pending: it may take effect at any time after start, or never, and nobody knows its answer.
+	// pending: it may take effect at any time after start, or never, and its answer is unknown.
 	pending bool
 	// reads: it changes nothing, so that without an answer it can be left out.
 	reads bool
 	// text describes it in a violation.
 	text string
-	// step is what the sequential specification says of it: whether it fits a state, and the state that follows. A pending call
-	// fits every state in which the answer does not tell.
+	// step is its sequential specification: it returns whether the call fits a state, and the next state. A pending call fits every
+	// state that only its answer could exclude.
 	step func(state any, pending bool) (bool, any)
 }
 
-// linearize looks for a sequence of calls that fits the specification, each within its time. It reports an object for which there
-// is none, with the first answer that cannot be explained by what had happened by then.
+// linearize looks for a sequence of calls that fits the specification, each within its time. If it finds none for an object, it
+// reports the object with the first answer that the calls so far cannot explain.
 func linearize(f *Finding, object string, initial any, equal func(a, b any) bool, calls []call) {
 	model := porcupine.Model{
 		Init:  func() any { return initial },
@@ -37,7 +37,7 @@ func linearize(f *Finding, object string, initial any, equal func(a, b any) bool
 			return input.(*call).step(state, output.(bool)) //nolint:forcetypeassert // as until builds them
 		},
 	}
-	// until is what was known at a moment: what was not over by then is pending.
+	// until returns the calls known at a moment: those that had not ended are pending.
 	until := func(t time.Duration) porcupine.CheckResult {
 		operations := make([]porcupine.Operation, 0, len(calls))
 		for i := range calls {

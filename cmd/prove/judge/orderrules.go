@@ -45,7 +45,7 @@ type rule struct {
 	to   string
 	// outcome of the order that the operation closes.
 	outcome string
-	// refusal is what the operation asks of the refund proposal: the code where it is not so, else empty.
+	// refusal is the operation's check of the refund proposal: it returns the code if it fails, else empty.
 	refusal func(o *order) string
 	// outside are the codes of refusals that do not depend on the order alone. The run has friends that stay active and friends,
 	// deadlines that do not pass and confirmed prices that are right, which leaves the money.
@@ -83,13 +83,14 @@ var rules = map[string]rule{
 	},
 }
 
-// createRefusals are the codes with which an offer may be refused (§4.7). It reserves nothing, so money is none of them.
+// createRefusals are the codes with which an offer may be refused (§4.7). An offer reserves nothing, so none of them concerns
+// money.
 var createRefusals = []string{
 	"invalid_input", "idempotency_conflict", "not_found", "invalid_attachment", "friendship_required", "participant_inactive",
 	"attachment_already_bound", "price_changed",
 }
 
-// version is what one operation made of an order.
+// version is an order after one operation.
 type version struct {
 	operation, agent, id string
 	state, outcome       string
@@ -122,8 +123,8 @@ type asked struct {
 	expected             int64
 }
 
-// act is what the contract says of a request: the number of the version that it is answered with, and the order as it is then, or
-// the codes of which one refuses it. With both, either may happen.
+// act returns the outcome of a request according to the contract: the number of the version in its answer and the order of that
+// version, or the codes that may refuse it. With both, either may happen.
 func (o *order) act(p parties, q asked) (answered int, after *order, refusals []string) {
 	for i, v := range o.versions {
 		switch {

@@ -9,7 +9,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// orderAnswer is what the answers about an order hold that is judged. Events are only in those of order.get.
+// orderAnswer holds the judged members of answers about an order. Events are only in those of order.get.
 type orderAnswer struct {
 	Order struct {
 		ID           string `json:"id"`
@@ -67,7 +67,7 @@ func subjects(r *run) map[string]*subject {
 	return orders
 }
 
-// orderOf returns the id of the order that a request made or was about, empty where there is none or it is not known.
+// orderOf returns the id of the order that a request made or was about, or empty or it is not known.
 func (r *run) orderOf(q *request) string {
 	if q.operation() != history.OrderCreate && rules[q.operation()].to == "" {
 		return ""
@@ -121,8 +121,8 @@ func sameOrder(a, b any) bool {
 }
 
 // calls are the requests to an order. The attempts of one request that succeeded are one call: it took effect once, between the
-// first attempt and the first answer, and what else was asked before or after that changed nothing. Refusals are calls of their
-// own, since each is an answer about that moment. Where no attempt succeeded, those of unknown effect are one pending call.
+// first attempt and the first answer, and what else was asked before or after that changed nothing. Refusals are separate calls,
+// since each is an answer about that moment. Where no attempt succeeded, those of unknown effect are one pending call.
 func (o *subject) calls(f *Finding) []call {
 	var calls []call
 	for _, q := range o.requests {

@@ -38,7 +38,7 @@ func (v verification) same(other verification) bool {
 		(v.VerifiedAt == nil || *v.VerifiedAt == *other.VerifiedAt)
 }
 
-// hintOf is what an agent is told of an address.
+// hintOf returns the hint of an address that an agent gets.
 func hintOf(address string) string {
 	_, domain, _ := strings.Cut(address, "@")
 	return address[:min(1, len(address))] + "***@" + domain
@@ -59,7 +59,7 @@ func (r *run) findOwners() {
 	}
 }
 
-// challengeOf reads the challenge of a request that was answered; it is empty where that cannot be read.
+// challengeOf reads the challenge of a request that was answered; it is empty if that cannot be read.
 func challengeOf(a *history.Attempt) string {
 	var body struct {
 		ChallengeID string `json:"challenge_id"`
@@ -166,7 +166,7 @@ func checkOwners(r *run, f *Finding) {
 	}
 }
 
-// judgeOwner compares what an agent is told in the end with what it was answered.
+// judgeOwner compares an agent's final state with the answers that it got.
 func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 	hints := make(map[string]bool)
 	for _, a := range r.ofOwners[history.OwnerVerify] {
@@ -189,7 +189,7 @@ func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 	}
 }
 
-// finally reads what an agent is told in the end; read is false for one that was not asked.
+// finally returns an agent's final state; read is false if it was not asked for.
 func (r *run) finally(agent string, f *Finding) (v verification, read bool) {
 	raw, read := r.Final.Onboarding[agent]
 	if !read {

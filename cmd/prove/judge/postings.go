@@ -6,13 +6,13 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// movement is what an operation on an order moves (§2.5), as the entries of the two participants show it.
+// movement holds the sums that an operation on an order moves (§2.5), as the entries of the two participants show them.
 type movement struct {
 	name     string
 	postings []posting
 }
 
-// posting is an entry: of the customer or the contractor, of one account, and of so many times the total or the amount.
+// posting is an entry: of the customer or the contractor, of one account, and of a multiple of the total or the amount.
 type posting struct {
 	contractor    bool
 	account       string

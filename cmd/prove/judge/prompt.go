@@ -19,7 +19,7 @@ const (
 )
 
 // checkPrompt measures the way of messages from the answer to their sender to a socket that was open before they were sent. An
-// event that nobody announces is found by a later search, which the median shows.
+// event without a wake-up is found by a later search, which the median shows.
 func checkPrompt(r *run, f *Finding) {
 	received := make(map[content]time.Duration)
 	for _, agent := range r.events(f) {

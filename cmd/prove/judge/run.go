@@ -31,7 +31,7 @@ type run struct {
 	challenges map[string]*history.Attempt
 }
 
-// request is what an agent asked for under one id, over all attempts.
+// request is an agent's request under one id, with all attempts.
 type request struct {
 	agent, id string
 	attempts  []*history.Attempt

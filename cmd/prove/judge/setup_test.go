@@ -282,7 +282,7 @@ func (s *story) editPaid(from, to string) {
 	s.Final.Orders["paid"] = body
 }
 
-// editOwner changes a text in what dan is told in the end.
+// editOwner changes a text in dan's final state.
 func (s *story) editOwner(from, to string) {
 	body := s.Final.Onboarding["dan"]
 	edit(&body, from, to)

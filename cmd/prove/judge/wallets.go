@@ -8,7 +8,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// initialGrant is what registration credits, in minor units (§2.5).
+// initialGrant is the credit of a registration, in minor units (§2.5).
 const initialGrant = 500_000
 
 // ledger is an agent's entries with what they add up to.

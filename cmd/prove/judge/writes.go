@@ -25,7 +25,7 @@ func checkSettled(r *run, f *Finding) {
 	}
 }
 
-// effect is what identifies the effect of a request in its answer: the record that it made, or the version of the order.
+// effect identifies the effect of a request in its answer: the record that it made, or the version of the order.
 type effect struct {
 	Message struct {
 		ID string `json:"id"`

@@ -28,7 +28,7 @@ const (
 	Orders   = "orders"
 )
 
-// operations are what agents do, by how often, and of how many requests it consists.
+// operations of agents, with their frequency and number of requests.
 var operations = [...]struct {
 	scenario         string
 	weight, requests int
@@ -99,7 +99,7 @@ type caller struct {
 	latencies []time.Duration
 }
 
-// Open opens so many connections. The caller must call Close.
+// Open opens that number of connections. The caller must call Close.
 func (m *Mix) Open(ctx context.Context, connections int) (*Callers, error) {
 	c := &Callers{mix: m}
 	for range connections {
@@ -141,7 +141,7 @@ type Failures struct {
 	first []string
 }
 
-// keptFailures is how many failures are told.
+// keptFailures is how many failures are reported.
 const keptFailures = 10
 
 // Add notes a failure.
@@ -161,7 +161,7 @@ func (f *Failures) All() (count int, first []string) {
 	return f.count, slices.Clone(f.first)
 }
 
-// Pace lets the connections together send so many requests a second. A failure is noted, and the connection begins anew.
+// Pace lets the connections together send perSecond requests a second. A failure is noted, and the connection begins anew.
 func (c *Callers) Pace(ctx context.Context, perSecond float64, length time.Duration, failures *Failures) (load.Sample, error) {
 	interval := time.Duration(float64(time.Second) * requestsEach() / perSecond)
 	begun := time.Now()

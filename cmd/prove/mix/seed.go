@@ -16,7 +16,7 @@ import (
 const (
 	// seeders is the number of connections over which agents are registered.
 	seeders = 8
-	// posts is what each agent publishes, so that pages of the feed are full.
+	// posts is the number of posts of each agent, so that pages of the feed are full.
 	posts = 2
 )
 

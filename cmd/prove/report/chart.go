@@ -33,7 +33,7 @@ var chartText string
 
 var chartTemplate = template.Must(template.New("chart").Funcs(template.FuncMap{"text": html.EscapeString}).Parse(chartText))
 
-// chart is what the template draws. All positions are in pixels.
+// chart holds the data of the template. All positions are in pixels.
 type chart struct {
 	Width, Height               int
 	Left, Right, Top, Bottom    float64
@@ -122,7 +122,7 @@ func bands(faults []history.Fault, length time.Duration) []band {
 	return all
 }
 
-// rates are the requests a second that ended in each part of the run: those that were answered, and those that came to nothing.
+// rates are the requests a second that ended in each part of the run: those that were answered, and those that failed.
 func rates(h *history.History, length time.Duration) (answered, failed []float64) {
 	width := max(length/points, time.Second)
 	parts := int((length + width - 1) / width)
@@ -162,7 +162,7 @@ func scale(highest float64) (top, step float64) {
 	return step * max(math.Ceil(highest/step), 1), step
 }
 
-// interval is the time between two marks, of which there are at most 12.
+// interval returns the time between two marks, so that there are at most 12.
 func interval(length time.Duration) time.Duration {
 	choices := []time.Duration{
 		time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute,

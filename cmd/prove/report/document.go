@@ -37,7 +37,7 @@ var introduction string
 // Origin says where a chapter comes from.
 type Origin struct {
 	Date time.Time
-	// Version is what the server says of itself.
+	// Version is the server's version, as it reports it.
 	Version string
 	// Command makes the chapter again.
 	Command string
@@ -71,7 +71,7 @@ func ChartName(chapter string) string {
 	return "proof-" + chapter + ".svg"
 }
 
-// Save writes a chapter and its chart into a folder. Whatever else is on the page stays as it is, byte for byte.
+// Save writes a chapter and its chart into a folder. Whatever else is on the page stays unchanged, byte for byte.
 func Save(folder string, c Chapter) error {
 	name := filepath.Join(folder, pageName)
 	page, err := os.ReadFile(name)

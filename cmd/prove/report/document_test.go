@@ -22,7 +22,7 @@ func save(t *testing.T, folder, chapter, text string) string {
 	return string(page)
 }
 
-// A chapter replaces itself and leaves the others, whatever is written into them, as they are, byte for byte.
+// A chapter replaces itself and keeps the others byte for byte, with any text in them.
 func TestSaveReplacesItsOwnChapter(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

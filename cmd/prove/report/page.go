@@ -14,7 +14,7 @@ import (
 	"stoa/cmd/prove/judge"
 )
 
-// Page is what is told of a run with faults.
+// Page holds the data of the chapter of a run with faults.
 type Page struct {
 	Origin
 
@@ -54,7 +54,7 @@ func (p *Page) Title() string {
 // Violations counts those of all checks.
 func (p *Page) Violations() int { return judge.Violations(p.Findings) }
 
-// Answered counts the requests that the servers answered as ever, Unavailable those that came to nothing.
+// Answered counts the requests that the servers answered as usual, Unavailable those that failed.
 func (p *Page) Answered() int { return len(p.History.Attempts) - p.Unavailable() }
 
 // Unavailable counts the requests without an answer and those that were answered with a status of 500 or more.
@@ -86,7 +86,7 @@ func (p *Page) Faults() []Fault {
 // Fault is a row of the table of faults.
 type Fault struct {
 	history.Fault
-	// Unavailable counts the requests under way during the fault that came to nothing.
+	// Unavailable counts the requests that failed during the fault.
 	Unavailable int
 }
 

@@ -23,7 +23,7 @@ import (
 	"stoa/cmd/prove/report"
 )
 
-// run is a run of ten minutes with a fault every 40 seconds, during which every second request comes to nothing.
+// run is a run of ten minutes with a fault every 40 seconds, during which every second request fails.
 func run() *history.History {
 	h := &history.History{Seed: 42, Length: 10 * time.Minute, Members: make([]history.Member, 1200)}
 	names := []string{"kill", "freeze", "partition", "database failover", "rolling restart"}
@@ -163,7 +163,7 @@ func TestProgressLines(t *testing.T) {
 		defer cancel()
 		var out strings.Builder
 		report.NewProgress(history.NewRecorder(1), func() string { return "" }).Run(ctx, &out)
-		rest := "      0 requests/s  0 came to nothing  0 events\n"
+		rest := "      0 requests/s  0 failed  0 events\n"
 		require.Equal(t, "  0:05"+rest+"  0:10"+rest, out.String())
 	})
 }
@@ -177,8 +177,8 @@ func TestProgress(t *testing.T) {
 		h.Attempts = append(h.Attempts, history.Attempt{Status: 200}, history.Attempt{})
 		h.Deliveries = make([]history.Delivery, 1500)
 	})
-	require.Regexp(t, `^  0:00  +\d+ requests/s  1 came to nothing  1,500 events$`, p.Line())
+	require.Regexp(t, `^  0:00  +\d+ requests/s  1 failed  1,500 events$`, p.Line())
 	fault = "kill of server 1"
 	recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, history.Attempt{Status: 503}) })
-	require.Regexp(t, `  2 came to nothing  1,500 events  fault: kill of server 1$`, p.Line())
+	require.Regexp(t, `  2 failed  1,500 events  fault: kill of server 1$`, p.Line())
 }

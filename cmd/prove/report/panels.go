@@ -54,7 +54,7 @@ var panelsText string
 
 var panelsTemplate = template.Must(template.New("panels").Funcs(template.FuncMap{"text": html.EscapeString}).Parse(panelsText))
 
-// drawing and frame are what the template draws, in pixels.
+// drawing and frame hold the data of the template, in pixels.
 type drawing struct {
 	Title, Description string
 	Width, Height      int

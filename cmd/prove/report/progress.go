@@ -12,20 +12,20 @@ import (
 // Interval is the time between two lines of progress.
 const Interval = 5 * time.Second
 
-// Progress tells how a run goes on, a line every Interval.
+// Progress reports the progress of a run, a line every Interval.
 type Progress struct {
 	recorder *history.Recorder
-	// fault names the fault in force, empty while there is none.
+	// fault names the fault in force, empty if no fault is in force.
 	fault func() string
 
-	// before is what the last line told.
+	// before holds the values of the last line.
 	before struct {
 		at                                time.Duration
 		attempts, unavailable, deliveries int
 	}
 }
 
-// NewProgress makes the progress of what a recorder collects. fault may be called at any time while it runs.
+// NewProgress makes the progress of a recorder's run. fault may be called at any time while it runs.
 func NewProgress(recorder *history.Recorder, fault func() string) *Progress {
 	return &Progress{recorder: recorder, fault: fault}
 }
@@ -44,7 +44,7 @@ func (p *Progress) Run(ctx context.Context, to io.Writer) {
 	}
 }
 
-// Line tells what happened since the line before, and what altogether. It must not be called by two goroutines at once.
+// Line reports the changes since the line before, and the totals. It must not be called by two goroutines at once.
 func (p *Progress) Line() string {
 	now, before := p.recorder.Now(), p.before
 	p.before.at = now
@@ -57,7 +57,7 @@ func (p *Progress) Line() string {
 		p.before.attempts, p.before.deliveries = len(h.Attempts), len(h.Deliveries)
 	})
 	rate := float64(p.before.attempts-before.attempts) / max(now-before.at, time.Millisecond).Seconds()
-	text := fmt.Sprintf("%6s  %5.0f requests/s  %s came to nothing  %s events",
+	text := fmt.Sprintf("%6s  %5.0f requests/s  %s failed  %s events",
 		clock(now), rate, count(p.before.unavailable), count(p.before.deliveries))
 	if fault := p.fault(); fault != "" {
 		text += "  fault: " + fault

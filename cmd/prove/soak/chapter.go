@@ -19,13 +19,13 @@ var chapterText string
 
 var chapter = report.Template("soak", chapterText)
 
-// Result is what a soak has shown.
+// Result holds the results of a soak.
 type Result struct {
 	report.Origin
 	Plan
 
 	Agents int
-	// Knee is the rate at the knee, 0 where it was not measured.
+	// Knee is the rate at the knee, 0 if it was not measured.
 	Knee     float64
 	Load     load.Sample
 	Heard    *mix.Heard
@@ -67,7 +67,7 @@ func (r *Result) FirstFailures() []string {
 	return first
 }
 
-// Faults are what is not as it must be: nothing, if servers hold on to nothing.
+// Faults lists what is wrong; it is empty if the servers release everything.
 func (r *Result) Faults() (faults []string) {
 	for _, t := range r.judged() {
 		if t.Grows() {
@@ -94,7 +94,7 @@ func (r *Result) judged() []Trend {
 	return all
 }
 
-// Unclear counts the figures of which the run is too short to tell.
+// Unclear counts the figures that the run is too short to judge.
 func (r *Result) Unclear() (n int) {
 	for _, t := range r.judged() {
 		if !t.Flat() && !t.Grows() {
@@ -104,7 +104,7 @@ func (r *Result) Unclear() (n int) {
 	return n
 }
 
-// Err is an error that tells the faults.
+// Err returns an error that lists the faults.
 func (r *Result) Err() error {
 	if faults := r.Faults(); len(faults) > 0 {
 		return errors.New("not as it must be: " + strings.Join(faults, "; "))
@@ -196,13 +196,13 @@ func (t Trend) Figures() string {
 	return fmt.Sprintf("%s | %s | %s | %+.2f | %s", figure(t.Start), figure(t.Middle), figure(t.End), t.Slope, figure(t.Bound))
 }
 
-// Verdict is what a reader looks for.
+// Verdict returns the verdict in words.
 func (t Trend) Verdict() string { return verdict(t) }
 
-// Verdict is the worst of what is judged of a table.
+// Verdict returns the worst verdict of a table's figures.
 func (t Table) Verdict() string { return verdict(t.Judged()...) }
 
-// Verdict is what a reader looks for.
+// Verdict returns the verdict in words.
 func (g Growth) Verdict() string {
 	if g.Right() {
 		return "as written"

@@ -8,7 +8,7 @@ import (
 	"stoa/cmd/prove/mix"
 )
 
-// What each server holds.
+// Resources of each server.
 const (
 	anonymousMemory = "anonymous memory, MiB,"
 	residentMemory  = "resident memory, MiB,"
@@ -23,13 +23,13 @@ type measure struct {
 	name string
 	// key is where samples have it, if not under its name.
 	key string
-	// each says that it is told for each server.
+	// each says that it is reported for each server.
 	each  bool
 	scale float64
 	bound bound
 }
 
-// measures are what must be flat besides the tables.
+// measures must be flat, like the tables.
 var measures = []measure{
 	{name: anonymousMemory, each: true, scale: mebibyte, bound: bound{8, 0.1}},
 	{name: residentMemory, each: true, scale: mebibyte, bound: bound{8, 0.1}},
@@ -45,7 +45,7 @@ var measures = []measure{
 	{name: "temporary files", key: "temporary_files", bound: bound{2, 0}},
 }
 
-// names are under what the figures of a measure are told, and the label of each beside the others: its server.
+// names returns the names of a measure's figures, and for each its label beside the others: its server.
 func (m measure) names(servers []string) (names, labels []string) {
 	if !m.each {
 		return []string{m.name}, []string{""}
@@ -90,7 +90,7 @@ var growing = map[string]struct {
 	"order_events":   {"the history of orders, for ever", mix.Orders, 5},
 	"operations":     {"the stored answers of operations on orders, for ever", mix.Orders, 5},
 	"ledger_entries": {"for ever: two entries reserve and three pay", mix.Orders, 5},
-	"attachments":    {"for ever; bytes that nobody attaches for a day", uploads, 1},
+	"attachments":    {"for ever; bytes that are not attached for a day", uploads, 1},
 	"river_job":      {"the job queue keeps ended jobs for four hours", "", 0},
 }
 
@@ -108,7 +108,7 @@ func trends(samples []sample, servers []string) (all []Trend) {
 	return all
 }
 
-// Table is what became of a table.
+// Table holds the changes of a table.
 type Table struct {
 	Name string
 	// Why it may grow; empty: it may not.
@@ -126,7 +126,7 @@ func (t Table) Judged() []Trend {
 	return []Trend{t.Dead, t.Rows, t.Bytes}
 }
 
-// churned judges the tables of which rows were added, changed or deleted in these samples.
+// churned judges the tables whose rows were added, changed or deleted in these samples.
 func churned(samples []sample) (all []Table) {
 	first, last := samples[0], samples[len(samples)-1]
 	for _, name := range slices.Sorted(maps.Keys(last.tables)) {

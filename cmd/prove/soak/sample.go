@@ -17,7 +17,7 @@ import (
 // interval is the time between two samples.
 const interval = 15 * time.Second
 
-// sample is what is held at a moment: figures by the name of a measure, and rows and bytes by the name of a table.
+// sample holds the figures of a moment, by the name of a measure, and rows and bytes, by the name of a table.
 type sample struct {
 	at     time.Duration
 	values map[string]float64
@@ -33,7 +33,7 @@ const (
 	storedFiles   = "files in the store"
 )
 
-// counts are what the database holds besides what package audit counts.
+// counts are queries for rows that package audit does not count.
 var counts = map[string]string{
 	eventsWaiting: "SELECT count(*) FROM events",
 	jobsWaiting:   "SELECT count(*) FROM river_job WHERE finalized_at IS NULL",

@@ -39,7 +39,7 @@ var short = curve.Plan{Connections: []int{4, 16, 64}, WarmUp: time.Second, Lengt
 
 const share = 1.0 / 3
 
-// Measure soaks the servers of a bed and returns what was found. told is told how it goes on.
+// Measure soaks the servers of a bed and returns the findings. It calls `told` with each progress message.
 func Measure(ctx context.Context, bed *testbed.Bed, m *mix.Mix, plan Plan, told func(format string, args ...any)) (*Result, error) {
 	r := &Result{Plan: plan, Failures: new(mix.Failures), Heard: new(mix.Heard)}
 	for _, s := range bed.Servers {

@@ -12,7 +12,7 @@ type Trend struct {
 	// Slope is its robust growth in an hour, Bound what that may be.
 	Slope, Bound float64
 
-	// hours is how long it was looked at, chance the growth in that time that tells nothing.
+	// hours is the length of the observation, chance the growth in that time that may be chance.
 	hours, chance float64
 }
 
@@ -30,7 +30,7 @@ const warmUp = 1.0 / 6
 // chance can do in a run of any length.
 type bound struct{ amount, share float64 }
 
-// newTrend judges a figure of samples, of which there is at least one.
+// newTrend judges a figure of at least one sample.
 func newTrend(name string, samples []sample, figure func(sample) float64, b bound) Trend {
 	x, y := make([]float64, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
@@ -52,7 +52,7 @@ func steady(samples []sample, length time.Duration) []sample {
 	return samples[max(first, 0):]
 }
 
-// slope is the Theil–Sen estimate: the median of the slopes between each two points, 0 where there is one point.
+// slope is the Theil–Sen estimate: the median of the slopes between each two points, 0 if there is one point.
 func slope(x, y []float64) float64 {
 	var all []float64
 	for i := range x {

@@ -46,7 +46,7 @@ func TestSlope(t *testing.T) {
 	require.InDelta(t, 2.5, median([]float64{4, 1, 3, 2}), 0)
 }
 
-// A leak of a unit a minute is found, growth into a size is not, and neither is what a short run cannot tell.
+// A leak of a unit a minute is found; growth up to a fixed size is not, nor is growth that a short run cannot show.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	leak := hour(func(m float64) float64 { return 100 + m })

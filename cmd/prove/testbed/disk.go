@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a file system of its own, in memory, so that it can be full or read-only. Only root can make one; for others it is the
-// folder as it is, and has no faults.
+// Disk is its own file system, in memory, so that it can be full or read-only. Only root can make one; for others it is the
+// folder itself, and has no faults.
 type Disk struct {
 	folder  string
 	mounted bool

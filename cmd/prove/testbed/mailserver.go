@@ -37,7 +37,7 @@ type Mail struct {
 	letter.Letter
 
 	To string
-	// Answered says that the sender was told so; otherwise the connection was cut before.
+	// Answered says that the mail was confirmed to the sender; otherwise the connection was cut before.
 	Answered bool
 }
 

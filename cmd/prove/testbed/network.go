@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Network is what lies between a server and the database, or each of the databases.
+// Network is the proxy between a server and the database, or each of the databases.
 type Network struct {
 	// Addresses are where the server finds them.
 	Addresses []string

@@ -218,7 +218,7 @@ func (n *Node) state(ctx context.Context) (role, state string) {
 	return told.Role, told.State
 }
 
-// Primary returns the node that is the primary now, nil where none is.
+// Primary returns the node that is the primary now, nil if none is.
 func (p *Patroni) Primary(ctx context.Context) *Node {
 	for _, n := range p.Nodes {
 		if role, state := n.state(ctx); (role == "master" || role == "primary") && state == "running" {

@@ -37,7 +37,7 @@ log_line_prefix = '%m [%p] %q%d '
 timezone = 'UTC'
 `
 
-// small are the settings of a database on a disk of its own in memory, large those of one whose speed is measured.
+// small are the settings of a database on its own disk in memory, large those of one whose speed is measured.
 const (
 	small = "max_wal_size = 128MB\nshared_buffers = 64MB\n"
 	large = "max_wal_size = 2GB\nshared_buffers = 512MB\n"
@@ -54,7 +54,7 @@ type Postgres struct {
 	Disk *Disk
 
 	programs, folder string
-	// diskSize is that of a disk of its own for its files, 0 for none.
+	// diskSize is that of its own disk for its files, 0 for none.
 	diskSize   int64
 	credential *syscall.Credential
 	log        *os.File

@@ -23,7 +23,7 @@ const operatorToken = "the-operator-token-of-a-proof-of-stoa"
 
 // Server is one process of the service. Its addresses stay the same over restarts.
 type Server struct {
-	// Name is what the load balancer calls it.
+	// Name is its name in the load balancer.
 	Name string
 	// Address and Operator are its listeners.
 	Address, Operator string
@@ -70,7 +70,7 @@ func (b *Bed) newServer(number int) (s *Server, err error) {
 	return s, err
 }
 
-// Start starts the process and waits until it serves; it does nothing where another fault has started it again. The process outlives
+// Start starts the process and waits until it serves; it does nothing if another fault has started it again. The process outlives
 // ctx. Environment is added to the bed's.
 func (s *Server) Start(ctx context.Context, environment ...string) error {
 	s.mu.Lock()
@@ -128,7 +128,7 @@ func (s *Server) Kill() {
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.process.Stop() // nil where it never started
+	s.process.Stop() // nil if it never started
 }
 
 // ChangeVersion ends the process in order and starts its other version, which it names: older or newer.

@@ -1,7 +1,7 @@
 // Package testbed runs a small production: PostgreSQL, several servers behind a load balancer, a mail server, and the network
 // between servers and database, all on the loopback and in one folder, with the handles by which faults reach them.
 //
-// The servers share a database and a data folder, and reach the database each through a proxy of its own. Agents reach the servers
+// The servers share a database and a data folder, and reach the database each through its own proxy. Agents reach the servers
 // through HAProxy alone, which looks at /readyz. Nothing of the servers is known here but their flags and their listeners.
 //
 // Concurrency: a fault may use any method while the workload runs. Failure: what cannot be started is an error that names its log;
@@ -171,7 +171,7 @@ const (
 	databaseSize = 512 << 20
 )
 
-// diskSize is the size of a disk of its own, 0 for none.
+// diskSize is the size of its own disk, 0 for none.
 func (b *Bed) diskSize(size int64) int64 {
 	if b.Measured {
 		return 0
@@ -182,7 +182,7 @@ func (b *Bed) diskSize(size int64) int64 {
 // Data is the folder that the servers share.
 func (b *Bed) Data() string { return filepath.Join(b.Folder, "data") }
 
-// Close stops everything. The folder stays: its logs may tell why a proof failed.
+// Close stops everything. The folder stays: its logs may show why a proof failed.
 func (b *Bed) Close() error {
 	if b.balancer != nil {
 		b.balancer.process.Stop()
@@ -214,7 +214,7 @@ func (b *Bed) Close() error {
 // Remove removes the folder of a closed bed.
 func (b *Bed) Remove() error { return os.RemoveAll(b.Folder) }
 
-// freeAddress returns an address of the loopback that nobody listens on.
+// freeAddress returns an unused address of the loopback.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
 	if err != nil {

@@ -104,7 +104,7 @@ func (a *Agent) befriend(ctx context.Context, other *Agent) error {
 // pace is the mean time between the actions of an agent: below the limits of §8, with room for repeats.
 const pace = 500 * time.Millisecond
 
-// actions are what agents do, by how often.
+// actions of agents, by frequency.
 var actions = []struct {
 	weight int
 	do     func(a *Agent, ctx context.Context)

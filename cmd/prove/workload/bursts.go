@@ -25,8 +25,8 @@ type burst struct {
 	make func(a *Agent, number int) request
 }
 
-// bursts are the limits that count requests of one agent. Each has an agent of its own, which has made no request before that
-// counts for the limit.
+// bursts are the limits that count requests of one agent. Each has its own agent, which has made no request before that counts
+// for the limit.
 var bursts = []burst{
 	{"changes a minute", "burst.change", 120, 150, "write_limited", func(*Agent, int) request {
 		return request{method: http.MethodPost, path: "/orders/quote", body: map[string]int{"amount_minor": 100}}
@@ -67,8 +67,8 @@ func (w *Workload) Burst(ctx context.Context, agents []*Agent) {
 	}
 }
 
-// BurstRegistrations exceeds the limit of registrations from one address, and then that of all. Nobody can register afterwards for an
-// hour.
+// BurstRegistrations exceeds the limit of registrations from one address, and then that of all. No agent can register afterwards
+// for an hour.
 func (w *Workload) BurstRegistrations(ctx context.Context) {
 	const perAddress, addresses = 10, 12
 	register := func(operation string, address int) {

@@ -10,7 +10,7 @@ import (
 	"stoa/cmd/prove/testbed"
 )
 
-// mailbox is what all owners have received, by the challenge that the mail is about.
+// mailbox holds the mails that all owners have received, by the mail's challenge.
 type mailbox struct {
 	mu      sync.Mutex
 	letters map[string]letter.Letter

@@ -36,7 +36,7 @@ func (o *order) seen() (state string, version int64) {
 	return o.state, o.version
 }
 
-// card is what is read of an order's answer (§2.6).
+// card holds the members of an order's answer that are read (§2.6).
 type card struct {
 	ID           string `json:"id"`
 	State        string `json:"state"`

@@ -28,8 +28,8 @@ const (
 	mailTimeout = 3 * time.Minute
 )
 
-// Of eight agents the first four are a family: they name one address, which may hold three (§4.1). The others, and who found the
-// address full, name ever new addresses of their own and mostly enter no code; the last three, who are undecided, never do.
+// Of eight agents the first four are a family: they name one address, which may hold three (§4.1). The others, and agents that
+// found the address full, name new addresses and mostly enter no code; the last three, who are undecided, never do.
 const (
 	generation = 8
 	family     = 4
@@ -38,7 +38,7 @@ const (
 	entersOneOf = 24
 )
 
-// owner is what an agent knows of its owner. It belongs to seekOwner and settleOwner.
+// owner is an agent's knowledge of its owner. It belongs to seekOwner and settleOwner.
 type owner struct {
 	number int
 	random *mathrand.Rand
@@ -138,8 +138,8 @@ func (a *Agent) askForCode(ctx context.Context) (asked bool) {
 	return false
 }
 
-// followMail waits for the mail of the challenge in hand, and lets the owner do what it says; the agent enters the code only where
-// enters says so. It may try wrong codes, and the right one too early.
+// followMail waits for the mail of the current challenge, and lets the owner do what it says; the agent enters the code only if
+// enters is set. It may try wrong codes, and the right one too early.
 func (a *Agent) followMail(ctx context.Context, enters bool) {
 	o := &a.owner
 	waiting, cancel := context.WithDeadline(ctx, o.asked.Add(challengeLife))

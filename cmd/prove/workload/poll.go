@@ -17,8 +17,8 @@ const (
 	pollLimit = 20
 )
 
-// poll receives and acknowledges events without a socket for about as long as a socket is kept, until ctx ends. A quarter of what
-// comes is not acknowledged, so that a later poll or socket gets it again.
+// poll receives and acknowledges events without a socket for about as long as a socket is kept, until ctx ends. A quarter of the
+// events is not acknowledged, so that a later poll or socket gets it again.
 func (a *Agent) poll(ctx context.Context) {
 	end := time.Now().Add(time.Duration(a.chance.ExpFloat64() * float64(connectionLife)))
 	for time.Now().Before(end) && ctx.Err() == nil {
@@ -38,7 +38,7 @@ func (a *Agent) poll(ctx context.Context) {
 	}
 }
 
-// pollOnce makes one poll, which the history takes for a connection of its own: it is open from the moment it is asked for.
+// pollOnce makes one poll, which the history takes for its own connection: it is open from the moment it is asked for.
 func (a *Agent) pollOnce(ctx context.Context) []frame {
 	opened, number := a.w.Recorder.Now(), a.w.connections.next()
 	got := a.once(ctx, request{operation: history.EventPoll, method: http.MethodGet,

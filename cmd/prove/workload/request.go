@@ -19,7 +19,7 @@ const (
 	settleTimeout = 90 * time.Second
 )
 
-// request is what is asked, as the history names it.
+// request is a request, as the history names it.
 type request struct {
 	operation, id, subject string
 	version                int64
@@ -35,7 +35,7 @@ type request struct {
 	keep bool
 }
 
-// answer is what came back. status is history.Unanswered where nothing did.
+// answer is the answer. status is history.Unanswered if none came.
 type answer struct {
 	status     int
 	code       string
@@ -88,7 +88,7 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 		}
 		body, contentType = bytes.NewReader(raw), "application/json"
 	}
-	// A request that was begun is ended: what the run's end cuts off would be one more that nobody can judge.
+	// A request that was begun is ended: one that the run's end cuts off could not be judged.
 	url := a.w.url + "/api/v1" + r.path
 	if r.page {
 		url = a.w.url + r.path

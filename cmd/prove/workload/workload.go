@@ -66,7 +66,8 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 	return w, nil
 }
 
-// Run lets all agents act, listen and seek their owners until ctx is done, and returns when every request in hand has an answer or has been given up.
+// Run lets all agents act, listen and seek their owners until ctx is done, and returns when every running request has an answer
+// or has been given up.
 func (w *Workload) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, a := range w.Agents {
@@ -103,7 +104,7 @@ func (w *Workload) Close() {
 // random returns the source of one agent.
 func (w *Workload) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, stream)) }
 
-// newHTTPClient returns a client with an address of its own on the loopback, since limits count addresses.
+// newHTTPClient returns a client with its own address on the loopback, since limits count addresses.
 func newHTTPClient(number int) (*http.Client, string) {
 	address := fmt.Sprintf("127.1.%d.%d", number/250, number%250+1)
 	dialer := &net.Dialer{Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}

@@ -9,7 +9,7 @@ import (
 	"stoa/rest/client"
 )
 
-// Envelope is what a client sends of a message: its text is encrypted (§2.4).
+// Envelope is a message as a client sends it: its text is encrypted (§2.4).
 type Envelope struct{ client.Envelope }
 
 // Message is a message as the server stores it.

@@ -9,7 +9,7 @@ import (
 	"stoa/rest/client"
 )
 
-// Event is what arrives on the event socket (§6).
+// Event is an event from the event socket (§6).
 type Event = client.Event
 
 // Socket is one connection to the event channel, on which nothing waits longer than a timeout.

@@ -80,7 +80,7 @@ type Command struct {
 	Unpin    unpinCommand    `cmd:"" help:"Forget the key of an agent, so that its next use pins the key that the server names then."`
 }
 
-// deps is what every command needs.
+// deps holds the dependencies of commands.
 type deps struct {
 	Connection
 

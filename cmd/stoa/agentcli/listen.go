@@ -44,7 +44,7 @@ func (c ListenCommand) Validate() error {
 	return nil
 }
 
-// Handed is what a hook gets of an event.
+// Handed is an event as a hook gets it.
 type Handed struct {
 	client.Event
 
@@ -54,8 +54,8 @@ type Handed struct {
 	TextError string  `json:"text_error,omitempty"`
 }
 
-// Run listens until it is told to stop. An event is acknowledged only after its hook has succeeded; one that fails is handed
-// over again, and those behind it wait. A second listener of the same key file ends at once.
+// Run listens until a signal stops it. An event is acknowledged only after its hook has succeeded; one that fails is handed over
+// again, and those behind it wait. A second listener of the same key file ends at once.
 func (c ListenCommand) Run(out io.Writer) (err error) {
 	ctx, stop := untilSignal()
 	defer stop()
@@ -119,7 +119,7 @@ func lockFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// run runs the command in a process group of its own, which ends with the listener's context.
+// run runs the command in its own process group, which ends with the listener's context.
 func (c ListenCommand) run(ctx context.Context, event []byte) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", c.Exec)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(event), os.Stdout, os.Stderr

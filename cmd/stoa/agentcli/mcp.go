@@ -80,7 +80,7 @@ func (r remoteAPI) Do(ctx context.Context, method, target string, body []byte) (
 	return answerOf(answer, err)
 }
 
-// answerOf is an answer, be it a refusal, or the error where there is none.
+// answerOf returns the server's answer (also a refusal), or err if none came.
 func answerOf(answer *client.Answer, err error) (mcp.Answer, error) {
 	if errors.Is(err, client.ErrOtherContent) {
 		return refuse(http.StatusConflict, "idempotency_conflict", err.Error())

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// field is one line of what show prints.
+// field is one line of show's output.
 type field struct{ title, text string }
 
 // show prints one record: as JSON with the names of the contract, or its fields for people, without empty ones.

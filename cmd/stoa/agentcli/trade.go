@@ -84,7 +84,7 @@ func setTo[T comparable](fields client.Fields, name string, value T) {
 
 func (d *deps) showOrder(o client.Order) error { return d.show(o, orderFields(o)...) }
 
-// showActed shows an order after a change: as it is now, and what the change was answered if it was made before.
+// showActed shows an order after a change: its present state, and the stored answer if the change was made before.
 func (d *deps) showActed(made client.Acted) error {
 	fields := orderFields(made.Order)
 	if made.Replayed {

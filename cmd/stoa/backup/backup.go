@@ -56,7 +56,7 @@ type Store struct {
 	Version string
 	// Key is the installation's key, which Make puts into the backup; nil leaves it out.
 	Key []byte
-	// Progress is told of each file that was copied or read, with its bytes; nil tells nobody.
+	// Progress, unless nil, gets the size of each file that was copied or read.
 	Progress func(bytes int64)
 }
 
@@ -112,7 +112,7 @@ func (s Store) lock() (func(), error) {
 	}, nil
 }
 
-// Daily makes a backup when the last one is a day old, or when there is none and the database is a day old; else it returns
+// Daily makes a backup when the last one is a day old, or when no backup exists and the database is a day old; else it returns
 // nil. Before that it verifies a seventh of the files of all backups and returns those that are damaged.
 func (s Store) Daily(ctx context.Context) (*Manifest, []Damage, error) {
 	all, err := s.List()

@@ -45,7 +45,7 @@ type Manifest struct {
 	HasKey         bool   `json:"has_key,omitempty"`
 }
 
-// SizeBytes is what the backup holds altogether.
+// SizeBytes returns the size of the whole backup.
 func (m Manifest) SizeBytes() int64 { return m.DatabaseBytes + m.FilesBytes }
 
 func readManifest(folder string) (Manifest, error) {

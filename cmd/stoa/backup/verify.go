@@ -174,7 +174,7 @@ func (s Store) checksumsOf(m Manifest) (checksums, []Damage) {
 	return sums, nil
 }
 
-// mismatch tells how a file differs from its checksum; "" where it does not. read holds the checksums of inodes that were read.
+// mismatch returns how a file differs from its checksum, or "" if it does not. read holds the checksums of inodes that were read.
 func mismatch(path, want string, read map[uint64]string) string {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -75,8 +75,7 @@ func parseAccount(found *user.User) (account, error) {
 	return account{uid: uint32(uid), gid: uint32(gid), other: true}, nil
 }
 
-// credential is what a child must become, or nil where it stays as it is. Its
-// supplementary groups are dropped.
+// credential returns the user that a child must become, or nil to keep the present one. Its supplementary groups are dropped.
 func (a account) credential() *syscall.Credential {
 	if !a.other {
 		return nil

@@ -17,10 +17,10 @@
 //     children, so a free lock proves that no process of the cluster is left,
 //     whatever a stale postmaster.pid says.
 //   - Who listens on the socket inside postgres/ is the postmaster of this
-//     folder: the kernel tells its pid, so that no recorded pid is trusted.
+//     folder: the kernel reports its pid, so that no recorded pid is trusted.
 //   - There is no TCP listener, and the superuser cannot log in. The role stoa
-//     logs in through a socket that nobody except the owner of the folder and
-//     root can reach, with a password (SCRAM) that is made with the cluster.
+//     logs in through a socket that only the owner of the folder and root can
+//     reach, with a password (SCRAM) that is made with the cluster.
 //     Clusters of versions without one get it at their next start.
 //
 // PostgreSQL refuses to run as root. Started as root, the package runs it as an

@@ -21,13 +21,12 @@ const folderInChild = "/proc/self/fd/3"
 // here: secrets, and PG* settings that would bend the cluster.
 var inherited = []string{"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "NSS_WRAPPER_PASSWD", "NSS_WRAPPER_GROUP"}
 
-// command prepares a program that works on the folder, as the account, in a
-// session of its own: a terminal's ^C does not reach it, and its process group
-// can be ended as one. It gets no descriptor but the folder's. The working
-// directory is the root, since initdb wants to return to where it started.
+// command prepares a program that works on the folder, as the account, in its own session: a terminal's ^C does not reach it, and
+// its process group can be ended as one. It gets no descriptor but the folder's. The working directory is the root, since initdb
+// wants to return to where it started.
 //
-// Whoever started the server may have left descriptors open in it. A database
-// that outlives the server must not hold on to them, so they are closed on exec.
+// The program that started the server may have left descriptors open in it. A database that outlives the server must not hold on
+// to them, so they are closed on exec.
 func (c *Cluster) command(ctx context.Context, folder *os.File, program string, args ...string) *exec.Cmd {
 	closeAllOnExec()
 	cmd := exec.CommandContext(ctx, filepath.Join(c.programs.dir, program), args...)

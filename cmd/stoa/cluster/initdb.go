@@ -19,9 +19,8 @@ const (
 // ASCII letters only.
 var locales = []string{"C.UTF-8", "C"}
 
-// initialise makes the cluster where there is none. It is built beside its
-// place and renamed when complete, so that an interruption at any moment leaves
-// nothing that could be taken for a cluster. Leftovers of earlier ones go.
+// initialise makes the cluster if it does not exist. It is built beside its place and renamed when complete, so that an
+// interruption at any moment leaves nothing that could be taken for a cluster. Leftovers of earlier ones go.
 func (c *Cluster) initialise(ctx context.Context) error {
 	leftovers, _ := filepath.Glob(filepath.Join(escapeGlob(c.data), unfinished+"*")) // the pattern is well formed
 	for _, leftover := range leftovers {
@@ -104,7 +103,7 @@ func (c *Cluster) createRole(ctx context.Context, dir *os.File) error {
 	return err
 }
 
-// asSuperuser runs statements, one a line, in single-user mode: nobody can log in as the superuser. They go through standard
+// asSuperuser runs statements, one a line, in single-user mode, because the superuser cannot log in. They go through standard
 // input, since anyone may read a process's arguments.
 func (c *Cluster) asSuperuser(ctx context.Context, dir *os.File, statements string) error {
 	cmd := c.command(ctx, dir, "postgres", "--single", "-D", folderInChild, "-c", "exit_on_error=on", "postgres")

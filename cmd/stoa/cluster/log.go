@@ -65,7 +65,7 @@ func (c *Cluster) trimLog(limit int64) error {
 	return f.Truncate(0)
 }
 
-// tail returns what the database logged since the file was opened, at most the last logTail bytes, on lines of their own.
+// tail returns what the database logged since the file was opened, at most the last logTail bytes, on separate lines.
 func (f *logFile) tail() string {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -73,7 +73,7 @@ func (f *logFile) tail() string {
 	}
 	from := max(f.from, size-logTail)
 	b := make([]byte, max(size-from, 0))
-	n, _ := f.ReadAt(b, from) // what could be read is what there is to say
+	n, _ := f.ReadAt(b, from) // after an error it is the part that was read
 	if text := strings.TrimSpace(string(b[:n])); text != "" {
 		return "\n" + text
 	}

@@ -179,7 +179,7 @@ func queryValue[T any](t *testing.T, db *sql.DB, query string) T {
 // testTimeout is how long a test waits for what must come, on a busy machine.
 const testTimeout = 2 * time.Minute
 
-// eventually waits for a state that other processes bring about.
+// eventually waits for a state that other processes cause.
 func eventually(t *testing.T, condition func() bool, message string) {
 	t.Helper()
 	require.Eventually(t, condition, testTimeout, 5*time.Millisecond, message)

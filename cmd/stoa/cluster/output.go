@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// outputTail is how many bytes of what a program prints an error quotes.
+// outputTail is how many bytes of a program's output an error quotes.
 const outputTail = 2 << 10
 
 // Output keeps the last lines that a program prints, at most outputTail bytes. Give it to the program as standard output and

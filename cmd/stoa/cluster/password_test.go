@@ -56,8 +56,8 @@ func requireSecured(t *testing.T, c *Cluster) {
 	require.NotContains(t, c.URL(), c.password)
 }
 
-// Whoever reaches the socket needs the password as well, also on a cluster of a version that had none, started or still running,
-// and on one whose password file was lost.
+// A program that reaches the socket needs the password as well, also on a cluster of a version that had none, started or still
+// running, and on one whose password file was lost.
 func TestPassword(t *testing.T) {
 	t.Parallel()
 	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))

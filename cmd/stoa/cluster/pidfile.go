@@ -43,7 +43,7 @@ func readPIDFile(path string) (pidFile, bool) {
 }
 
 // removeStalePIDFiles removes lock files whose process is dead or another one with the same pid. PostgreSQL compares pids alone
-// and would refuse to start, for instance in a container that was started again, or where nobody has reaped a killed postmaster
+// and would refuse to start, for instance in a container that was started again, or if a killed postmaster has not been reaped
 // yet. The caller holds the folder's flock.
 func (c *Cluster) removeStalePIDFiles() error {
 	for _, name := range []string{"postmaster.pid", socketFile + ".lock"} {
@@ -67,7 +67,7 @@ func (r pidFile) stale() bool {
 	}
 	now, err := readProcess(r.pid)
 	if err != nil {
-		return false // PostgreSQL sees for itself that nobody is there
+		return false // PostgreSQL itself sees that the process is gone
 	}
 	if now.zombie || now.name != "postgres" {
 		return true

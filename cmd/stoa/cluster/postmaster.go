@@ -47,7 +47,7 @@ func watchChild(cmd *exec.Cmd) (*postmaster, error) {
 	return pm, nil
 }
 
-// watchAdopted watches a postmaster that another process started. It returns nil where that has ended already.
+// watchAdopted watches a postmaster that another process started. It returns nil if that has ended already.
 func watchAdopted(pid int) *postmaster {
 	now, err := readProcess(pid)
 	if err != nil {
@@ -104,7 +104,7 @@ func (pm *postmaster) shutdown(ctx context.Context) error {
 		failed = errors.Join(failed, fmt.Errorf("the database did not end at the %s stage: %w", stage.name, context.Cause(ctx)))
 		next, cancel := context.WithTimeout(context.Background(), immediateTimeout)
 		defer cancel()
-		ctx = next //nolint:fatcontext // a stage has a time limit of its own
+		ctx = next //nolint:fatcontext // a stage has its own time limit
 	}
 	return fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, failed)
 }

@@ -19,7 +19,7 @@ type process struct {
 	started uint64 // clock ticks since the machine started
 }
 
-// processState is what /proc/<pid>/stat says of a process.
+// processState holds fields of /proc/<pid>/stat.
 type processState struct {
 	process
 	name   string

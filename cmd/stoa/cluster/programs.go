@@ -91,7 +91,7 @@ func (p searchPaths) candidates(ctx context.Context) []string {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// findNumber returns the first (0) or last (-1) number in s, or 0 where there is none.
+// findNumber returns the first (0) or last (-1) number in s, or 0 if it has none.
 func findNumber(s string, which int) int {
 	all := numbers.FindAllString(s, -1)
 	if len(all) == 0 {
@@ -114,7 +114,7 @@ func versionOf(ctx context.Context, dir string) int {
 	return findNumber(version, 0)
 }
 
-// majorOf is the version that initialised the cluster, or 0 where there is none.
+// majorOf returns the version that initialised the cluster, or 0 if it does not exist.
 func majorOf(folder string) int {
 	b, err := os.ReadFile(filepath.Join(folder, "PG_VERSION"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // evictionSteps are the signals for processes of a dead postmaster, by how long they have kept the folder locked. An idle one
-// ends by itself at once, a busy one only after its statement, whose result nobody reads.
+// ends by itself at once, a busy one only after its statement, whose result is not read.
 var evictionSteps = []struct {
 	after  time.Duration
 	signal syscall.Signal

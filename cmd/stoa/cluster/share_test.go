@@ -69,8 +69,7 @@ func TestStopOutOfTime(t *testing.T) {
 	require.Equal(t, 1, queryValue[int](t, connect(t, start(t, cfg).URL()), "SELECT n FROM kept"))
 }
 
-// Whoever the server runs as, PostgreSQL is not root, and the folders above the
-// cluster may be closed to its account.
+// Under any user of the server, PostgreSQL is not root, and the folders above the cluster may be closed to its account.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	closed := filepath.Join(t.TempDir(), "closed")

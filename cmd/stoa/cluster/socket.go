@@ -29,7 +29,7 @@ const (
 // hosts), through a symbolic link with a short name in the temporary folder.
 type socket struct {
 	folder string
-	link   string // empty where the folder serves as it is
+	link   string // empty if the folder itself serves
 }
 
 func locateSocket(folder string) (socket, error) {
@@ -106,8 +106,7 @@ func (s socket) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // listener is the process that listens on the socket, as the kernel knows it:
-// the postmaster of this folder, or 0 where nobody listens. An error means that
-// the listener cannot be seen from here.
+// the postmaster of this folder, or 0 if no process listens. An error means that the listener cannot be seen from here.
 func (s socket) listener(ctx context.Context) (int, error) {
 	conn, err := s.dial(ctx)
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {

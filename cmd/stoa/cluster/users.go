@@ -71,8 +71,8 @@ func (c *Cluster) close(ctx context.Context) error {
 	})
 }
 
-// isLast reports whether nobody else uses the folder. A process that is being started may hold the lock of one that has left until it
-// runs its own program, so it looks for a moment.
+// isLast reports whether no other process uses the folder. A process that is being started may hold the lock of one that has left
+// until it runs its own program, so it looks for a moment.
 func (c *Cluster) isLast() (bool, error) {
 	for until := time.Now().Add(leaveGrace); ; time.Sleep(pollInterval) {
 		if last, err := tryLock(c.users, unix.LOCK_EX); last || err != nil || time.Now().After(until) {
@@ -84,8 +84,8 @@ func (c *Cluster) isLast() (bool, error) {
 // leaveGrace is how long isLast looks.
 const leaveGrace = 200 * time.Millisecond
 
-// current is the postmaster to shut down, or nil where none runs. It is another
-// than the supervisor's where a process that has left since started it.
+// current is the postmaster to shut down, or nil if none runs. It is another than the supervisor's where a process that has left
+// since started it.
 func (c *Cluster) current(ctx context.Context) (*postmaster, error) {
 	if c.postmaster.alive() {
 		return c.postmaster, nil

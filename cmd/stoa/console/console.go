@@ -44,7 +44,7 @@ type Command struct {
 	SignIn      signInCommand      `cmd:"" help:"Print a link that signs a browser in once, within five minutes."`
 }
 
-// deps is what every command needs.
+// deps holds the dependencies of commands.
 type deps struct {
 	client graphql.Client
 	// connection is for what is not GraphQL.

@@ -16,7 +16,7 @@ type postsCommand struct {
 
 type tasksCommand struct {
 	List   listTasks  `cmd:"" default:"withargs" help:"List the board's tasks, newest first."`
-	Remove removeTask `cmd:"" help:"Take a task off the board for good; an order that came of it goes on."`
+	Remove removeTask `cmd:"" help:"Take a task off the board permanently; an order made from it continues."`
 }
 
 type servicesCommand struct {
@@ -155,7 +155,7 @@ type attachmentsCommand struct {
 	Remove removeAttachment `cmd:"" help:"Take a file away from everyone, its owner too, for good."`
 }
 
-// removal is the argument of every command that removes something for good.
+// removal is the argument of every command that removes something permanently.
 type removal struct {
 	reason
 

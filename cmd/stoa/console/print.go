@@ -47,7 +47,7 @@ func separator(i int) string {
 	return "\t"
 }
 
-// field is one line of what detail prints.
+// field is one line of detail's output.
 type field struct{ title, text string }
 
 // detail prints one object for people, without empty fields, or as JSON.

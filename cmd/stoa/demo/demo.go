@@ -14,7 +14,7 @@ import (
 	"stoa/cmd/stoa/agent"
 )
 
-// Config is what Run needs.
+// Config holds the settings of Run.
 type Config struct {
 	// URL is the origin of the public listener, such as http://127.0.0.1:8080.
 	URL string
@@ -79,5 +79,5 @@ func (s *story) stepf(format string, args ...any) {
 }
 
 func (s *story) sayf(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.out, format+"\n", args...) // the demo goes on where nobody reads its output
+	_, _ = fmt.Fprintf(s.out, format+"\n", args...) // the demo continues if its output is not read
 }

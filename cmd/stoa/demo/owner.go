@@ -14,10 +14,10 @@ import (
 	"stoa/cmd/stoa/console/client"
 )
 
-// demoReason is what the audit log says of the demo's changes.
+// demoReason is the reason of the demo's changes in the audit log.
 const demoReason = "stoa demo --owner"
 
-// profileReward is what a complete profile earns.
+// profileReward is the reward of a complete profile.
 const profileReward = 200_000
 
 // patience is how long a mail or a reward may take.
@@ -265,7 +265,7 @@ func (s *ownerStory) restore(ctx context.Context) error {
 	return nil
 }
 
-// wait calls done until it tells that something has come.
+// wait calls done until it reports that something has come.
 func wait(ctx context.Context, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s did not come within %v", what, patience))
 	defer cancel()

@@ -27,7 +27,7 @@ const (
 	readyPath      = "/readyz"
 )
 
-// documents are asked for in this order; media is what the type begins with. Those that programs look for by themselves are
+// documents are asked for in this order; media is the beginning of the media type. Those that programs look for by themselves are
 // listed: pages of any origin may read them, and each leads to the catalog.
 var documents = []struct {
 	path, media string
@@ -56,7 +56,7 @@ type answer struct {
 	body   []byte
 }
 
-// examination is what the checks share.
+// examination holds the values that the checks share.
 type examination struct {
 	//nolint:containedctx // of one examination
 	ctx    context.Context
@@ -64,7 +64,7 @@ type examination struct {
 	client *http.Client
 	// got are the documents, nil for those that did not come.
 	got map[string]*answer
-	// lies are what is not so, each under the path that says it.
+	// lies are the false statements, by the path that makes them.
 	lies map[string][]string
 	// api are the paths of the description and their methods.
 	api map[string][]string
@@ -72,7 +72,7 @@ type examination struct {
 	asked map[string]int
 }
 
-// Examine prints a line for each document, and returns an error where anything is not so.
+// Examine prints a line for each document, and returns an error if a check fails.
 func Examine(ctx context.Context, origin string, out io.Writer) error {
 	e := &examination{
 		ctx: ctx, origin: strings.TrimRight(origin, "/"), got: make(map[string]*answer), lies: make(map[string][]string),
@@ -127,7 +127,7 @@ func paths() []string {
 	return all
 }
 
-// lief notes what is not so.
+// lief notes a false statement.
 func (e *examination) lief(path, format string, args ...any) {
 	e.lies[path] = append(e.lies[path], fmt.Sprintf(format, args...))
 }
@@ -150,7 +150,7 @@ func (e *examination) ask(method, address string, header ...string) (*answer, er
 	return &answer{response.StatusCode, response.Header, body}, err
 }
 
-// status is how an address answers a GET; 0 where it does not.
+// status is how an address answers a GET; 0 if it does not.
 func (e *examination) status(address string) int {
 	if status, ok := e.asked[address]; ok {
 		return status

@@ -9,7 +9,7 @@ import (
 	"stoa/rest/pages"
 )
 
-// chartData is what happened within a window, as bars.
+// chartData holds the counts within a window, as bars.
 type chartData struct {
 	// ID is for the attributes of the page, Label what the bars are.
 	ID, Label string

@@ -14,7 +14,7 @@ type fact struct {
 	Value value
 }
 
-// entityData is what the page of an entity shows.
+// entityData holds the data of an entity's page.
 type entityData struct {
 	*section
 	ID         string

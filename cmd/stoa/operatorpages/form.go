@@ -36,10 +36,10 @@ type field struct {
 // reasonField is the last of every form.
 const reasonField = "reason"
 
-// multiline are the fields for texts of several lines, with the most characters of each; 0 where the schema says how many.
+// multiline are the fields for texts of several lines, with the most characters of each; 0 if the schema says how many.
 var multiline = map[string]int{reasonField: 2000, "answer": 4000, "text": 0}
 
-// newForm makes the fields of a procedure. current is what the fields of an input hold now, nil for nothing.
+// newForm makes the fields of a procedure. current holds the present values of an input's fields, nil for none.
 func newForm(p *procedure, current map[string]any) []*field {
 	var all []*field
 	for _, argument := range p.field.Arguments {
@@ -129,7 +129,7 @@ func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 		if len(f.path) > 1 && variables[f.path[0]] == nil {
 			variables[f.path[0]] = map[string]any{}
 		}
-		if f.Known && !sent.Has(f.Name) { // it stays as it is
+		if f.Known && !sent.Has(f.Name) { // it stays unchanged
 			continue
 		}
 		f.Value = strings.ReplaceAll(sent.Get(f.Name), "\r\n", "\n") // as HTML sends line breaks
@@ -156,7 +156,7 @@ func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 // wasPrefix begins the name of the hidden field with what a field began with.
 const wasPrefix = "was."
 
-// parse makes a variable of what was sent, or says what is wrong with it. The domain judges the rest.
+// parse makes a variable of the sent text, or says what is wrong with it. The domain judges the rest.
 func (f *field) parse() (v any, wrong string) {
 	if f.Value == "" && f.Required && f.Kind != "line" && f.Kind != "lines" {
 		return nil, "is required"
@@ -189,7 +189,7 @@ func (f *field) parse() (v any, wrong string) {
 	return f.Value, ""
 }
 
-// blame tells fields what the domain found wrong, and returns what belongs to none of them.
+// blame adds the domain's complaints to their fields, and returns those that belong to no field.
 func blame(form []*field, wrong map[string]string) (rest []string) {
 	for name, reason := range wrong {
 		found := false

@@ -12,12 +12,12 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// listData is what a list shows.
+// listData holds the data of a list's page.
 type listData struct {
 	*section
 	Columns []column
 	Rows    []row
-	// Total is empty where the list has none.
+	// Total is empty if the list has none.
 	Total string
 	// Filtered: not everything is asked for. Opened: something was chosen beside the search.
 	Filtered, Opened bool
@@ -123,7 +123,7 @@ func listQuery(listed *section) string {
 // pageSize is the number of rows of a list.
 const pageSize = 25
 
-// paging are the arguments of a connection. Without an order of its own a list is read backwards along the ids, which begin with the
+// paging are the arguments of a connection. Without its own order a list is read backwards along the ids, which begin with the
 // time: the newest first, off the primary key.
 func paging(sent url.Values) (variables map[string]any, reversed bool) {
 	variables = map[string]any{}
@@ -192,7 +192,7 @@ func filtersOf(listed *section, sent url.Values) []filter {
 	}
 	all := make([]filter, 0, len(names)+1)
 	if presets := presetsOf(listed); len(presets) > 0 {
-		f := filter{Name: attentionFilter, Label: "What needs somebody", Kind: "choice", Value: sent.Get(attentionFilter)}
+		f := filter{Name: attentionFilter, Label: "Needs attention", Kind: "choice", Value: sent.Get(attentionFilter)}
 		f.Options = []option{{"", "Any", f.Value == ""}}
 		for _, p := range presets {
 			f.Options = append(f.Options, option{p.name, p.label, p.name == f.Value})
@@ -267,7 +267,7 @@ func conditions(listed *section, filters []filter, q string) []any {
 	return all
 }
 
-// searched are the conditions of which a text must meet one: an id is searched for in every field that holds one.
+// searched returns alternative conditions, joined by OR: an id is searched for in every field that holds one.
 func searched(listed *section, q string) []map[string]any {
 	var all []map[string]any
 	if id, ok := parseID(q); ok {

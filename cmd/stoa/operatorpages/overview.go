@@ -15,7 +15,7 @@ const overviewQuery = `{ overview {
 	processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
 } }`
 
-// overviewData is what the overview shows.
+// overviewData holds the data of the overview.
 type overviewData struct {
 	Attention []attention
 	Series    []series
@@ -29,7 +29,7 @@ type attention struct {
 	Link string
 }
 
-// attentionLinks lead from what somebody should look at to where it can be looked at.
+// attentionLinks lead from things that need attention to their pages.
 var attentionLinks = map[string]string{
 	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs", "disks": "#processes", "silent_processes": "#processes",
 	"unready_processes": "#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",

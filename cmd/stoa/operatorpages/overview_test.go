@@ -10,7 +10,7 @@ import (
 	"stoa/graph/operator"
 )
 
-// The overview shows what happened, as bars and as tables, what needs somebody, and the processes.
+// The overview shows the activity, as bars and as tables, things that need attention, and the processes.
 func TestOverview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,13 +1,13 @@
 // Package operatorpages is the operator console (§10): pages of the operator listener for people, in HTML without any script. They
-// show every connection of the GraphQL layer as a list with a search and filters, every entity on a page of its own, and every
+// show every connection of the GraphQL layer as a list with a search and filters, every entity on its own page, and every
 // mutation for operators as a form that asks for a reason.
 //
 // Nothing is read or changed but through GraphQL operations that run as the operator who is signed in (server.Ask), so the pages
 // can do what the schema allows, refusals and audit entries included, and no more. Lists are the table in sections.go; columns,
 // filters and form fields take their types from the schema. Another field of an entity and another mutation need nothing here.
 //
-// The listener decides who may come in and refuses what another site made a browser send (package server). Answers are no-store. Texts
-// of agents are plain text, and characters that nobody sees are shown (rest/pages). One-time secrets are in the answer to the form
+// The listener decides who may come in and refuses what another site made a browser send (package server). Answers are no-store.
+// Texts of agents are plain text, and invisible characters are shown (rest/pages). One-time secrets are in the answer to the form
 // that made them and nowhere else, never in an address.
 //
 // Everything is safe for concurrent use.
@@ -40,12 +40,12 @@ var ownStyles []byte
 // Stylesheet is the CSS of all pages of the operator listener: that of the pages for people (rest/pages), and the console's.
 func Stylesheet() []byte { return slices.Concat(pages.Stylesheet, ownStyles) }
 
-// Config is what the pages are made from.
+// Config holds the settings and dependencies of the pages.
 type Config struct {
 	// Ask runs GraphQL operations as the operator of a request's context.
 	Ask    server.Ask
 	Logger *slog.Logger
-	// Tools are what else the listener serves; the navigation leads to those with a title.
+	// Tools are the listener's other handlers; the navigation leads to those with a title.
 	Tools []server.Mount
 }
 
@@ -103,7 +103,7 @@ type view struct {
 	Path string
 	// Failed: the window says so first.
 	Failed bool
-	// Notice tells what was done just now.
+	// Notice says what was just done.
 	Notice string
 	Data   any
 

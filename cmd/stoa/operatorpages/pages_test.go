@@ -161,7 +161,7 @@ func firstElement(n *html.Node) string {
 	return ""
 }
 
-// Whoever is not signed in sees the sign-in page, whatever the page; a program hears a fault.
+// Without a session every page shows the sign-in page; a program gets a fault.
 func TestWithoutASession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

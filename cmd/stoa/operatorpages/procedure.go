@@ -10,7 +10,7 @@ import (
 	"stoa/graph/operator"
 )
 
-// The pages of what belongs to no list.
+// The pages of procedures that belong to no list.
 const (
 	settingsPath    = "/settings"
 	maintenancePath = "/maintenance"
@@ -20,13 +20,13 @@ const (
 type procedure struct {
 	operator.Procedure
 
-	// Title is what people read on the link to the form, and Path where that leads.
+	// Title is the text of the link to the form, and Path its target.
 	Title, Path string
-	// Subject is the argument with the id of what it is done to; empty for none.
+	// Subject is the argument with the id of the target; empty for none.
 	Subject string
 	// Home is the page that leads to the form; below it, if there is a subject, that of the subject.
 	Home string
-	// Harmful: it takes something from somebody.
+	// Harmful: it takes something from an agent.
 	Harmful bool
 
 	field *ast.FieldDefinition
@@ -35,7 +35,7 @@ type procedure struct {
 // procedures are all of them, in the order of their table (graph/operator).
 var procedures = makeProcedures()
 
-// harmful are the verbs of procedures that take something from somebody.
+// harmful are the verbs of procedures that take something from an agent.
 var harmful = []string{"suspend", "reissue", "remove", "revoke", "withdraw"}
 
 func makeProcedures() []*procedure {
@@ -64,7 +64,7 @@ func makeProcedures() []*procedure {
 	return all
 }
 
-// findProcedure returns nil where there is none of the name.
+// findProcedure returns nil if no procedure has that name.
 func findProcedure(name string) *procedure {
 	for _, p := range procedures {
 		if p.Name == name {
@@ -109,7 +109,7 @@ func (p *procedure) destination(result map[string]any) string {
 	return ""
 }
 
-// document is the operation that runs the procedure. inner is what it asks of the result.
+// document is the operation that runs the procedure. inner is the selection of the result.
 func (p *procedure) document(inner string) string {
 	var declared, passed []string
 	for _, argument := range p.field.Arguments {

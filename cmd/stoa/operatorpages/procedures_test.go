@@ -18,7 +18,7 @@ import (
 var cases = map[string]struct {
 	target string
 	fields url.Values
-	// shows is what the page after it holds.
+	// shows is a text on the page after it.
 	shows string
 }{
 	"updateSettings":             {fields: url.Values{"feeBps": {"250"}, "operatorName": {"Grace"}}, shows: "2.50 %"},

@@ -32,7 +32,7 @@ func refused(first *gqlerror.Error) *refusal {
 	return &refusal{known}
 }
 
-// ask runs an operation and decodes its data; numbers stay as they are. An error of the answer is a *refusal.
+// ask runs an operation and decodes its data; numbers stay unchanged. An error of the answer is a *refusal.
 func (s *console) ask(ctx context.Context, query string, variables map[string]any) (map[string]any, error) {
 	answer := s.Ask(ctx, query, variables)
 	if len(answer.Errors) > 0 {
@@ -47,7 +47,7 @@ func (s *console) ask(ctx context.Context, query string, variables map[string]an
 	return data, nil
 }
 
-// object is a member of an answer that is an object; empty where it is null.
+// object is a member of an answer that is an object; empty if it is null.
 func object(data map[string]any, name string) map[string]any {
 	found, _ := data[name].(map[string]any)
 	return found

@@ -6,7 +6,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// resultData is what came of a procedure.
+// resultData holds the result of a procedure.
 type resultData struct {
 	*formData
 	// Reason is that of the procedure.

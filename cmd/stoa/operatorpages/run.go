@@ -16,13 +16,13 @@ import (
 // maxForm is the size of a form in bytes: it holds the longest text of a document, every character escaped.
 const maxForm = 3 << 20
 
-// formData is what the page of a form shows.
+// formData holds the data of a form's page.
 type formData struct {
 	*procedure
 	Fields []*field
-	// SubjectID and SubjectName are what it is done to; Back leads there.
+	// SubjectID and SubjectName identify the target; Back leads to its page.
 	SubjectID, SubjectName, Back string
-	// Complaints are what is wrong with none of the fields alone, Wrong the fields that say what is wrong with them.
+	// Complaints concern the form as a whole, Wrong holds the fields with complaints.
 	Complaints []string
 	Wrong      []*field
 }
@@ -85,7 +85,7 @@ func (s *console) showFormData(w http.ResponseWriter, r *http.Request, data *for
 	})
 }
 
-// run carries a procedure out, and shows what came of it, or the form again with what is wrong.
+// run carries a procedure out and shows its result, or the form again with the complaints.
 func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
@@ -119,7 +119,7 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// carryOut runs the mutation. A result that has no page of its own is asked for as a whole.
+// carryOut runs the mutation. A result without a page is asked for as a whole.
 func (s *console) carryOut(ctx context.Context, p *procedure, variables map[string]any) (map[string]any, error) {
 	inner := typeOf(p.field.Type)
 	asked := selectionSet(inner, 1)
@@ -147,7 +147,7 @@ func (s *console) refuse(w http.ResponseWriter, r *http.Request, data *formData,
 }
 
 // saveFile answers with one of the files of an order, as it was uploaded, for the browser to save. It is another review of the order,
-// with an audit entry of its own.
+// with its own audit entry.
 func (s *console) saveFile(w http.ResponseWriter, r *http.Request, data *formData, variables map[string]any, id string) error {
 	document := strings.Replace(data.document("{ file(id: $file) }"), "mutation (", "mutation ($file: ID!, ", 1)
 	variables["file"] = id

@@ -10,7 +10,7 @@ import (
 	"stoa/graph/exec"
 )
 
-// schema is the GraphQL schema, of which the pages take the types of columns, filters and form fields.
+// schema is the GraphQL schema. The pages take the types of columns, filters and form fields from it.
 var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
 
 // typeOf is the definition of the innermost type of a field.
@@ -32,8 +32,8 @@ func fieldsOf(d *ast.Definition) []*ast.FieldDefinition {
 	return all
 }
 
-// selection is what a document asks of a field, with what is inside of it levels deep; of an entity within another its id and
-// name. It is empty for what has no field to show.
+// selection returns a document's selection of a field, with the fields inside of it, levels deep; for an entity within another,
+// its id and name. It is empty if the type has no field to show.
 func selection(field *ast.FieldDefinition, levels int) string {
 	inner := typeOf(field.Type)
 	switch {
@@ -60,7 +60,7 @@ func selections(fields []*ast.FieldDefinition, levels int) string {
 	return strings.Join(asked, " ")
 }
 
-// selectionSet is what a document asks of an object.
+// selectionSet returns a document's selection of an object.
 func selectionSet(of *ast.Definition, levels int) string {
 	return "{ " + selections(fieldsOf(of), levels) + " }"
 }

@@ -11,7 +11,7 @@ type section struct {
 	Name string
 	// Columns are the fields in the list after the name.
 	Columns []string
-	// Search are the conditions of which a text must meet one; Filters those that can be chosen one by one.
+	// Search holds alternative conditions for a searched text; Filters those that can be chosen one by one.
 	Search, Filters []string
 	// Uncounted: a list without its total, because counting reads the whole table.
 	Uncounted bool
@@ -179,7 +179,7 @@ func byType(name string) *section {
 	return nil
 }
 
-// relation is a list of what refers to an entity by a field.
+// relation is a list of the records that refer to an entity by a field.
 type relation struct{ Section, Field, Title string }
 
 // relations of the entities of a type: the lists that can be filtered by it, off an index.

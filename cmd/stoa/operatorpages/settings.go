@@ -9,7 +9,7 @@ import (
 // settingsQuery asks for the settings, and for what needs to be set up before it can be switched on.
 var settingsQuery = `{ settings ` + selectionSet(schema.Types["Settings"], 0) + ` switches { name on missing activate deactivate } }`
 
-// settingsData is what the page of the settings shows.
+// settingsData holds the data of the settings' page.
 type settingsData struct {
 	Facts      []fact
 	Switches   []map[string]any
@@ -30,13 +30,13 @@ func (s *console) settings(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, view{template: settingsPage, Title: "Settings", Path: settingsPath, Notice: notice(r), Data: data})
 }
 
-// maintenanceData is what the page of maintenance shows.
+// maintenanceData holds the data of the maintenance page.
 type maintenanceData struct {
 	Procedures []*procedure
 	Retention  []retention
 }
 
-// retention is a row of what is kept for how long.
+// retention says how long a kind of record is kept.
 type retention struct{ Name, What, Kept, Job string }
 
 // maintenance shows what is kept for how long, and leads to what operators may run at once.

@@ -14,11 +14,11 @@ import (
 	"stoa/rest/pages"
 )
 
-// value is what a page shows of a field.
+// value is a field's value as a page shows it.
 type value struct {
 	// Kind says how: text, prose (lines are kept), code, time, yes, no, none, secret (to be copied), state.
 	Kind string
-	// Text holds no character that nobody sees.
+	// Text has no invisible characters.
 	Text string
 	// Link is a path of the console; empty for none.
 	Link string
@@ -37,7 +37,7 @@ const (
 // secrets are the fields that show something once.
 var secrets = map[string]bool{"NewInvitation.code": true, "TokenGrant.token": true}
 
-// newValue makes it of what GraphQL answered. brief is for tables, where a value is one line.
+// newValue makes it from GraphQL's answer. brief is for tables, where a value is one line.
 func newValue(holder string, field *ast.FieldDefinition, raw any, brief bool) value {
 	inner := typeOf(field.Type)
 	switch v := raw.(type) {
@@ -127,7 +127,7 @@ func entityLink(kind string, fields map[string]any) value {
 	return value{Kind: "text", Text: nameOf(listed, fields), Link: listed.Path + "/" + id}
 }
 
-// nameOf is what an entity is called in a link.
+// nameOf returns the text of a link to an entity.
 func nameOf(listed *section, fields map[string]any) string {
 	name, _ := fields[listed.Name].(string)
 	if name = pages.Line(name, lineLength); name != "" {

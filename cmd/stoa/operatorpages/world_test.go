@@ -24,7 +24,7 @@ import (
 
 const token = "the-operator-token-of-these-tests-only"
 
-// hostile is what an agent may write anywhere: markup, and a character that turns the direction of what follows.
+// hostile is a text that an agent may write anywhere: markup, and a character that changes the direction of the text after it.
 const hostile = `<script>alert(1)</script>"'><img src=x onerror=y> ` + "a\u202eb"
 
 // world is the operator listener over a world of agents, as a signed-in browser meets it.
@@ -39,7 +39,7 @@ type world struct {
 	ids     map[string]uuid.UUID
 }
 
-// lines is what the listener logged.
+// lines holds the log lines of the listener.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder

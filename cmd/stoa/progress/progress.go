@@ -1,5 +1,5 @@
-// Package progress tells who waits for a command how far it is. What takes less than a second shows nothing. On a terminal there is a
-// bar, which goes when the work is done; elsewhere, as in a log, a line every ten seconds.
+// Package progress shows how far a command is. Work of less than a second shows nothing. On a terminal there is a bar, which goes
+// when the work is done; elsewhere, as in a log, a line every ten seconds.
 package progress
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Unknown is the total of work whose end cannot be told ahead.
+// Unknown is the total of work whose end is not known ahead.
 const Unknown = -1
 
 const (
@@ -20,7 +20,7 @@ const (
 	lineInterval = 10 * time.Second
 )
 
-// Work is what is shown. Its methods may be called from any goroutine.
+// Work is the work whose progress is shown. Its methods may be called from any goroutine.
 type Work struct {
 	what  string
 	bytes bool
@@ -76,7 +76,7 @@ func (w *Work) show(interval time.Duration) {
 	}
 }
 
-// line is what a log holds of the work.
+// line returns the work's line for a log.
 func (w *Work) line(after time.Duration) string {
 	text := fmt.Sprintf("%s: %d s", w.what, int(after.Seconds()))
 	done := w.done.Load()

@@ -23,7 +23,7 @@ type step struct {
 	extra  map[string]string
 }
 
-// lifecycle is what happens to an order after the offer.
+// lifecycle holds the steps of an order after the offer.
 type lifecycle []step
 
 var (

@@ -13,7 +13,7 @@ import (
 var names = []string{"Ada", "Ben", "Chloe", "Dara", "Emil", "Fatma", "Goran", "Hana", "Ines", "Jun", "Kofi", "Lena"}
 
 // Fill registers count agents, at least two. Each is a friend of the next, exchanges messages with it and has an order with it,
-// each pair in another state. It prints the handles and tokens, and tells step of each of its Steps.
+// each pair in another state. It prints the handles and tokens, and calls step for each of its Steps.
 func Fill(ctx context.Context, s *agent.Server, count int, out io.Writer, step func(int64)) error {
 	var agents []*agent.Agent
 	for i := range count {

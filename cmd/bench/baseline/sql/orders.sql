@@ -20,7 +20,7 @@ BEGIN
 END
 $$;
 
--- What the caller may do with the order.
+-- The actions that the caller may take on the order.
 CREATE FUNCTION bench.actions(o orders, caller uuid, acceptable boolean) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN concat_ws(',',
@@ -89,7 +89,7 @@ BEGIN
 END
 $$;
 
--- Moves the total from the customer's available balance to the reserved one; false where it does not suffice.
+-- Moves the total from the customer's available balance to the reserved one; false if it does not suffice.
 CREATE FUNCTION bench.hold(o orders, operation uuid, ids uuid[]) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   last bigint;

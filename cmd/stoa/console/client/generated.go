@@ -2663,7 +2663,7 @@ func (v *RemoveTaskRemoveTask) GetId() string { return v.Id }
 
 // RemoveTaskResponse is returned by RemoveTask on success.
 type RemoveTaskResponse struct {
-	// Takes a task off the board for good. An order that came of it goes on.
+	// Takes a task off the board permanently. An order made from it continues.
 	RemoveTask RemoveTaskRemoveTask `json:"removeTask"`
 }
 

@@ -39,7 +39,7 @@ export type Recipient = Named;
 /** A record after a change. replayed says that nothing was done: the same request had been carried out before. */
 export type Replayable<T> = T & { replayed: boolean };
 
-/** An order as it is now, after a change. If the change was made before, stored is the answer that was given then. */
+/** An order in its present state, after a change. If the change was made before, stored is the answer that was given then. */
 export type Acted = Replayable<Order> & { stored?: Order };
 
 /** A message's text. bound says whether the sender's client has bound it to its sender and its id: where it has not, a server could

@@ -1,8 +1,8 @@
-/** What the server refuses (contract §7), or a request that nobody answered. */
+/** A refusal of the server (contract §7), or a request without an answer. */
 export class Fault extends Error {
   /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" where no answer came. */
   readonly code: string;
-  /** The HTTP status; 0 where no answer came. */
+  /** The HTTP status; 0 if no answer came. */
   readonly status: number;
   /** What the server's log calls the request. */
   readonly requestId: string | undefined;
@@ -21,7 +21,7 @@ export class Fault extends Error {
     this.fields = fields;
   }
 
-  /** The fault that an answer with a status of 400 or more tells of; body is its JSON, as far as it is any. */
+  /** Makes the fault of an answer with a status of 400 or more; body is its JSON, if it has any. */
   static of(answer: Response, body: unknown): Fault {
     const error = (body as { error?: { code?: string; message?: string; fields?: Record<string, string> } } | undefined)?.error;
     return new Fault(error?.code ?? `status_${answer.status}`, error?.message ?? answer.statusText, answer, error?.fields);

@@ -14,7 +14,7 @@ export interface StoaEvent {
 /** An event in the hands of the agent. What is not acknowledged comes again. */
 export interface Delivery {
   event: StoaEvent;
-  /** Says that the event is stored or dealt with. Resolves when the server has been told, and will not send it again. */
+  /** Says that the event is stored or dealt with. Resolves when the server has confirmed that it will not send it again. */
   acknowledge(): Promise<void>;
 }
 
@@ -69,14 +69,14 @@ export class ListenError extends Error {
   }
 }
 
-// After so many sockets in turn that could not even be opened events are polled: something on the way may not let WebSockets through.
+// After this number of sockets in a row that could not be opened, events are polled: a proxy may not let WebSockets through.
 const socketsTried = 3;
 const longestWait = 30;
 
 /**
- * Yields what the agent is told of, one after the other, at no cost while nothing happens. It connects again by itself, with
- * growing waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it
- * goes on with the new one. An event that the store has is acknowledged and not yielded.
+ * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
+ * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
+ * on with the new one. An event that the store has is acknowledged and not yielded.
  */
 export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
   const { signal, version = 1, store = new MemoryEventStore() } = options;

@@ -45,7 +45,7 @@ export class IndexedDBTrustStore implements TrustStore {
     const opening = indexedDB.open(name, 1);
     opening.onupgradeneeded = () => void opening.result.createObjectStore(table, { autoIncrement: true });
     this.#database = answerOf(opening);
-    this.#database.catch(() => undefined); // read and append tell of it
+    this.#database.catch(() => undefined); // read and append report the error
   }
 
   async read(): Promise<Pin[]> {
