@@ -13,12 +13,10 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/cmd/stoa/cluster"
+	"stoa/cmd/stoa/doctor/engine"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 )
-
-// minServerVersion is the first version of PostgreSQL that Stoa runs on, as server_version_num has it.
-const minServerVersion = 15_00_00
 
 // requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: what another
 // command made would be empty, in a folder that was not meant.
@@ -136,8 +134,8 @@ func checkServerVersion(ctx context.Context, pool *sql.DB) error {
 	if err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
 		return err
 	}
-	if number < minServerVersion {
-		return fmt.Errorf("the database is PostgreSQL %d; version 15 or newer is needed", number/10000)
+	if number < engine.MinServerVersion {
+		return fmt.Errorf("the database is PostgreSQL %d; version %d or newer is needed", number/10000, engine.MinServerVersion/10000)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/doctor/engine"
 )
 
 // changing is a proxy that changes what a server says of itself: its skill names a request that is not there, and its robots.txt
@@ -47,4 +50,54 @@ func changing(t *testing.T, origin string) string {
 	t.Cleanup(proxy.Close)
 	require.NotEmpty(t, proxy.URL)
 	return proxy.URL
+}
+
+// The tests' database has all that the server rests on. A pooler in transaction mode has no sessions; with a direct URL for what
+// needs one, everything is there.
+func TestDoctorOfADatabase(t *testing.T) {
+	t.Parallel()
+	primary := newPrimary(t)
+	code, stdout, stderr := runInProcess("doctor", "--database", primary.url)
+	require.Zero(t, code, stdout+stderr)
+	require.NotContains(t, stdout, "fails")
+	require.Contains(t, stdout, "ok    LISTEN and NOTIFY\n")
+
+	primary.exec("postgres", "CREATE ROLE reader LOGIN")
+	code, stdout, stderr = runInProcess("doctor", "--database", strings.Replace(primary.url, "stoa@", "reader@", 1))
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stdout, "permission denied for database")
+	require.Contains(t, stderr, "checks failed")
+
+	code, _, stderr = runInProcess("doctor", "--database", strings.Replace(primary.url, "/stoa?", "/none?", 1))
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, `database "none" does not exist`)
+}
+
+func TestDoctorOfAPooler(t *testing.T) {
+	t.Parallel()
+	primary := newPrimary(t)
+	through := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 8")
+	code, stdout, _ := runInProcess("doctor", "--json", "--database", through)
+	require.Equal(t, exitFailure, code)
+	var report engine.Report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
+	var failed []string
+	for _, result := range report.Results {
+		if !result.OK {
+			failed = append(failed, result.Name)
+		}
+	}
+	require.Equal(t, []string{"sessions", "LISTEN and NOTIFY", "advisory locks of sessions"}, failed)
+
+	code, stdout, stderr := runInProcess("doctor", "--database", through, "--database-direct", primary.url)
+	require.Zero(t, code, stdout+stderr)
+}
+
+func TestDoctorWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--json", "--database-direct=postgres:///stoa", "--database-spread=SELECT 1"} {
+		code, _, stderr := runInProcess("doctor", flag)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, stderr, "--database is missing")
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -20,6 +21,7 @@ import (
 	"stoa/cmd/stoa/console"
 	"stoa/cmd/stoa/demo"
 	"stoa/cmd/stoa/doctor"
+	"stoa/cmd/stoa/doctor/engine"
 	"stoa/cmd/stoa/secrets"
 	"stoa/rest"
 )
@@ -40,7 +42,7 @@ type commands struct {
 	Agent  agentcli.Command       `cmd:"" help:"Act as an agent, with its key file."`
 	Listen agentcli.ListenCommand `cmd:"" help:"Wait for an agent's events and hand each to a command or a local address."`
 	MCP    agentcli.MCPCommand    `cmd:"" name:"mcp" help:"Offer an agent's tools to a program of a model, over standard input and output."`
-	Doctor doctorCommand          `cmd:"" help:"Ask a server for all that it says about itself, and report false statements."`
+	Doctor doctorCommand          `cmd:"" help:"Check what a server says about itself, or whether a database has all that Stoa rests on."`
 
 	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
@@ -132,9 +134,13 @@ func (c demoCommand) Run(out io.Writer) error {
 	return demo.RunOwner(context.Background(), config)
 }
 
-// doctorCommand compares what a server says about itself with what it does (§9).
+// doctorCommand compares what a server says about itself with what it does (§9), or tries on a database what Stoa rests on.
 type doctorCommand struct {
-	URL string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+	URL            string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+	Database       string `env:"-" placeholder:"URL" help:"Try each feature that Stoa rests on against this database instead, in a schema that is dropped again."`
+	DatabaseDirect string `env:"-" placeholder:"URL" help:"With --database: the same database without the pooler, for the features that need a session."`
+	DatabaseSpread string `env:"-" placeholder:"SQL" help:"With --database: a statement that distributes a new table %s, for engines that need one; each table has a column id."`
+	JSON           bool   `env:"-" name:"json" help:"With --database: print the checks as JSON."`
 }
 
 // Validate implements kong's validation.
@@ -142,12 +148,30 @@ func (c doctorCommand) Validate() error {
 	if !baseURL.MatchString(c.URL) {
 		return fmt.Errorf("--url must be an origin such as https://stoa.example, without a path, not %q", c.URL)
 	}
-	return nil
+	if c.Database == "" && (c.DatabaseDirect != "" || c.DatabaseSpread != "" || c.JSON) {
+		return errors.New("--database is missing: --database-direct, --database-spread and --json belong to it")
+	}
+	return errors.Join(checkDatabaseURL("database", c.Database), checkDatabaseURL("database-direct", c.DatabaseDirect))
 }
 
 // Run returns an error if a check fails.
 func (c doctorCommand) Run(out io.Writer) error {
-	return doctor.Examine(context.Background(), c.URL, out)
+	if c.Database == "" {
+		return doctor.Examine(context.Background(), c.URL, out)
+	}
+	ctx := contextUntilSignal(slog.New(slog.DiscardHandler))
+	report, err := engine.Examine(ctx, engine.Config{
+		Address: spreadHosts(c.Database), Direct: spreadHosts(c.DatabaseDirect), Spread: c.DatabaseSpread,
+	})
+	if len(report.Results) == 0 {
+		return explainDatabaseError(err)
+	}
+	if c.JSON {
+		err = errors.Join(err, report.PrintJSON(out))
+	} else {
+		report.Print(out)
+	}
+	return errors.Join(err, report.Err())
 }
 
 // openapiCommand prints the description of the API without a server or a database.

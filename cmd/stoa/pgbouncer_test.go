@@ -18,15 +18,24 @@ import (
 	"stoa/cmd/child"
 )
 
-// pgbouncer is the pooler of the tests; they are skipped where it is not installed.
-const pgbouncer = "/usr/sbin/pgbouncer"
+// pgbouncer returns the pooler's program: that of the PATH, or else Debian's, which is not on every PATH. Without one it skips the
+// test; make test installs it.
+func pgbouncer(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("pgbouncer"); err == nil {
+		return path
+	}
+	const installed = "/usr/sbin/pgbouncer"
+	if _, err := os.Stat(installed); err != nil {
+		t.Skip("PgBouncer is not installed: ", err)
+	}
+	return installed
+}
 
 // startPooler starts a PgBouncer in front of a database, with four connections for everybody, and returns the URL through it.
 func startPooler(t testing.TB, p *replicated, settings ...string) string {
 	t.Helper()
-	if _, err := os.Stat(pgbouncer); err != nil {
-		t.Skip(err)
-	}
+	program := pgbouncer(t)
 	host, port, err := net.SplitHostPort(p.address)
 	require.NoError(t, err)
 	near := newReplicated(t) // for its folder, account and address
@@ -37,7 +46,7 @@ func startPooler(t testing.TB, p *replicated, settings ...string) string {
 		"listen_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\n%s\n",
 		host, port, nearPort, strings.Join(settings, "\n")))
 	require.NoError(t, os.Chmod(path, 0o644))
-	command := exec.CommandContext(t.Context(), pgbouncer, path)
+	command := exec.CommandContext(t.Context(), program, path)
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: near.credential}
 	var log bytes.Buffer
 	near.process, err = child.Start(t.Context(), command, &log, func(line []byte) bool {

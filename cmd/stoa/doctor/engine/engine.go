@@ -1,0 +1,164 @@
+// Package engine is `stoa doctor --database`: it tries on a database server each feature that Stoa rests on, and says which promise
+// of Stoa breaks without it.
+//
+// It works in a schema of its own, which it drops again, and holds locks only on its own rows and random keys. It may run beside
+// anything. If it is killed, a schema whose name begins with stoa_doctor_ stays.
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+)
+
+// MinServerVersion is the first version of PostgreSQL that Stoa runs on, in the form of server_version_num.
+const MinServerVersion = 15_00_00
+
+const (
+	// checkTimeout bounds one check, connectTimeout opening a session.
+	checkTimeout   = 30 * time.Second
+	connectTimeout = 10 * time.Second
+	// schemaPrefix and random letters are the name of the schema.
+	schemaPrefix = "stoa_doctor_"
+)
+
+// Config says which server is examined.
+type Config struct {
+	// Address is a connection URL. Requests send their statements there.
+	Address string
+	// Direct is a connection URL for the checks that need a session; empty: Address.
+	Direct string
+	// Spread is a statement that is run after each CREATE TABLE, with %s for the table's name, on an engine that distributes tables by
+	// a statement of its own. Each table has a column id.
+	Spread string
+}
+
+// Result is the outcome of one check.
+type Result struct {
+	Name string `json:"name"`
+	// Tried says what the check does; Promise what breaks without it.
+	Tried   string `json:"tried"`
+	Promise string `json:"promise"`
+	OK      bool   `json:"ok"`
+	// Failure is what the server did instead; empty if OK.
+	Failure string `json:"failure,omitempty"`
+}
+
+// Report is the outcome of all checks, in their order.
+type Report struct {
+	// Server is what the server calls itself.
+	Server  string   `json:"server"`
+	Results []Result `json:"checks"`
+}
+
+// Examine runs all checks. It returns an error only if it cannot connect, or if its schema stays behind.
+func Examine(ctx context.Context, config Config) (report Report, err error) {
+	if config.Direct == "" {
+		config.Direct = config.Address
+	}
+	report.Server, err = serverName(ctx, config.Address)
+	if err != nil {
+		return report, fmt.Errorf("cannot connect: %w", err)
+	}
+	schema := schemaPrefix + strings.ToLower(rand.Text()[:12])
+	refused := execute(ctx, config.Address, "CREATE SCHEMA "+schema)
+	for _, c := range checks {
+		result := Result{Name: c.name, Tried: c.tried, Promise: c.promise}
+		failure := refused
+		switch {
+		case c.name == ownSchema:
+		case refused != nil:
+			failure = errNoSchema
+		default:
+			failure = c.run(ctx, config, schema)
+		}
+		if result.OK = failure == nil; !result.OK {
+			result.Failure = failure.Error()
+		}
+		report.Results = append(report.Results, result)
+	}
+	if refused == nil {
+		err = execute(context.WithoutCancel(ctx), config.Address, "DROP SCHEMA "+schema+" CASCADE")
+	}
+	if err != nil {
+		err = fmt.Errorf("the schema %s could not be dropped: %w", schema, err)
+	}
+	return report, err
+}
+
+var errNoSchema = errors.New("not tried: there is no schema to try it in")
+
+// Err returns an error that counts the failed checks; nil if there are none.
+func (r Report) Err() error {
+	failed := 0
+	for _, result := range r.Results {
+		if !result.OK {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d checks failed: Stoa does not keep its promises on this server", failed, len(r.Results))
+}
+
+// Print writes a line for each check, and for a failed one what the server did and which promise breaks.
+func (r Report) Print(out io.Writer) {
+	fmt.Fprintf(out, "%s\n\n", r.Server)
+	for _, result := range r.Results {
+		if result.OK {
+			fmt.Fprintf(out, "ok    %s\n", result.Name)
+			continue
+		}
+		fmt.Fprintf(out, "fails %s\n      tried:   %s\n      got:     %s\n      breaks:  %s\n",
+			result.Name, result.Tried, result.Failure, result.Promise)
+	}
+}
+
+// PrintJSON writes the report as one JSON object.
+func (r Report) PrintJSON(out io.Writer) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(r)
+}
+
+func serverName(ctx context.Context, address string) (name string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	pool, err := open(address)
+	if err != nil {
+		return "", err
+	}
+	defer pool.Close()
+	err = pool.QueryRowContext(ctx, "SELECT version()").Scan(&name)
+	return name, err
+}
+
+func execute(ctx context.Context, address, statement string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	pool, err := open(address)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	_, err = pool.ExecContext(ctx, statement)
+	return err
+}
+
+func open(address string) (*sql.DB, error) {
+	connector, err := pq.NewConnector(address)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
