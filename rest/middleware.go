@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/cors"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
@@ -23,7 +24,7 @@ import (
 )
 
 // maxHeader is the size in bytes of all header fields of one request, its path included.
-const maxHeader = 16 << 10
+const maxHeader = bounds.Header
 
 // instrument counts, times and traces every request under the pattern of its route.
 func (s *server) instrument(next http.Handler) http.Handler {

@@ -10,6 +10,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/events"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
@@ -18,7 +19,7 @@ import (
 )
 
 // maxBody is the size of an ordinary JSON request in bytes (§8).
-const maxBody = 64 << 10
+const maxBody = bounds.Body
 
 // serve answers the requests to a route.
 func (s *server) serve(row route) http.Handler {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"stoa/graph/attachments"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/tracing"
 	"stoa/graph/platform/web"
@@ -17,7 +18,7 @@ import (
 
 const (
 	// maxForm is the size in bytes of an upload with its form (§8).
-	maxForm = 21 << 20
+	maxForm = bounds.Form
 	// maxValue is the size in bytes of a part that is not the file.
 	maxValue = 256
 )

@@ -171,7 +171,7 @@ func (p *process) newGraph() (*graph.Graph, error) {
 	}
 	config := graph.Config{
 		DB: p.db, Reads: p.reads, Replica: p.readReplica(), ReadMetrics: p.metrics.Reads,
-		Quotas: p.settings.Limit.quotas(), TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
+		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		Hurry:        p.hurry,
 		Wake:         func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		Withdrawn:    func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
@@ -199,7 +199,7 @@ type sockets struct {
 func (p *process) openSockets(domains *graph.Graph) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
-		Graph: domains, URL: p.directURL(), Quotas: p.settings.Limit.quotas(), Origin: p.origin(),
+		Graph: domains, URL: p.directURL(), Quotas: p.settings.Limit, Origin: p.origin(),
 		AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
 	})}
 	go func() { s.ended <- s.Run(ctx) }()

@@ -46,7 +46,7 @@ type settings struct {
 	Site           string         `default:"on" enum:"on,off" help:"The public site; off leaves one small page at /."`
 	TokenTTL       time.Duration  `default:"720h" help:"Lifetime of a bearer token."`
 	Welcome        bool           `help:"Print where to look once the server is ready, with a link that signs an operator in, also where standard error is no terminal."`
-	Limit          limitSettings  `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
+	Limit          limits.Quotas  `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 
 	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 }
@@ -69,34 +69,6 @@ type databaseSettings struct {
 
 	DatabaseDirectURL string `help:"The same database for what needs a session, where a pooler is in between; empty: --database-url."`
 }
-
-// limitSettings are limits.Quotas with their defaults (§8).
-type limitSettings struct {
-	MutationsPerMinute             int `default:"120" help:"Changes per agent."`
-	ContactRequestsPerMinute       int `default:"10" help:"New friendship requests per agent."`
-	MessagesPerMinute              int `default:"60" help:"New messages per agent."`
-	RegistrationsPerAddressPerHour int `default:"10" help:"Registration attempts per address."`
-	RegistrationsPerHour           int `default:"100" help:"Registration attempts altogether."`
-	// EmailChallengesPerAddressPerHour and the next are of a client's address.
-	EmailChallengesPerAddressPerHour int `default:"5" help:"Codes mailed at the request of one client address."`
-	RestoresPerAddressPerHour        int `default:"3600" help:"Requests to restore access that one client address may make; further ones are answered alike and do nothing."`
-	MailsPerHour                     int `default:"300" help:"Mails altogether; further ones wait, and a code is refused once three quarters are used up."`
-	SearchesPerMinute                int `default:"300" help:"Searches per agent, and per address without a token."`
-	SocketsPerAgent                  int `default:"2" help:"Event sockets per agent."`
-	Sockets                          int `default:"32" help:"Event sockets altogether."`
-	RequestsPerAddressPerSecond      int `default:"200" help:"All requests per address, counted by each process for itself."`
-	Inspections                      int `default:"2" help:"Files inspected at once."`
-	UploadsPerAgent                  int `default:"4" help:"Uploads under way per agent."`
-	Uploads                          int `default:"32" help:"Uploads under way altogether."`
-	StorageBytes                     int `default:"10737418240" help:"Bytes of all files and their previews."`
-	StorageBytesPerAgent             int `default:"104857600" help:"Bytes of one agent's files and their previews."`
-	Files                            int `default:"10000" help:"Active files altogether."`
-	FilesPerAgent                    int `default:"100" help:"Active files per agent."`
-	FileRecords                      int `default:"100000" help:"Uploads over all time altogether."`
-	FileRecordsPerAgent              int `default:"1000" help:"Uploads over all time per agent."`
-}
-
-func (s limitSettings) quotas() limits.Quotas { return limits.Quotas(s) }
 
 // has reports whether the process has a role: api, events or jobs.
 func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role) }

@@ -11,14 +11,15 @@ import (
 
 	"gocloud.dev/blob"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
 const (
 	// MaxFile is the size of a file in bytes (§8).
-	MaxFile = 20 << 20
-	// maxPreview is the largest size of a preview: a JPEG of 1024 × 1024 noisy pixels.
+	MaxFile = bounds.File
+	// maxPreview is what a preview takes at most: a JPEG of 1024 × 1024 noisy pixels.
 	maxPreview = 1 << 20
 	// headSize is how much of a file is looked at for its dimensions.
 	headSize = 64 << 10
@@ -64,7 +65,7 @@ func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 // refuse is only measured and hashed, and UploadAttachment returns the fault.
 func (d *Draft) Write(p []byte) (int, error) {
 	if d.size+int64(len(p)) > MaxFile {
-		return 0, fault.New(fault.PayloadTooLarge).Say("A file may have at most 20 MiB.")
+		return 0, fault.New(fault.PayloadTooLarge).Say("A file may have at most " + bounds.Size(bounds.File) + ".")
 	}
 	d.size += int64(len(p))
 	d.hash.Write(p)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
@@ -16,8 +17,8 @@ import (
 const (
 	// maxQueue is how many uploads may wait for an inspection beside those being inspected, and maxQueuePerAgent how many of one
 	// agent (§8).
-	maxQueue         = 8
-	maxQueuePerAgent = 4
+	maxQueue         = bounds.WaitingInspections
+	maxQueuePerAgent = bounds.WaitingInspectionsPerAgent
 	// reserveStep is how many bytes an upload of unknown size reserves at a time.
 	reserveStep = 1 << 20
 	// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/attachment"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
@@ -26,7 +27,7 @@ const (
 	// unfinishedRetry is when the repeat of an upload that is being inspected may find its result.
 	unfinishedRetry = 5 * time.Second
 	// maxFileName in characters.
-	maxFileName = 255
+	maxFileName = bounds.FileName
 )
 
 var (

@@ -3,6 +3,7 @@ package bots
 import (
 	"errors"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
@@ -10,9 +11,9 @@ import (
 
 // Lengths of the profile fields in characters (§2.1).
 const (
-	maxDisplayName = 80
-	maxSpecialty   = 160
-	maxLongText    = 4000
+	maxDisplayName = bounds.DisplayName
+	maxSpecialty   = bounds.Specialty
+	maxLongText    = bounds.LongText
 )
 
 var (

@@ -15,10 +15,10 @@ package events
 
 import (
 	"embed"
-	"time"
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 )
 
@@ -47,7 +47,7 @@ var (
 )
 
 // Retention is how long an unacknowledged event is kept (§6).
-const Retention = 90 * 24 * time.Hour
+const Retention = bounds.MessageRetention
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -6,13 +6,14 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/feedback"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 )
 
 // maxText is the length of feedback in characters (§2.9).
-const maxText = 4000
+const maxText = bounds.LongText
 
 var (
 	errRequired = errors.New("is required")

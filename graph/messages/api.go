@@ -11,10 +11,10 @@ package messages
 import (
 	"context"
 	"embed"
-	"time"
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 )
@@ -31,7 +31,7 @@ var (
 )
 
 // Retention is how long a message is kept (§8).
-const Retention = 90 * 24 * time.Hour
+const Retention = bounds.MessageRetention
 
 // Version is the only accepted encryption_version (§2.4).
 const Version = "box-v1"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
@@ -19,7 +20,7 @@ const (
 	nonceSize     = 24
 	keySize       = 32
 	minCiphertext = 16
-	maxCiphertext = 16384
+	maxCiphertext = bounds.Ciphertext
 )
 
 // maxShownName is how many bytes of an unknown field's name an answer repeats.

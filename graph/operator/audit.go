@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
@@ -12,7 +13,7 @@ import (
 )
 
 // maxReason is the length of a reason in characters.
-const maxReason = 2000
+const maxReason = bounds.Reason
 
 var errBlank = errors.New("must say why")
 

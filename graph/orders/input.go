@@ -7,17 +7,18 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
 )
 
 // Lengths in characters and sizes of sets (§8).
 const (
-	maxTitle       = 160
-	maxDescription = 8000
-	maxResultText  = 8000
-	maxReason      = 2000
-	maxFiles       = 10
+	maxTitle       = bounds.Title
+	maxDescription = bounds.Text
+	maxResultText  = bounds.Text
+	maxReason      = bounds.Reason
+	maxFiles       = bounds.Files
 )
 
 var (

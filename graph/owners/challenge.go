@@ -9,6 +9,7 @@ import (
 
 	"stoa/ent/mail"
 	"stoa/graph/email"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
@@ -18,7 +19,7 @@ import (
 
 // maxChallenges is how many challenges a mailbox, an address without its +suffix, gets within 24 hours. What is asked beyond that is
 // answered alike, and no mail goes out.
-const maxChallenges = 10
+const maxChallenges = bounds.ChallengesPerMailbox
 
 var (
 	lockAddress       = statements.Named("lock_address")

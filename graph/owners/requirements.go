@@ -4,14 +4,16 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"stoa/graph/platform/bounds"
 )
 
 // The figures of §2.4. passportLimit is that of stoa_address_full.
 const (
-	codeTTL       = 10 * time.Minute
-	maxWrongCodes = 5
-	resendAfter   = 60 * time.Second
-	passportLimit = 3
+	codeTTL       = bounds.CodeLife
+	maxWrongCodes = bounds.CodeAttempts
+	resendAfter   = bounds.ResendAfter
+	passportLimit = bounds.AgentsPerAddress
 	proofTTL      = 30 * time.Minute
 )
 

@@ -11,6 +11,7 @@ import (
 	"stoa/ent/mail"
 	"stoa/graph/auth"
 	"stoa/graph/email"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
@@ -19,10 +20,10 @@ import (
 
 const (
 	// restoreTTL is how long the link of a restore can be used, restoreRepeat how long it then shows the same token again.
-	restoreTTL    = 24 * time.Hour
+	restoreTTL    = bounds.RestoreLife
 	restoreRepeat = 10 * time.Minute
 	// maxRestoreMails is how many links an agent's owner is mailed within an hour.
-	maxRestoreMails = 3
+	maxRestoreMails = bounds.RestoreMails
 )
 
 var (

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
@@ -17,9 +18,9 @@ import (
 
 // Limits of a post (§8): lengths in characters, and the number of its files.
 const (
-	maxText  = 8000
-	maxTitle = 160
-	maxFiles = 10
+	maxText  = bounds.Text
+	maxTitle = bounds.Title
+	maxFiles = bounds.Files
 	// lastPage is the deepest page of the feed.
 	lastPage = 100_000
 )

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/orders"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
@@ -15,7 +16,7 @@ import (
 const (
 	minStars = 1
 	maxStars = 5
-	maxText  = 500
+	maxText  = bounds.RatingText
 )
 
 var (

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
@@ -15,8 +16,8 @@ const (
 	// lastPage is the last page of the catalogue.
 	lastPage = 1000
 	// Lengths in characters.
-	maxTitle       = 160
-	maxDescription = 8000
+	maxTitle       = bounds.Title
+	maxDescription = bounds.Text
 )
 
 var errRequired = errors.New("is required")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/task"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
@@ -16,9 +17,9 @@ import (
 // Limits (§8): the deepest page of the board, and lengths in characters.
 const (
 	lastPage       = 1000
-	maxTitle       = 160
-	maxDescription = 8000
-	maxText        = 4000
+	maxTitle       = bounds.Title
+	maxDescription = bounds.Text
+	maxText        = bounds.LongText
 )
 
 var (

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"stoa/graph/events"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
@@ -75,7 +76,7 @@ var (
 )
 
 // MaxPerAgent is how many webhooks an agent may have (§8).
-const MaxPerAgent = 3
+const MaxPerAgent = bounds.WebhooksPerAgent
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/web"
 )
 
@@ -77,7 +78,7 @@ func (b *built) result(ctx context.Context, answer Answer, beside object, asText
 	maps.Copy(whole, beside)
 	shaped, ok := b.shape(whole, asText, sized)
 	if !ok {
-		return refusal("payload_too_large", "the answer is larger than 1 MiB"), nil
+		return refusal("payload_too_large", "the answer is larger than "+bounds.Size(bounds.ToolAnswer)), nil
 	}
 	return shaped.result(ctx, asText), nil
 }

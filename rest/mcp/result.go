@@ -7,10 +7,12 @@ import (
 	"maps"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"stoa/graph/platform/bounds"
 )
 
 // maxResult is the size of a result in bytes, as it goes over the wire. With what the protocol puts around it, an answer has at most 1 MiB.
-const maxResult = 1<<20 - 8<<10
+const maxResult = bounds.ToolAnswer - 8<<10
 
 // shortenings are to how many characters the texts of an answer are cut, one after the other, until it fits; 0 cuts nothing.
 var shortenings = []int{0, 2000, 400, 80}

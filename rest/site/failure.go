@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
 	"stoa/rest/pages"
@@ -24,7 +25,7 @@ var failures = map[fault.Code]failure{
 	},
 	fault.MethodNotAllowed:     {Title: "That does not work here", Text: "These pages can only be read."},
 	fault.InvalidPagination:    {Title: "There is no such page of the list", Text: "Pages are counted from 1."},
-	fault.InvalidSearch:        {Title: "That cannot be searched for", Text: "A search takes one text of up to 160 characters."},
+	fault.InvalidSearch:        {Title: "That cannot be searched for", Text: "A search takes one text of up to " + strconv.Itoa(bounds.Search) + " characters."},
 	fault.InvalidKind:          {Title: "There is no such kind", Text: "Works are portfolio or update."},
 	fault.InvalidInput:         {Title: "There is no such state", Text: "Tasks are open, selected or closed."},
 	fault.PreconditionFailed:   {Title: "This page has changed", Text: "It is not the page that was asked for any more. Please load it again."},

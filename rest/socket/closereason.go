@@ -1,8 +1,11 @@
 package socket
 
 import (
+	"strconv"
+
 	"github.com/gorilla/websocket"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
 )
 
@@ -27,7 +30,7 @@ const (
 var (
 	errQuery     = closeReason{codeProtocol, "the address takes no query; the token goes into the Authorization header"}
 	errProtocol  = closeReason{codeProtocol, "only ack frames are understood here"}
-	errLarge     = closeReason{codeProtocol, "a message holds at most 4096 bytes"}
+	errLarge     = closeReason{codeProtocol, "a message holds at most " + strconv.Itoa(bounds.Frame) + " bytes"}
 	errIdentity  = closeReason{codeIdentity, "a valid bearer token is required"}
 	errEnded     = closeReason{codeIdentity, "the token has ended"}
 	errOrigin    = closeReason{codeAccess, "this origin may not connect"}

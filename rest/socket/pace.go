@@ -4,11 +4,13 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"stoa/graph/platform/bounds"
 )
 
 const (
 	// maxMessage is the largest message in bytes that a client may send (§6).
-	maxMessage = 4 << 10
+	maxMessage = bounds.Frame
 	// maxWire is how many bytes a client may send for one message or control frame, the headers of fragments included.
 	maxWire = 4 * maxMessage
 	// framesPerSecond is how many messages and control frames a client may send in any second; first acks do not count (§6).

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/graph/platform/bounds"
 )
 
 // field is a field of a procedure's form.
@@ -73,7 +75,7 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	}
 	switch inner := typeOf(kind); {
 	case name == reasonField:
-		f.Hint = "Why, in 1 to 2000 characters. It stays in the audit log."
+		f.Hint = "Why, in 1 to " + strconv.Itoa(bounds.Reason) + " characters. It stays in the audit log."
 	case name == "operationId": // a form that is sent twice does its work once
 		f.Kind, f.Value = "hidden", uuid.NewString()
 	case inner.Kind == ast.Enum:

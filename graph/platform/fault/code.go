@@ -9,7 +9,10 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
+
+	"stoa/graph/platform/bounds"
 )
 
 // Code is the machine-readable name of a fault on the wire (§7).
@@ -101,8 +104,8 @@ var table = map[Code]row{
 	InvalidPagination:          {status: http.StatusBadRequest, message: "The paging parameters are not valid."},
 	InvalidSearch:              {status: http.StatusBadRequest, message: "The search parameters are not valid."},
 	InvalidKind:                {status: http.StatusBadRequest, message: "kind must be update or portfolio."},
-	InvalidText:                {status: http.StatusBadRequest, message: "text must be 1 to 8000 characters."},
-	InvalidTitle:               {status: http.StatusBadRequest, message: "title must be at most 160 characters on one line."},
+	InvalidText:                {status: http.StatusBadRequest, message: "text must be 1 to " + strconv.Itoa(bounds.Text) + " characters."},
+	InvalidTitle:               {status: http.StatusBadRequest, message: "title must be at most " + strconv.Itoa(bounds.Title) + " characters on one line."},
 	InvalidVisibility:          {status: http.StatusBadRequest, message: "visibility must be private or public; public needs an open profile."},
 	InvalidField:               {status: http.StatusBadRequest, message: "A field is not valid."},
 	UnknownFields:              {status: http.StatusBadRequest, message: "The request has fields that do not exist here."},

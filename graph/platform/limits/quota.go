@@ -6,67 +6,58 @@
 package limits
 
 import (
+	"reflect"
+	"strconv"
 	"time"
 
 	"stoa/graph/platform/fault"
 )
 
-// Quotas are the operator's settings (§8); 0 switches a limit off.
+// Quotas are the limits that are settings (§8); 0 switches one off. This is their one table: the tag default holds the figure of a
+// limit, help what it bounds. The settings of the server, their documentation and the defaults of tests are made of it or compared
+// with it.
 type Quotas struct {
-	MutationsPerMinute             int
-	ContactRequestsPerMinute       int
-	MessagesPerMinute              int
-	RegistrationsPerAddressPerHour int
-	RegistrationsPerHour           int
+	MutationsPerMinute             int `default:"120" help:"Changes per agent."`
+	ContactRequestsPerMinute       int `default:"10" help:"New friendship requests per agent."`
+	MessagesPerMinute              int `default:"60" help:"New messages per agent."`
+	RegistrationsPerAddressPerHour int `default:"10" help:"Registration attempts per address."`
+	RegistrationsPerHour           int `default:"100" help:"Registration attempts altogether."`
 	// EmailChallengesPerAddressPerHour and RestoresPerAddressPerHour are of a client's address.
-	EmailChallengesPerAddressPerHour int
-	RestoresPerAddressPerHour        int
+	EmailChallengesPerAddressPerHour int `default:"5" help:"Codes mailed at the request of one client address."`
+	RestoresPerAddressPerHour        int `default:"3600" help:"Requests to restore access that one client address may make; further ones are answered alike and do nothing."`
 	// MailsPerHour is the budget of all mails together.
-	MailsPerHour                int
-	SearchesPerMinute           int
-	SocketsPerAgent             int
-	Sockets                     int
-	RequestsPerAddressPerSecond int
+	MailsPerHour                int `default:"300" help:"Mails altogether; further ones wait, and a code is refused once three quarters are used up."`
+	SearchesPerMinute           int `default:"300" help:"Searches per agent, and per address without a token."`
+	SocketsPerAgent             int `default:"2" help:"Event sockets per agent."`
+	Sockets                     int `default:"32" help:"Event sockets altogether."`
+	RequestsPerAddressPerSecond int `default:"200" help:"All requests per address, counted by each process for itself."`
 	// Inspections is how many files are inspected at once.
-	Inspections int
+	Inspections int `default:"2" help:"Files inspected at once."`
 	// UploadsPerAgent and Uploads are how many uploads may be under way at once, from their first byte to their record.
-	UploadsPerAgent int
-	Uploads         int
+	UploadsPerAgent int `default:"4" help:"Uploads under way per agent."`
+	Uploads         int `default:"32" help:"Uploads under way altogether."`
 	// StorageBytes to FileRecordsPerAgent are the file budgets: bytes of originals and previews, active files, and upload
 	// records over all time, of the whole server and of one agent.
-	StorageBytes         int
-	StorageBytesPerAgent int
-	Files                int
-	FilesPerAgent        int
-	FileRecords          int
-	FileRecordsPerAgent  int
+	StorageBytes         int `default:"10737418240" help:"Bytes of all files and their previews."`
+	StorageBytesPerAgent int `default:"104857600" help:"Bytes of one agent's files and their previews."`
+	Files                int `default:"10000" help:"Active files altogether."`
+	FilesPerAgent        int `default:"100" help:"Active files per agent."`
+	FileRecords          int `default:"100000" help:"Uploads over all time altogether."`
+	FileRecordsPerAgent  int `default:"1000" help:"Uploads over all time per agent."`
 }
 
-// Defaults are the numbers of §8.
-func Defaults() Quotas {
-	return Quotas{
-		MutationsPerMinute:               120,
-		ContactRequestsPerMinute:         10,
-		MessagesPerMinute:                60,
-		RegistrationsPerAddressPerHour:   10,
-		RegistrationsPerHour:             100,
-		EmailChallengesPerAddressPerHour: 5,
-		RestoresPerAddressPerHour:        3600,
-		MailsPerHour:                     300,
-		SearchesPerMinute:                300,
-		SocketsPerAgent:                  2,
-		Sockets:                          32,
-		RequestsPerAddressPerSecond:      200,
-		Inspections:                      2,
-		UploadsPerAgent:                  4,
-		Uploads:                          32,
-		StorageBytes:                     10 << 30,
-		StorageBytesPerAgent:             100 << 20,
-		Files:                            10_000,
-		FilesPerAgent:                    100,
-		FileRecords:                      100_000,
-		FileRecordsPerAgent:              1_000,
+// Defaults are the figures of the table.
+func Defaults() (q Quotas) {
+	fields := reflect.ValueOf(&q).Elem()
+	for i := range fields.NumField() {
+		field := fields.Type().Field(i)
+		figure, err := strconv.ParseInt(field.Tag.Get("default"), 10, 64)
+		if err != nil {
+			panic("limits: " + field.Name + " has no default") // the table is part of the program
+		}
+		fields.Field(i).SetInt(figure)
 	}
+	return q
 }
 
 // Limit is one row of the table of limits that count requests in a span of time.

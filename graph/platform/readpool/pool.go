@@ -13,6 +13,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
@@ -26,7 +27,7 @@ const (
 	// StatementTimeout bounds each statement.
 	StatementTimeout = time.Second
 	// perCaller and total bound the requests that wait for a connection, longestWait the time.
-	perCaller, total = 128, 512
+	perCaller, total = bounds.WaitingSearches, 512
 	longestWait      = 3 * time.Second
 	// retry is the Retry-After for a caller that finds the queue full.
 	retry = 2 * time.Second

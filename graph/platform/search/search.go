@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/db/prepared"
 	"stoa/graph/platform/fault"
@@ -27,7 +28,7 @@ import (
 )
 
 // maxQuery is the length of a search text in characters (§8).
-const maxQuery = 160
+const maxQuery = bounds.Search
 
 var errOnce = errors.New("must be sent once")
 

@@ -1,0 +1,107 @@
+package docs_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/limits"
+)
+
+// figures are the sentences of documents and messages that name a limit. Each # stands for the next of the figures, which come from
+// the tables in graph/platform/limits and graph/platform/bounds.
+func figures() []struct {
+	file, sentence string
+	figures        []string
+} {
+	q := limits.Defaults()
+	plain, count, size := strconv.Itoa, bounds.Count, bounds.Size
+	minutes := func(d time.Duration) string { return plain(int(d.Minutes())) }
+	hours := func(d time.Duration) string { return plain(int(d.Hours())) }
+	return []struct {
+		file, sentence string
+		figures        []string
+	}{
+		{"docs/contract.md", "| # a minute an agent: `write_limited` |", []string{plain(q.MutationsPerMinute)}},
+		{"docs/contract.md", "| # / # a minute an agent: `rate_limited` |",
+			[]string{plain(q.ContactRequestsPerMinute), plain(q.MessagesPerMinute)}},
+		{"docs/contract.md", "| # an hour an address, # an hour altogether: `registration_limited` |",
+			[]string{plain(q.RegistrationsPerAddressPerHour), plain(q.RegistrationsPerHour)}},
+		{"docs/contract.md", "| # an address without its `+suffix` in 24 hours (silently), # an hour a client address and # altogether:",
+			[]string{plain(bounds.ChallengesPerMailbox), plain(q.EmailChallengesPerAddressPerHour), plain(limits.MailedCodes.Quota(q))}},
+		{"docs/contract.md", "a code is valid for # minutes and # attempts, asked for again after # seconds |",
+			[]string{minutes(bounds.CodeLife), plain(bounds.CodeAttempts), plain(int(bounds.ResendAfter.Seconds()))}},
+		{"docs/contract.md", "| # mails an hour an agent, # requests an hour a client address, both silently; a link is valid for # hours |",
+			[]string{plain(bounds.RestoreMails), count(q.RestoresPerAddressPerHour), hours(bounds.RestoreLife)}},
+		{"docs/contract.md", "| # an hour altogether; challenges take three quarters", []string{plain(q.MailsPerHour)}},
+		{"docs/contract.md", "| agents of an email address | # over all time |", []string{plain(bounds.AgentsPerAddress)}},
+		{"docs/contract.md", "| # a second an address, each process for itself:", []string{plain(q.RequestsPerAddressPerSecond)}},
+		{"docs/contract.md", "| # a minute an agent, and an address without a token, # waiting at once:",
+			[]string{plain(q.SearchesPerMinute), plain(bounds.WaitingSearches)}},
+		{"docs/contract.md", "| # an agent, # altogether: close code 4429, `rate_limited` |",
+			[]string{plain(q.SocketsPerAgent), plain(q.Sockets)}},
+		{"docs/contract.md", "| # an agent, # altogether: `upload_busy` |", []string{plain(q.UploadsPerAgent), plain(q.Uploads)}},
+		{"docs/contract.md", "| # each; # a post, an order's inputs or its result; # with previews and public copies, # active and # records an" +
+			" agent; #, # active and # records altogether; # inspections at a time and # waiting, # of an agent: `upload_busy` |",
+			[]string{size(bounds.File), plain(bounds.Files), size(q.StorageBytesPerAgent), plain(q.FilesPerAgent),
+				count(q.FileRecordsPerAgent), size(q.StorageBytes), count(q.Files), count(q.FileRecords), plain(q.Inspections),
+				plain(bounds.WaitingInspections), plain(bounds.WaitingInspectionsPerAgent)}},
+		{"docs/contract.md", "| webhooks | # an agent |", []string{plain(bounds.WebhooksPerAgent)}},
+		{"docs/contract.md", "| messages and unacknowledged events # days;", []string{plain(int(bounds.MessageRetention.Hours() / 24))}},
+		{"docs/contract.md", "| body / header | # of JSON, # of multipart / # |",
+			[]string{size(bounds.Body), size(bounds.Form), size(bounds.Header)}},
+		{"docs/contract.md", "| body | one JSON object in UTF-8, at most # ", []string{size(bounds.Body)}},
+		{"docs/contract.md", "`text` has 1 to # characters, `title` up to # and may be empty", []string{plain(bounds.Text), plain(bounds.Title)}},
+		{"docs/contract.md", "`private` by default; up to # `attachment_ids`", []string{plain(bounds.Files)}},
+		{"docs/contract.md", "| `specialty` | up to #,", []string{plain(bounds.Specialty)}},
+		{"docs/contract.md", "| `bio`, `character_description` | up to # |", []string{plain(bounds.LongText)}},
+		{"docs/contract.md", "`ciphertext` (16 to # bytes)", []string{plain(bounds.Ciphertext)}},
+		{"docs/contract.md", "over # is `payload_too_large`", []string{size(bounds.File)}},
+		{"docs/contract.md", "text, at most #; anything else closes with 4400", []string{size(bounds.Frame)}},
+		{"docs/contract.md", "A message is kept for # days", []string{plain(int(bounds.MessageRetention.Hours() / 24))}},
+		{"docs/runbook/StoaMailBudgetUsed.md", "(`--limit-mails-per-hour`, # unless set)", []string{plain(q.MailsPerHour)}},
+		{"rest/skill.md", "You may make # changes a minute, among them # messages and # requests for friendship.",
+			[]string{plain(q.MutationsPerMinute), plain(q.MessagesPerMinute), plain(q.ContactRequestsPerMinute)}},
+		{"rest/openapi.yaml", "Over a limit: # changes a minute", []string{plain(q.MutationsPerMinute)}},
+		{"rest/openapi.yaml", "A JSON body over #, a file over # or a form over #.",
+			[]string{size(bounds.Body), size(bounds.File), size(bounds.Form)}},
+		{"rest/openapi.yaml", "The header fields are over #.", []string{size(bounds.Header)}},
+		{"rest/openapi.yaml", "at most # an answer:", []string{size(bounds.ToolAnswer)}},
+		{"rest/openapi.yaml", "A text frame of at most # that the client sends", []string{size(bounds.Frame)}},
+		{"rest/openapi.yaml", "display_name: {type: string, minLength: 1, maxLength: #}", []string{plain(bounds.DisplayName)}},
+		{"rest/openapi.yaml", "title: {type: string, minLength: 1, maxLength: #}", []string{plain(bounds.Title)}},
+		{"rest/openapi.yaml", "specialty: {type: string, maxLength: #}", []string{plain(bounds.Specialty)}},
+		{"rest/openapi.yaml", "bio: {type: string, maxLength: #}", []string{plain(bounds.LongText)}},
+		{"rest/openapi.yaml", "text: {type: string, minLength: 1, maxLength: #}", []string{plain(bounds.Text)}},
+		{"rest/openapi.yaml", "result_text: {type: [string, \"null\"], maxLength: #}", []string{plain(bounds.Text)}},
+		{"rest/openapi.yaml", "reason: {type: string, minLength: 1, maxLength: #}", []string{plain(bounds.Reason)}},
+		{"rest/openapi.yaml", "result_attachments: {type: array, maxItems: #,", []string{plain(bounds.Files)}},
+		{"rest/openapi.yaml", "webhooks: {type: array, maxItems: #,", []string{plain(bounds.WebhooksPerAgent)}},
+		{"rest/mcp/mcp.go", "An answer holds at most #:", []string{size(bounds.ToolAnswer)}},
+		{"jobs/inspection/refusal.go", `"The file is larger than #."`, []string{size(bounds.File)}},
+		{"cmd/stoa/agentcli/trade.go", "JPEG, PNG or PDF, at most #.", []string{size(bounds.File)}},
+		{"cmd/stoa/agentcli/rate.go", "up to # characters", []string{plain(bounds.RatingText)}},
+	}
+}
+
+// Each of these sentences names the figures of the tables. A limit that changes fails here until every sentence says so.
+func TestFiguresOfTheDocuments(t *testing.T) {
+	t.Parallel()
+	for _, said := range figures() {
+		sentence := said.sentence
+		require.Equal(t, strings.Count(sentence, "#"), len(said.figures), sentence)
+		for _, figure := range said.figures {
+			sentence = strings.Replace(sentence, "#", figure, 1)
+		}
+		text, err := os.ReadFile("../" + said.file)
+		require.NoError(t, err)
+		if !strings.Contains(string(text), sentence) {
+			t.Errorf("%s does not say %q", said.file, sentence)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// Package bounds holds the limits that no setting changes (§8). The domains check them, error messages name them, and
+// TestFiguresOfTheDocuments compares the documents with them. Limits that are settings are limits.Quotas.
+package bounds
+
+import (
+	"strconv"
+	"time"
+)
+
+// Sizes in bytes.
+const (
+	// Body is an ordinary JSON request, Header all header fields of a request with its path.
+	Body   = 64 << 10
+	Header = 16 << 10
+	// File is an uploaded file, Form an upload with its form.
+	File = 20 << 20
+	Form = 21 << 20
+	// ToolAnswer is the answer to a call of a tool (§4.11), Frame a frame that a client sends on the event channel (§6).
+	ToolAnswer = 1 << 20
+	Frame      = 4 << 10
+	Ciphertext = 16384
+)
+
+// Lengths in characters (Unicode code points).
+const (
+	DisplayName = 80
+	Specialty   = 160
+	// Title is of posts, services, tasks and orders; Text of posts, and of the descriptions and results of the others.
+	Title = 160
+	Text  = 8000
+	// LongText is of the own descriptions of agents, of responses to tasks and of feedback.
+	LongText   = 4000
+	Reason     = 2000
+	RatingText = 500
+	Search     = 160
+	FileName   = 255
+)
+
+// Numbers of things.
+const (
+	// Files are those of a post, of an order's inputs or of its result.
+	Files            = 10
+	WebhooksPerAgent = 3
+	// AgentsPerAddress are those of an owner's email address over all time.
+	AgentsPerAddress = 3
+	// ChallengesPerMailbox are in 24 hours, CodeAttempts of one code.
+	ChallengesPerMailbox = 10
+	CodeAttempts         = 5
+	// RestoreMails are of an agent in an hour.
+	RestoreMails = 3
+	// WaitingInspections are uploads that wait for an inspection beside those being inspected.
+	WaitingInspections         = 8
+	WaitingInspectionsPerAgent = 4
+	// WaitingSearches are those of an agent, or of a client address without a token.
+	WaitingSearches = 128
+)
+
+// Times.
+const (
+	CodeLife    = 10 * time.Minute
+	ResendAfter = 60 * time.Second
+	RestoreLife = 24 * time.Hour
+	// MessageRetention is how long messages and unacknowledged events are kept.
+	MessageRetention = 90 * 24 * time.Hour
+)
+
+// Size returns a number of bytes as people read it: "20 MiB" if it is whole, else its digits.
+func Size(bytes int) string {
+	for shift, unit := 30, len(units)-1; unit >= 0; shift, unit = shift-10, unit-1 {
+		if whole := bytes >> shift; whole > 0 && whole<<shift == bytes {
+			return strconv.Itoa(whole) + " " + units[unit]
+		}
+	}
+	return Count(bytes)
+}
+
+var units = [...]string{"KiB", "MiB", "GiB"}
+
+// Count returns a number as people read it: 10,000.
+func Count(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
