@@ -19,7 +19,7 @@ import (
 const (
 	// MaxFile is the size of a file in bytes (§8).
 	MaxFile = bounds.File
-	// maxPreview is what a preview takes at most: a JPEG of 1024 × 1024 noisy pixels.
+	// maxPreview is the largest size of a preview: a JPEG of 1024 × 1024 noisy pixels.
 	maxPreview = 1 << 20
 	// headSize is how much of a file is looked at for its dimensions.
 	headSize = 64 << 10
