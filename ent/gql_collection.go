@@ -2336,6 +2336,11 @@ func (_q *ResponseQuery) collectField(ctx context.Context, oneNode bool, opCtx *
 				selectedFields = append(selectedFields, response.FieldCreatedAt)
 				fieldSeen[response.FieldCreatedAt] = struct{}{}
 			}
+		case "updatedAt":
+			if _, ok := fieldSeen[response.FieldUpdatedAt]; !ok {
+				selectedFields = append(selectedFields, response.FieldUpdatedAt)
+				fieldSeen[response.FieldUpdatedAt] = struct{}{}
+			}
 		case "taskID":
 			if _, ok := fieldSeen[response.FieldTaskID]; !ok {
 				selectedFields = append(selectedFields, response.FieldTaskID)

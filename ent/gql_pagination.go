@@ -5538,6 +5538,20 @@ var (
 			}
 		},
 	}
+	// ResponseOrderFieldUpdatedAt orders Response by updated_at.
+	ResponseOrderFieldUpdatedAt = &ResponseOrderField{
+		Value: func(_m *Response) (ent.Value, error) {
+			return _m.UpdatedAt, nil
+		},
+		column: response.FieldUpdatedAt,
+		toTerm: response.ByUpdatedAt,
+		toCursor: func(_m *Response) Cursor {
+			return Cursor{
+				ID:    _m.ID,
+				Value: _m.UpdatedAt,
+			}
+		},
+	}
 )
 
 // String implement fmt.Stringer interface.
@@ -5546,6 +5560,8 @@ func (f ResponseOrderField) String() string {
 	switch f.column {
 	case ResponseOrderFieldCreatedAt.column:
 		str = "CREATED_AT"
+	case ResponseOrderFieldUpdatedAt.column:
+		str = "UPDATED_AT"
 	}
 	return str
 }
@@ -5564,6 +5580,8 @@ func (f *ResponseOrderField) UnmarshalGQL(v interface{}) error {
 	switch str {
 	case "CREATED_AT":
 		*f = *ResponseOrderFieldCreatedAt
+	case "UPDATED_AT":
+		*f = *ResponseOrderFieldUpdatedAt
 	default:
 		return fmt.Errorf("%s is not a valid ResponseOrderField", str)
 	}

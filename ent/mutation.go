@@ -17964,6 +17964,7 @@ type ResponseMutation struct {
 	typ             string
 	id              *uuid.UUID
 	created_at      *time.Time
+	updated_at      *time.Time
 	text            *string
 	amount_minor    *int64
 	addamount_minor *int64
@@ -18118,6 +18119,42 @@ func (m *ResponseMutation) OldCreatedAt(ctx context.Context) (v time.Time, err e
 // ResetCreatedAt resets all changes to the "created_at" field.
 func (m *ResponseMutation) ResetCreatedAt() {
 	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *ResponseMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *ResponseMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Response entity.
+// If the Response object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ResponseMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *ResponseMutation) ResetUpdatedAt() {
+	m.updated_at = nil
 }
 
 // SetTaskID sets the "task_id" field.
@@ -18464,9 +18501,12 @@ func (m *ResponseMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ResponseMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.created_at != nil {
 		fields = append(fields, response.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, response.FieldUpdatedAt)
 	}
 	if m.task != nil {
 		fields = append(fields, response.FieldTaskID)
@@ -18496,6 +18536,8 @@ func (m *ResponseMutation) Field(name string) (ent.Value, bool) {
 	switch name {
 	case response.FieldCreatedAt:
 		return m.CreatedAt()
+	case response.FieldUpdatedAt:
+		return m.UpdatedAt()
 	case response.FieldTaskID:
 		return m.TaskID()
 	case response.FieldBotID:
@@ -18519,6 +18561,8 @@ func (m *ResponseMutation) OldField(ctx context.Context, name string) (ent.Value
 	switch name {
 	case response.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case response.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
 	case response.FieldTaskID:
 		return m.OldTaskID(ctx)
 	case response.FieldBotID:
@@ -18546,6 +18590,13 @@ func (m *ResponseMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetCreatedAt(v)
+		return nil
+	case response.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
 		return nil
 	case response.FieldTaskID:
 		v, ok := value.(uuid.UUID)
@@ -18667,6 +18718,9 @@ func (m *ResponseMutation) ResetField(name string) error {
 	switch name {
 	case response.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case response.FieldUpdatedAt:
+		m.ResetUpdatedAt()
 		return nil
 	case response.FieldTaskID:
 		m.ResetTaskID()

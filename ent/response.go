@@ -22,6 +22,8 @@ type Response struct {
 	ID uuid.UUID `json:"id,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
+	// UpdatedAt holds the value of the "updated_at" field.
+	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// TaskID holds the value of the "task_id" field.
 	TaskID uuid.UUID `json:"task_id,omitempty"`
 	// BotID holds the value of the "bot_id" field.
@@ -84,7 +86,7 @@ func (*Response) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case response.FieldText, response.FieldState:
 			values[i] = new(sql.NullString)
-		case response.FieldCreatedAt:
+		case response.FieldCreatedAt, response.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		case response.FieldID, response.FieldTaskID, response.FieldBotID:
 			values[i] = new(uuid.UUID)
@@ -114,6 +116,12 @@ func (_m *Response) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
 			} else if value.Valid {
 				_m.CreatedAt = value.Time
+			}
+		case response.FieldUpdatedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field updated_at", values[i])
+			} else if value.Valid {
+				_m.UpdatedAt = value.Time
 			}
 		case response.FieldTaskID:
 			if value, ok := values[i].(*uuid.UUID); !ok {
@@ -199,6 +207,9 @@ func (_m *Response) String() string {
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+	builder.WriteString(", ")
+	builder.WriteString("updated_at=")
+	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
 	builder.WriteString(", ")
 	builder.WriteString("task_id=")
 	builder.WriteString(fmt.Sprintf("%v", _m.TaskID))

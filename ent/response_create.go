@@ -29,6 +29,12 @@ func (_c *ResponseCreate) SetCreatedAt(v time.Time) *ResponseCreate {
 	return _c
 }
 
+// SetUpdatedAt sets the "updated_at" field.
+func (_c *ResponseCreate) SetUpdatedAt(v time.Time) *ResponseCreate {
+	_c.mutation.SetUpdatedAt(v)
+	return _c
+}
+
 // SetTaskID sets the "task_id" field.
 func (_c *ResponseCreate) SetTaskID(v uuid.UUID) *ResponseCreate {
 	_c.mutation.SetTaskID(v)
@@ -147,6 +153,9 @@ func (_c *ResponseCreate) check() error {
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Response.created_at"`)}
 	}
+	if _, ok := _c.mutation.UpdatedAt(); !ok {
+		return &ValidationError{Name: "updated_at", err: errors.New(`ent: missing required field "Response.updated_at"`)}
+	}
 	if _, ok := _c.mutation.TaskID(); !ok {
 		return &ValidationError{Name: "task_id", err: errors.New(`ent: missing required field "Response.task_id"`)}
 	}
@@ -214,6 +223,10 @@ func (_c *ResponseCreate) createSpec() (*Response, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(response.FieldCreatedAt, field.TypeTime, value)
 		_node.CreatedAt = value
+	}
+	if value, ok := _c.mutation.UpdatedAt(); ok {
+		_spec.SetField(response.FieldUpdatedAt, field.TypeTime, value)
+		_node.UpdatedAt = value
 	}
 	if value, ok := _c.mutation.Text(); ok {
 		_spec.SetField(response.FieldText, field.TypeString, value)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"stoa/ent/predicate"
 	"stoa/ent/response"
+	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
@@ -24,6 +25,76 @@ type ResponseUpdate struct {
 // Where appends a list predicates to the ResponseUpdate builder.
 func (_u *ResponseUpdate) Where(ps ...predicate.Response) *ResponseUpdate {
 	_u.mutation.Where(ps...)
+	return _u
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (_u *ResponseUpdate) SetUpdatedAt(v time.Time) *ResponseUpdate {
+	_u.mutation.SetUpdatedAt(v)
+	return _u
+}
+
+// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
+func (_u *ResponseUpdate) SetNillableUpdatedAt(v *time.Time) *ResponseUpdate {
+	if v != nil {
+		_u.SetUpdatedAt(*v)
+	}
+	return _u
+}
+
+// SetText sets the "text" field.
+func (_u *ResponseUpdate) SetText(v string) *ResponseUpdate {
+	_u.mutation.SetText(v)
+	return _u
+}
+
+// SetNillableText sets the "text" field if the given value is not nil.
+func (_u *ResponseUpdate) SetNillableText(v *string) *ResponseUpdate {
+	if v != nil {
+		_u.SetText(*v)
+	}
+	return _u
+}
+
+// SetAmountMinor sets the "amount_minor" field.
+func (_u *ResponseUpdate) SetAmountMinor(v int64) *ResponseUpdate {
+	_u.mutation.ResetAmountMinor()
+	_u.mutation.SetAmountMinor(v)
+	return _u
+}
+
+// SetNillableAmountMinor sets the "amount_minor" field if the given value is not nil.
+func (_u *ResponseUpdate) SetNillableAmountMinor(v *int64) *ResponseUpdate {
+	if v != nil {
+		_u.SetAmountMinor(*v)
+	}
+	return _u
+}
+
+// AddAmountMinor adds value to the "amount_minor" field.
+func (_u *ResponseUpdate) AddAmountMinor(v int64) *ResponseUpdate {
+	_u.mutation.AddAmountMinor(v)
+	return _u
+}
+
+// SetTotalMinor sets the "total_minor" field.
+func (_u *ResponseUpdate) SetTotalMinor(v int64) *ResponseUpdate {
+	_u.mutation.ResetTotalMinor()
+	_u.mutation.SetTotalMinor(v)
+	return _u
+}
+
+// SetNillableTotalMinor sets the "total_minor" field if the given value is not nil.
+func (_u *ResponseUpdate) SetNillableTotalMinor(v *int64) *ResponseUpdate {
+	if v != nil {
+		_u.SetTotalMinor(*v)
+	}
+	return _u
+}
+
+// AddTotalMinor adds value to the "total_minor" field.
+func (_u *ResponseUpdate) AddTotalMinor(v int64) *ResponseUpdate {
+	_u.mutation.AddTotalMinor(v)
 	return _u
 }
 
@@ -101,6 +172,24 @@ func (_u *ResponseUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
+	if value, ok := _u.mutation.UpdatedAt(); ok {
+		_spec.SetField(response.FieldUpdatedAt, field.TypeTime, value)
+	}
+	if value, ok := _u.mutation.Text(); ok {
+		_spec.SetField(response.FieldText, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.AmountMinor(); ok {
+		_spec.SetField(response.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAmountMinor(); ok {
+		_spec.AddField(response.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.TotalMinor(); ok {
+		_spec.SetField(response.FieldTotalMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTotalMinor(); ok {
+		_spec.AddField(response.FieldTotalMinor, field.TypeInt64, value)
+	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(response.FieldState, field.TypeEnum, value)
 	}
@@ -122,6 +211,76 @@ type ResponseUpdateOne struct {
 	fields   []string
 	hooks    []Hook
 	mutation *ResponseMutation
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (_u *ResponseUpdateOne) SetUpdatedAt(v time.Time) *ResponseUpdateOne {
+	_u.mutation.SetUpdatedAt(v)
+	return _u
+}
+
+// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
+func (_u *ResponseUpdateOne) SetNillableUpdatedAt(v *time.Time) *ResponseUpdateOne {
+	if v != nil {
+		_u.SetUpdatedAt(*v)
+	}
+	return _u
+}
+
+// SetText sets the "text" field.
+func (_u *ResponseUpdateOne) SetText(v string) *ResponseUpdateOne {
+	_u.mutation.SetText(v)
+	return _u
+}
+
+// SetNillableText sets the "text" field if the given value is not nil.
+func (_u *ResponseUpdateOne) SetNillableText(v *string) *ResponseUpdateOne {
+	if v != nil {
+		_u.SetText(*v)
+	}
+	return _u
+}
+
+// SetAmountMinor sets the "amount_minor" field.
+func (_u *ResponseUpdateOne) SetAmountMinor(v int64) *ResponseUpdateOne {
+	_u.mutation.ResetAmountMinor()
+	_u.mutation.SetAmountMinor(v)
+	return _u
+}
+
+// SetNillableAmountMinor sets the "amount_minor" field if the given value is not nil.
+func (_u *ResponseUpdateOne) SetNillableAmountMinor(v *int64) *ResponseUpdateOne {
+	if v != nil {
+		_u.SetAmountMinor(*v)
+	}
+	return _u
+}
+
+// AddAmountMinor adds value to the "amount_minor" field.
+func (_u *ResponseUpdateOne) AddAmountMinor(v int64) *ResponseUpdateOne {
+	_u.mutation.AddAmountMinor(v)
+	return _u
+}
+
+// SetTotalMinor sets the "total_minor" field.
+func (_u *ResponseUpdateOne) SetTotalMinor(v int64) *ResponseUpdateOne {
+	_u.mutation.ResetTotalMinor()
+	_u.mutation.SetTotalMinor(v)
+	return _u
+}
+
+// SetNillableTotalMinor sets the "total_minor" field if the given value is not nil.
+func (_u *ResponseUpdateOne) SetNillableTotalMinor(v *int64) *ResponseUpdateOne {
+	if v != nil {
+		_u.SetTotalMinor(*v)
+	}
+	return _u
+}
+
+// AddTotalMinor adds value to the "total_minor" field.
+func (_u *ResponseUpdateOne) AddTotalMinor(v int64) *ResponseUpdateOne {
+	_u.mutation.AddTotalMinor(v)
+	return _u
 }
 
 // SetState sets the "state" field.
@@ -227,6 +386,24 @@ func (_u *ResponseUpdateOne) sqlSave(ctx context.Context) (_node *Response, err 
 				ps[i](selector)
 			}
 		}
+	}
+	if value, ok := _u.mutation.UpdatedAt(); ok {
+		_spec.SetField(response.FieldUpdatedAt, field.TypeTime, value)
+	}
+	if value, ok := _u.mutation.Text(); ok {
+		_spec.SetField(response.FieldText, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.AmountMinor(); ok {
+		_spec.SetField(response.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAmountMinor(); ok {
+		_spec.AddField(response.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.TotalMinor(); ok {
+		_spec.SetField(response.FieldTotalMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedTotalMinor(); ok {
+		_spec.AddField(response.FieldTotalMinor, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(response.FieldState, field.TypeEnum, value)

@@ -163,14 +163,15 @@ func New(c Config) *Graph {
 		DB: c.DB, Quotas: c.Quotas, Email: mails, Auth: tokens, ReadOnboarding: onboard.Onboarding,
 		ProfileChanged: onboard.ProfileChanged, InsertJob: c.Enqueue, LeaveTrash: g.Bots.LeaveTrash, SendsMail: c.Mail != nil,
 	}
+	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders, Events: outbox}
 	g.Lifecycle = &lifecycle.API{
-		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, TokensEnded: c.TokensEnded, SendsMail: c.Mail != nil,
+		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, Deleted: g.Tasks.CustomerDeleted, TokensEnded: c.TokensEnded,
+		SendsMail: c.Mail != nil,
 	}
-	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: files,
 		Agents: g.Bots, Lifecycle: g.Lifecycle, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
-		BackUp: c.Backup,
+		RemoveFromBoard: g.Tasks.Remove, BackUp: c.Backup,
 	}
 	return g
 }

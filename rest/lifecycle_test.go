@@ -67,6 +67,12 @@ var taskTerms = map[string]any{
 	"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
 }
 
+// response lets an agent respond to a task of the other's, and returns the path of the response below /tasks.
+func response(s *trade, by *graphtest.Agent) string {
+	made := of(task(s, s.contractor))
+	return made + "/responses/" + s.Responded(by, uuid.MustParse(made)).ID.String()
+}
+
 // asks lets a new agent ask for the friendship of one, and returns the contact.
 func asks(s *trade, me *graphtest.Agent) string {
 	other := s.Agent()
@@ -250,6 +256,13 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /tasks/{task_id}/responses": {refused(fault.ParticipantInactive, func(s *trade, _ *graphtest.Agent) (string, any) {
 		return of(task(s, s.contractor)), map[string]any{"text": "I can do that."}
 	})},
+	"GET /tasks/responses": {pathOnly},
+	"PATCH /tasks/{task_id}/responses/{response_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		return response(s, me), map[string]any{"text": "I can do that better."}
+	})},
+	"DELETE /tasks/{task_id}/responses/{response_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		return response(s, me), nil
+	})},
 	"POST /tasks/{task_id}/select": {refused(fault.ParticipantInactive, func(s *trade, me *graphtest.Agent) (string, any) {
 		made := task(s, me)
 		response := s.Responded(s.contractor, uuid.MustParse(of(made)))
@@ -311,7 +324,7 @@ func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, ro
 		if id, sent = c.request(s, me); strings.HasPrefix(id, "?") {
 			path += id
 		} else if from := strings.Index(path, "{"); from >= 0 {
-			path = path[:from] + id + path[strings.Index(path, "}")+1:]
+			path = path[:from] + id + path[strings.LastIndex(path, "}")+1:]
 		}
 	}
 	s.Exec(reach, me.ID)

@@ -14,7 +14,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/tasks"
 )
 
 // board is a site with a customer and two agents, none of them friends.
@@ -84,7 +83,7 @@ func (s *board) wallet(of *graphtest.Agent) map[string]any {
 func (s *board) remove(task map[string]any) {
 	s.t.Helper()
 	require.NoError(s.t, s.DB.Tx(s.t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		return tasks.Remove(ctx, tx, uuid.MustParse(task["id"].(string)))
+		return s.Tasks.Remove(ctx, tx, uuid.MustParse(task["id"].(string)))
 	}))
 }
 

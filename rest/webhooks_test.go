@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
@@ -62,7 +63,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	for range 2 {
 		byKey := s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/"}`).ok(http.StatusCreated)
 		require.Nil(t, byKey["secret"])
-		require.Len(t, byKey["webhook"].(map[string]any)["kinds"], 7)
+		require.Len(t, byKey["webhook"].(map[string]any)["kinds"], len(events.Kinds()))
 	}
 	s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/"}`).fault(http.StatusConflict, fault.StateConflict)
 	require.Len(t, s.send(http.MethodGet, webhooksPath, agent.Token, nil).ok(http.StatusOK)["webhooks"], 3)

@@ -756,10 +756,11 @@ var (
 	ResponsesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
 		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "text", Type: field.TypeString},
 		{Name: "amount_minor", Type: field.TypeInt64},
 		{Name: "total_minor", Type: field.TypeInt64},
-		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "selected", "declined"}, Default: "open"},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "selected", "declined", "withdrawn"}, Default: "open"},
 		{Name: "task_id", Type: field.TypeUUID},
 		{Name: "bot_id", Type: field.TypeUUID},
 	}
@@ -771,27 +772,50 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "responses_tasks_task",
-				Columns:    []*schema.Column{ResponsesColumns[6]},
+				Columns:    []*schema.Column{ResponsesColumns[7]},
 				RefColumns: []*schema.Column{TasksColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "responses_bots_bot",
-				Columns:    []*schema.Column{ResponsesColumns[7]},
+				Columns:    []*schema.Column{ResponsesColumns[8]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 		},
 		Indexes: []*schema.Index{
 			{
-				Name:    "response_task_id_bot_id",
+				Name:    "response_of_agent",
 				Unique:  true,
-				Columns: []*schema.Column{ResponsesColumns[6], ResponsesColumns[7]},
+				Columns: []*schema.Column{ResponsesColumns[7], ResponsesColumns[8]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "state <> 'withdrawn'",
+				},
+			},
+			{
+				Name:    "response_withdrawn",
+				Unique:  false,
+				Columns: []*schema.Column{ResponsesColumns[7], ResponsesColumns[8]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "state = 'withdrawn'",
+				},
+			},
+			{
+				Name:    "response_bot_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ResponsesColumns[8], ResponsesColumns[1], ResponsesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						ResponsesColumns[1].Name: true,
+
+						ResponsesColumns[0].Name: true,
+					},
+				},
 			},
 			{
 				Name:    "response_task_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{ResponsesColumns[6], ResponsesColumns[1], ResponsesColumns[0]},
+				Columns: []*schema.Column{ResponsesColumns[7], ResponsesColumns[1], ResponsesColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						ResponsesColumns[1].Name: true,
@@ -938,6 +962,22 @@ var (
 					},
 					IncludeColumns: []string{
 						TasksColumns[14].Name,
+					},
+					Where: "removed_at IS NULL",
+				},
+			},
+			{
+				Name:    "task_customer_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{TasksColumns[14], TasksColumns[1], TasksColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					DescColumns: map[string]bool{
+						TasksColumns[1].Name: true,
+
+						TasksColumns[0].Name: true,
+					},
+					IncludeColumns: []string{
+						TasksColumns[10].Name,
 					},
 					Where: "removed_at IS NULL",
 				},

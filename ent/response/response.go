@@ -19,6 +19,8 @@ const (
 	FieldID = "id"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
+	FieldUpdatedAt = "updated_at"
 	// FieldTaskID holds the string denoting the task_id field in the database.
 	FieldTaskID = "task_id"
 	// FieldBotID holds the string denoting the bot_id field in the database.
@@ -57,6 +59,7 @@ const (
 var Columns = []string{
 	FieldID,
 	FieldCreatedAt,
+	FieldUpdatedAt,
 	FieldTaskID,
 	FieldBotID,
 	FieldText,
@@ -88,9 +91,10 @@ const DefaultState = StateOpen
 
 // State values.
 const (
-	StateOpen     State = "open"
-	StateSelected State = "selected"
-	StateDeclined State = "declined"
+	StateOpen      State = "open"
+	StateSelected  State = "selected"
+	StateDeclined  State = "declined"
+	StateWithdrawn State = "withdrawn"
 )
 
 func (s State) String() string {
@@ -100,7 +104,7 @@ func (s State) String() string {
 // StateValidator is a validator for the "state" field enum values. It is called by the builders before save.
 func StateValidator(s State) error {
 	switch s {
-	case StateOpen, StateSelected, StateDeclined:
+	case StateOpen, StateSelected, StateDeclined, StateWithdrawn:
 		return nil
 	default:
 		return fmt.Errorf("response: invalid enum value for state field: %q", s)
@@ -118,6 +122,11 @@ func ByID(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByUpdatedAt orders the results by the updated_at field.
+func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
 }
 
 // ByTaskID orders the results by the task_id field.

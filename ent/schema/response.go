@@ -9,21 +9,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// Response is an agent's answer to a task (§4.9): one an agent and task. Its text is for the task's customer alone.
+// Response is an agent's answer to a task (§4.9): one an agent and task, besides those that the agent withdrew. Only the agent and the
+// task's customer see it.
 type Response struct{ ent.Schema }
 
 // Mixin of Response.
-func (Response) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
+func (Response) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }
 
 // Fields of Response.
 func (Response) Fields() []ent.Field {
 	return []ent.Field{
 		field.UUID("task_id", uuid.UUID{}).Immutable(),
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
-		field.String("text").Immutable().Annotations(secret),
-		field.Int64("amount_minor").Immutable().Annotations(wide).Comment("The reward that the agent asks for."),
-		field.Int64("total_minor").Immutable().Annotations(wide).Comment("What an order at this reward reserves: the task's fee is in it."),
-		field.Enum("state").NamedValues("Open", "open", "Selected", "selected", "Declined", "declined").Default("open"),
+		field.String("text").Annotations(secret),
+		field.Int64("amount_minor").Annotations(wide).Comment("The reward that the agent asks for."),
+		field.Int64("total_minor").Annotations(wide).Comment("What an order at this reward reserves: the task's fee is in it."),
+		field.Enum("state").NamedValues("Open", "open", "Selected", "selected", "Declined", "declined", "Withdrawn", "withdrawn").
+			Default("open"),
 	}
 }
 
@@ -38,7 +40,9 @@ func (Response) Edges() []ent.Edge {
 // Indexes of Response.
 func (Response) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("task_id", "bot_id").Unique(),
+		index.Fields("task_id", "bot_id").Unique().StorageKey("response_of_agent").Annotations(entsql.IndexWhere("state <> 'withdrawn'")),
+		index.Fields("task_id", "bot_id").StorageKey("response_withdrawn").Annotations(entsql.IndexWhere("state = 'withdrawn'")),
+		index.Fields("bot_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
 		index.Fields("task_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
 	}
 }

@@ -40,10 +40,12 @@ func (Task) Edges() []ent.Edge {
 	return []ent.Edge{edge.To("customer", Bot.Type).Field("customer_id").Unique().Required().Immutable()}
 }
 
-// Indexes of Task. The board is read newest first, one state at a time.
+// Indexes of Task. The board is read newest first, one state at a time, and an agent's own tasks newest first.
 func (Task) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("state", "created_at", "id").
 			Annotations(entsql.DescColumns("created_at", "id"), entsql.IncludeColumns("customer_id"), entsql.IndexWhere("removed_at IS NULL")),
+		index.Fields("customer_id", "created_at", "id").
+			Annotations(entsql.DescColumns("created_at", "id"), entsql.IncludeColumns("state"), entsql.IndexWhere("removed_at IS NULL")),
 	}
 }

@@ -183,7 +183,7 @@ func TestRowsReadForABatchDoNotGrowWithEventsInFlight(t *testing.T) {
 		var text []byte
 		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+events.FetchStatement,
 			pq.Array([]string{other.ID.String()}), pq.Array([]int{1}), pq.Array([]int64{last}), pq.Array([]int64{last}), pq.Array([]int{16}),
-			events.LatestVersion, pq.Array([]string{"profile.recommendations", "order.rated"})).Scan(&text))
+			events.LatestVersion, pq.Array([]string{"profile.recommendations", "order.rated", "task.responded", "task.selected", "task.declined"})).Scan(&text))
 		var explained []struct {
 			Plan plan `json:"Plan"`
 		}

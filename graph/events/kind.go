@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +20,9 @@ const (
 
 	ProfileRecommendations Kind = "profile.recommendations"
 	OrderRated             Kind = "order.rated"
+	TaskResponded          Kind = "task.responded"
+	TaskSelected           Kind = "task.selected"
+	TaskDeclined           Kind = "task.declined"
 )
 
 // The versions of the event channel (§6).
@@ -30,16 +34,19 @@ const (
 // WindowSize is how many unacknowledged events may be in flight on one connection (§6).
 const WindowSize = 256
 
-// Kinds are the names of all kinds, those of the latest version too.
-func Kinds() []string {
-	return []string{
-		string(ContactRequested), string(ContactAccepted), string(ContactBlocked), string(MessageCreated), string(OrderChanged),
-		string(ProfileRecommendations), string(OrderRated),
-	}
+// firstKinds are those of the first version.
+var firstKinds = []string{
+	string(ContactRequested), string(ContactAccepted), string(ContactBlocked), string(MessageCreated), string(OrderChanged),
 }
 
-// latestKinds came with the latest version; earlier ones are not sent them.
-var latestKinds = []string{string(ProfileRecommendations), string(OrderRated)}
+// latestKinds came with the latest version; connections of an earlier one do not get them.
+var latestKinds = []string{
+	string(ProfileRecommendations), string(OrderRated),
+	string(TaskResponded), string(TaskSelected), string(TaskDeclined),
+}
+
+// Kinds returns the names of all kinds, also those of the latest version.
+func Kinds() []string { return slices.Concat(firstKinds, latestKinds) }
 
 // ContactPayload is the payload of contact events. BotID is who acted; FriendshipStatus is the receiver's view.
 type ContactPayload struct {
@@ -69,6 +76,26 @@ type RatingPayload struct {
 	OrderID  uuid.UUID `json:"order_id"`
 	RatingID uuid.UUID `json:"rating_id"`
 	Stars    int       `json:"stars"`
+}
+
+// TaskRespondedPayload is the payload of task.responded, for the task's customer. BotID is the response's author.
+type TaskRespondedPayload struct {
+	TaskID     uuid.UUID `json:"task_id"`
+	ResponseID uuid.UUID `json:"response_id"`
+	BotID      uuid.UUID `json:"bot_id"`
+}
+
+// TaskSelectedPayload is the payload of task.selected, for the author of the response that was selected.
+type TaskSelectedPayload struct {
+	TaskID     uuid.UUID `json:"task_id"`
+	ResponseID uuid.UUID `json:"response_id"`
+	OrderID    uuid.UUID `json:"order_id"`
+}
+
+// TaskDeclinedPayload is the payload of task.declined, for the author of a response that was declined.
+type TaskDeclinedPayload struct {
+	TaskID     uuid.UUID `json:"task_id"`
+	ResponseID uuid.UUID `json:"response_id"`
 }
 
 // RecommendationsPayload is the payload of profile.recommendations; the agent then reads its onboarding.

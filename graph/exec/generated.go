@@ -116,6 +116,13 @@ type ComplexityRoot struct {
 		Window       func(childComplexity int) int
 	}
 
+	AnsweredTask struct {
+		Deadline func(childComplexity int) int
+		ID       func(childComplexity int) int
+		State    func(childComplexity int) int
+		Title    func(childComplexity int) int
+	}
+
 	Attachment struct {
 		BoundID           func(childComplexity int) int
 		BoundKind         func(childComplexity int) int
@@ -691,12 +698,14 @@ type ComplexityRoot struct {
 		TopUpWallet                func(childComplexity int, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) int
 		UpdateMe                   func(childComplexity int, input bots.UpdateMeInput) int
 		UpdatePost                 func(childComplexity int, input posts.UpdatePostInput) int
+		UpdateResponse             func(childComplexity int, input tasks.UpdateResponseInput) int
 		UpdateService              func(childComplexity int, input services.UpdateServiceInput) int
 		UpdateSettings             func(childComplexity int, input operator.SettingsInput, reason string) int
 		UpdateWebhook              func(childComplexity int, input webhooks.UpdateInput) int
 		VerifyOwnerEmail           func(childComplexity int, input owners.CodeInput) int
 		VerifyRegistrationEmail    func(childComplexity int, input owners.CodeInput) int
 		WithdrawDocument           func(childComplexity int, id uuid.UUID, reason string) int
+		WithdrawResponse           func(childComplexity int, input tasks.ResponseInput) int
 	}
 
 	NewInvitation struct {
@@ -858,6 +867,22 @@ type ComplexityRoot struct {
 		TrashAfter    func(childComplexity int) int
 	}
 
+	OwnResponseCard struct {
+		AmountMinor func(childComplexity int) int
+		Bot         func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
+		State       func(childComplexity int) int
+		Task        func(childComplexity int) int
+		TaskID      func(childComplexity int) int
+		Text        func(childComplexity int) int
+	}
+
+	OwnResponseList struct {
+		NextBefore func(childComplexity int) int
+		Responses  func(childComplexity int) int
+	}
+
 	OwnRewards struct {
 		Enabled      func(childComplexity int) int
 		GrantedMinor func(childComplexity int) int
@@ -985,6 +1010,7 @@ type ComplexityRoot struct {
 		Feedbacks                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
 		Invitations              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
 		LedgerEntries            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
+		ListOwnResponses         func(childComplexity int, input tasks.OwnResponsesInput) int
 		Mails                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) int
 		Me                       func(childComplexity int) int
 		Messages                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
@@ -1137,6 +1163,7 @@ type ComplexityRoot struct {
 		Task        func(childComplexity int) int
 		TaskID      func(childComplexity int) int
 		TotalMinor  func(childComplexity int) int
+		UpdatedAt   func(childComplexity int) int
 	}
 
 	ResponseCard struct {
@@ -1540,6 +1567,8 @@ type MutationResolver interface {
 	CreateTask(ctx context.Context, input tasks.CreateTaskInput) (*tasks.TaskResult, error)
 	CloseTask(ctx context.Context, input tasks.TaskInput) (*tasks.TaskResult, error)
 	RespondToTask(ctx context.Context, input tasks.RespondInput) (*tasks.ResponseResult, error)
+	UpdateResponse(ctx context.Context, input tasks.UpdateResponseInput) (*tasks.ResponseResult, error)
+	WithdrawResponse(ctx context.Context, input tasks.ResponseInput) (*tasks.ResponseResult, error)
 	SelectResponse(ctx context.Context, input tasks.SelectInput) (*orders.OrderResult, error)
 	CreateWebhook(ctx context.Context, input webhooks.CreateInput) (*webhooks.SecretResult, error)
 	UpdateWebhook(ctx context.Context, input webhooks.UpdateInput) (*webhooks.Result, error)
@@ -1596,6 +1625,7 @@ type QueryResolver interface {
 	TaskBoard(ctx context.Context, input tasks.TaskBoardInput) (*tasks.TaskList, error)
 	Task(ctx context.Context, input tasks.TaskInput) (*tasks.TaskResult, error)
 	TaskResponses(ctx context.Context, input tasks.TaskResponsesInput) (*tasks.ResponseList, error)
+	ListOwnResponses(ctx context.Context, input tasks.OwnResponsesInput) (*tasks.OwnResponseList, error)
 	MyWallet(ctx context.Context) (*wallet.OwnWallet, error)
 	WalletHistory(ctx context.Context, input wallet.HistoryInput) (*wallet.History, error)
 	MyWebhooks(ctx context.Context) (*webhooks.List, error)
@@ -1776,6 +1806,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Activity.Window(childComplexity), true
+
+	case "AnsweredTask.deadline":
+		if e.ComplexityRoot.AnsweredTask.Deadline == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AnsweredTask.Deadline(childComplexity), true
+	case "AnsweredTask.id":
+		if e.ComplexityRoot.AnsweredTask.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AnsweredTask.ID(childComplexity), true
+	case "AnsweredTask.state":
+		if e.ComplexityRoot.AnsweredTask.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AnsweredTask.State(childComplexity), true
+	case "AnsweredTask.title":
+		if e.ComplexityRoot.AnsweredTask.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AnsweredTask.Title(childComplexity), true
 
 	case "Attachment.boundID":
 		if e.ComplexityRoot.Attachment.BoundID == nil {
@@ -4317,6 +4372,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.UpdatePost(childComplexity, args["input"].(posts.UpdatePostInput)), true
+	case "Mutation.updateResponse":
+		if e.ComplexityRoot.Mutation.UpdateResponse == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateResponse_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateResponse(childComplexity, args["input"].(tasks.UpdateResponseInput)), true
 	case "Mutation.updateService":
 		if e.ComplexityRoot.Mutation.UpdateService == nil {
 			break
@@ -4383,6 +4449,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.WithdrawDocument(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.withdrawResponse":
+		if e.ComplexityRoot.Mutation.WithdrawResponse == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_withdrawResponse_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WithdrawResponse(childComplexity, args["input"].(tasks.ResponseInput)), true
 
 	case "NewInvitation.code":
 		if e.ComplexityRoot.NewInvitation.Code == nil {
@@ -5071,6 +5148,68 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OwnLifecycle.TrashAfter(childComplexity), true
 
+	case "OwnResponseCard.amountMinor":
+		if e.ComplexityRoot.OwnResponseCard.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.AmountMinor(childComplexity), true
+	case "OwnResponseCard.bot":
+		if e.ComplexityRoot.OwnResponseCard.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.Bot(childComplexity), true
+	case "OwnResponseCard.createdAt":
+		if e.ComplexityRoot.OwnResponseCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.CreatedAt(childComplexity), true
+	case "OwnResponseCard.id":
+		if e.ComplexityRoot.OwnResponseCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.ID(childComplexity), true
+	case "OwnResponseCard.state":
+		if e.ComplexityRoot.OwnResponseCard.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.State(childComplexity), true
+	case "OwnResponseCard.task":
+		if e.ComplexityRoot.OwnResponseCard.Task == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.Task(childComplexity), true
+	case "OwnResponseCard.taskId":
+		if e.ComplexityRoot.OwnResponseCard.TaskID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.TaskID(childComplexity), true
+	case "OwnResponseCard.text":
+		if e.ComplexityRoot.OwnResponseCard.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.Text(childComplexity), true
+
+	case "OwnResponseList.nextBefore":
+		if e.ComplexityRoot.OwnResponseList.NextBefore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseList.NextBefore(childComplexity), true
+	case "OwnResponseList.responses":
+		if e.ComplexityRoot.OwnResponseList.Responses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseList.Responses(childComplexity), true
+
 	case "OwnRewards.enabled":
 		if e.ComplexityRoot.OwnRewards.Enabled == nil {
 			break
@@ -5682,6 +5821,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.LedgerEntries(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.LedgerEntryOrder), args["where"].(*ent.LedgerEntryWhereInput)), true
+	case "Query.listOwnResponses":
+		if e.ComplexityRoot.Query.ListOwnResponses == nil {
+			break
+		}
+
+		args, err := ec.field_Query_listOwnResponses_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ListOwnResponses(childComplexity, args["input"].(tasks.OwnResponsesInput)), true
 	case "Query.mails":
 		if e.ComplexityRoot.Query.Mails == nil {
 			break
@@ -6467,6 +6617,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Response.TotalMinor(childComplexity), true
+	case "Response.updatedAt":
+		if e.ComplexityRoot.Response.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Response.UpdatedAt(childComplexity), true
 
 	case "ResponseCard.amountMinor":
 		if e.ComplexityRoot.ResponseCard.AmountMinor == nil {
@@ -7803,6 +7959,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputOrderListInput,
 		ec.unmarshalInputOrderOrder,
 		ec.unmarshalInputOrderWhereInput,
+		ec.unmarshalInputOwnResponsesInput,
 		ec.unmarshalInputOwnerEmailInput,
 		ec.unmarshalInputPollInput,
 		ec.unmarshalInputPostInput,
@@ -7834,6 +7991,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTaskWhereInput,
 		ec.unmarshalInputUpdateMeInput,
 		ec.unmarshalInputUpdatePostInput,
+		ec.unmarshalInputUpdateResponseInput,
 		ec.unmarshalInputUpdateServiceInput,
 		ec.unmarshalInputUpdateWebhookInput,
 		ec.unmarshalInputWalletHistoryInput,
@@ -7843,6 +8001,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputWebhookInput,
 		ec.unmarshalInputWebhookOrder,
 		ec.unmarshalInputWebhookWhereInput,
+		ec.unmarshalInputWithdrawResponseInput,
 	)
 	first := true
 
@@ -11860,6 +12019,7 @@ input RatingWhereInput {
 type Response implements Node {
   id: ID!
   createdAt: Time!
+  updatedAt: Time!
   taskID: ID!
   botID: ID!
   """
@@ -11922,6 +12082,7 @@ Properties by which Response connections can be ordered.
 """
 enum ResponseOrderField {
   CREATED_AT
+  UPDATED_AT
 }
 """
 ResponseState is enum for the field state
@@ -11930,6 +12091,7 @@ enum ResponseState @goModel(model: "stoa/ent/response.State") {
   open
   selected
   declined
+  withdrawn
 }
 """
 ResponseWhereInput is used for filtering Response objects.
@@ -11961,6 +12123,17 @@ input ResponseWhereInput {
   createdAtGTE: Time
   createdAtLT: Time
   createdAtLTE: Time
+  """
+  updated_at field predicates
+  """
+  updatedAt: Time
+  updatedAtNEQ: Time
+  updatedAtIn: [Time!]
+  updatedAtNotIn: [Time!]
+  updatedAtGT: Time
+  updatedAtGTE: Time
+  updatedAtLT: Time
+  updatedAtLTE: Time
   """
   task_id field predicates
   """
@@ -14363,8 +14536,10 @@ type ServiceCard @goModel(model: "stoa/graph/services.Card") {
   taskBoard(input: TaskBoardInput! = {}): TaskList!
   "A task on the board. For anyone."
   task(input: TaskInput!): TaskResult!
-  "The responses to a task, newest first, 100 a page. For its customer, who sees all, and its responders, who see their own."
+  "The responses to a task, newest first, 100 a page. For its customer, who sees all but the withdrawn, and its responders, who see their own."
   taskResponses(input: TaskResponsesInput!): ResponseList!
+  "The caller's own responses, newest first, 100 a page, each with its task. For agents."
+  listOwnResponses(input: OwnResponsesInput! = {}): OwnResponseList!
 }
 
 extend type Mutation {
@@ -14372,8 +14547,12 @@ extend type Mutation {
   createTask(input: CreateTaskInput!): TaskResult!
   "Ends an open task without an order. For its customer."
   closeTask(input: TaskInput!): TaskResult!
-  "Offers to do a task. For agents other than its customer, once a task."
+  "Offers to do a task. For agents other than its customer, once a task unless the response was withdrawn."
   respondToTask(input: RespondToTaskInput!): ResponseResult!
+  "Changes text or reward of an open response. For its author."
+  updateResponse(input: UpdateResponseInput!): ResponseResult!
+  "Takes an open response back; the agent may respond again. For its author."
+  withdrawResponse(input: WithdrawResponseInput!): ResponseResult!
   "Gives a task to the agent of a response: makes an order that is funded already. For the task's customer."
   selectResponse(input: SelectResponseInput!): OrderResult!
 }
@@ -14383,10 +14562,12 @@ input TaskBoardInput @goModel(model: "stoa/graph/tasks.TaskBoardInput") {
   page: Param
   "1 to 50; 20 unless sent."
   pageSize: Param
-  "open, selected or closed; open unless sent."
+  "open, selected or closed; open unless sent, and every state of one's own tasks."
   state: Param
   "A substring of title or description, up to 160 characters."
   q: Param
+  "true lists the caller's own tasks."
+  mine: Param
 }
 
 input TaskInput @goModel(model: "stoa/graph/tasks.TaskInput") {
@@ -14399,7 +14580,12 @@ input TaskResponsesInput @goModel(model: "stoa/graph/tasks.TaskResponsesInput") 
   before: Param
 }
 
-"A new task. The method checks required fields and their forms, with the same faults as over REST."
+input OwnResponsesInput @goModel(model: "stoa/graph/tasks.OwnResponsesInput") {
+  "The last response of the page before."
+  before: Param
+}
+
+"A new task. What is required, and of what form, is judged by the method, with the same faults as over REST."
 input CreateTaskInput @goModel(model: "stoa/graph/tasks.CreateTaskInput") {
   title: String
   description: String
@@ -14413,6 +14599,20 @@ input RespondToTaskInput @goModel(model: "stoa/graph/tasks.RespondInput") {
   text: String
   "The reward asked for; the task's unless sent."
   amountMinor: Int64
+}
+
+"A change of a response; a field that is not sent stays."
+input UpdateResponseInput @goModel(model: "stoa/graph/tasks.UpdateResponseInput") {
+  taskId: ID!
+  responseId: ID!
+  text: String
+  "The reward asked for."
+  amountMinor: Int64
+}
+
+input WithdrawResponseInput @goModel(model: "stoa/graph/tasks.ResponseInput") {
+  taskId: ID!
+  responseId: ID!
 }
 
 input SelectResponseInput @goModel(model: "stoa/graph/tasks.SelectInput") {
@@ -14446,6 +14646,11 @@ type ResponseList @goModel(model: "stoa/graph/tasks.ResponseList") {
   nextBefore: ID
 }
 
+type OwnResponseList @goModel(model: "stoa/graph/tasks.OwnResponseList") {
+  responses: [OwnResponseCard!]!
+  nextBefore: ID
+}
+
 "A task as its reader sees it; amounts are in minor units."
 type TaskCard @goModel(model: "stoa/graph/tasks.Card") {
   id: ID!
@@ -14474,9 +14679,30 @@ type ResponseCard @goModel(model: "stoa/graph/tasks.ResponseCard") {
   bot: BriefBot!
   text: String!
   amountMinor: Int64!
-  "open, selected or declined."
+  "open, selected, declined or withdrawn."
   state: String!
   createdAt: Time!
+}
+
+"A response as its author lists it, with the task."
+type OwnResponseCard @goModel(model: "stoa/graph/tasks.OwnResponseCard") {
+  id: ID!
+  taskId: ID!
+  bot: BriefBot!
+  text: String!
+  amountMinor: Int64!
+  "open, selected, declined or withdrawn."
+  state: String!
+  createdAt: Time!
+  task: AnsweredTask!
+}
+
+"The task of an own response; its title is ` + "`" + `deleted` + "`" + ` if no one sees the task any more."
+type AnsweredTask @goModel(model: "stoa/graph/tasks.AnsweredTask") {
+  id: ID!
+  title: String!
+  state: String!
+  deadline: Time!
 }
 `, BuiltIn: false},
 	{Name: "../wallet/wallet.graphql", Input: `extend type Query {
@@ -14730,6 +14956,20 @@ func (ec *executionContext) childFields_Activity(ctx context.Context, field grap
 		return ec.fieldContext_Activity_creditsMinor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Activity", field.Name)
+}
+
+func (ec *executionContext) childFields_AnsweredTask(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AnsweredTask_id(ctx, field)
+	case "title":
+		return ec.fieldContext_AnsweredTask_title(ctx, field)
+	case "state":
+		return ec.fieldContext_AnsweredTask_state(ctx, field)
+	case "deadline":
+		return ec.fieldContext_AnsweredTask_deadline(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AnsweredTask", field.Name)
 }
 
 func (ec *executionContext) childFields_Attachment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16100,6 +16340,38 @@ func (ec *executionContext) childFields_OwnLifecycle(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type OwnLifecycle", field.Name)
 }
 
+func (ec *executionContext) childFields_OwnResponseCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_OwnResponseCard_id(ctx, field)
+	case "taskId":
+		return ec.fieldContext_OwnResponseCard_taskId(ctx, field)
+	case "bot":
+		return ec.fieldContext_OwnResponseCard_bot(ctx, field)
+	case "text":
+		return ec.fieldContext_OwnResponseCard_text(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_OwnResponseCard_amountMinor(ctx, field)
+	case "state":
+		return ec.fieldContext_OwnResponseCard_state(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_OwnResponseCard_createdAt(ctx, field)
+	case "task":
+		return ec.fieldContext_OwnResponseCard_task(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OwnResponseCard", field.Name)
+}
+
+func (ec *executionContext) childFields_OwnResponseList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "responses":
+		return ec.fieldContext_OwnResponseList_responses(ctx, field)
+	case "nextBefore":
+		return ec.fieldContext_OwnResponseList_nextBefore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OwnResponseList", field.Name)
+}
+
 func (ec *executionContext) childFields_OwnRewards(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "enabled":
@@ -16532,6 +16804,8 @@ func (ec *executionContext) childFields_Response(ctx context.Context, field grap
 		return ec.fieldContext_Response_id(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Response_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Response_updatedAt(ctx, field)
 	case "taskID":
 		return ec.fieldContext_Response_taskID(ctx, field)
 	case "botID":
@@ -18160,6 +18434,20 @@ func (ec *executionContext) field_Mutation_updatePost_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_updateResponse_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.UpdateResponseInput, error) {
+			return ec.unmarshalNUpdateResponseInput2stoaᚋgraphᚋtasksᚐUpdateResponseInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateService_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -18257,6 +18545,20 @@ func (ec *executionContext) field_Mutation_withdrawDocument_args(ctx context.Con
 		return nil, err
 	}
 	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_withdrawResponse_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.ResponseInput, error) {
+			return ec.unmarshalNWithdrawResponseInput2stoaᚋgraphᚋtasksᚐResponseInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -18895,6 +19197,20 @@ func (ec *executionContext) field_Query_ledgerEntries_args(ctx context.Context, 
 		return nil, err
 	}
 	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_listOwnResponses_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.OwnResponsesInput, error) {
+			return ec.unmarshalNOwnResponsesInput2stoaᚋgraphᚋtasksᚐOwnResponsesInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -20413,6 +20729,98 @@ func (ec *executionContext) _Activity_creditsMinor(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_Activity_creditsMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _AnsweredTask_id(ctx context.Context, field graphql.CollectedField, obj *tasks.AnsweredTask) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AnsweredTask_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AnsweredTask_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AnsweredTask", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AnsweredTask_title(ctx context.Context, field graphql.CollectedField, obj *tasks.AnsweredTask) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AnsweredTask_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AnsweredTask_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AnsweredTask", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AnsweredTask_state(ctx context.Context, field graphql.CollectedField, obj *tasks.AnsweredTask) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AnsweredTask_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AnsweredTask_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AnsweredTask", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AnsweredTask_deadline(ctx context.Context, field graphql.CollectedField, obj *tasks.AnsweredTask) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AnsweredTask_deadline(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deadline, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AnsweredTask_deadline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AnsweredTask", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
 func (ec *executionContext) _Attachment_id(ctx context.Context, field graphql.CollectedField, obj *ent.Attachment) (ret graphql.Marshaler) {
@@ -30557,6 +30965,94 @@ func (ec *executionContext) fieldContext_Mutation_respondToTask(ctx context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_updateResponse(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_updateResponse(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UpdateResponse(ctx, fc.Args["input"].(tasks.UpdateResponseInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.ResponseResult) graphql.Marshaler {
+			return ec.marshalNResponseResult2ᚖstoaᚋgraphᚋtasksᚐResponseResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_updateResponse(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ResponseResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateResponse_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_withdrawResponse(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_withdrawResponse(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().WithdrawResponse(ctx, fc.Args["input"].(tasks.ResponseInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.ResponseResult) graphql.Marshaler {
+			return ec.marshalNResponseResult2ᚖstoaᚋgraphᚋtasksᚐResponseResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_withdrawResponse(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ResponseResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_withdrawResponse_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_selectResponse(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -33663,6 +34159,263 @@ func (ec *executionContext) _OwnLifecycle_heldBy(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_OwnLifecycle_heldBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_id(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_taskId(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_taskId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TaskID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_taskId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_bot(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bots.Brief) graphql.Marshaler {
+			return ec.marshalNBriefBot2ᚖstoaᚋgraphᚋbotsᚐBrief(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OwnResponseCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BriefBot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OwnResponseCard_text(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_amountMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_state(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_task(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_task(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Task, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.AnsweredTask) graphql.Marshaler {
+			return ec.marshalNAnsweredTask2ᚖstoaᚋgraphᚋtasksᚐAnsweredTask(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_task(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OwnResponseCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AnsweredTask(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OwnResponseList_responses(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseList_responses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Responses, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*tasks.OwnResponseCard) graphql.Marshaler {
+			return ec.marshalNOwnResponseCard2ᚕᚖstoaᚋgraphᚋtasksᚐOwnResponseCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseList_responses(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OwnResponseList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OwnResponseCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OwnResponseList_nextBefore(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseList_nextBefore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextBefore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseList_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseList", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _OwnRewards_enabled(ctx context.Context, field graphql.CollectedField, obj *onboarding.Rewards) (ret graphql.Marshaler) {
@@ -37466,6 +38219,50 @@ func (ec *executionContext) fieldContext_Query_taskResponses(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_listOwnResponses(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_listOwnResponses(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().ListOwnResponses(ctx, fc.Args["input"].(tasks.OwnResponsesInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.OwnResponseList) graphql.Marshaler {
+			return ec.marshalNOwnResponseList2ᚖstoaᚋgraphᚋtasksᚐOwnResponseList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_listOwnResponses(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OwnResponseList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_listOwnResponses_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_myWallet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -39236,6 +40033,29 @@ func (ec *executionContext) _Response_createdAt(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_Response_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Response", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Response_updatedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Response) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Response_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Response_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Response", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
@@ -56634,6 +57454,36 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputOwnResponsesInput(ctx context.Context, obj any) (tasks.OwnResponsesInput, error) {
+	var it tasks.OwnResponsesInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"before"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "before":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Before = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputOwnerEmailInput(ctx context.Context, obj any) (owners.OwnerEmailInput, error) {
 	var it owners.OwnerEmailInput
 	if obj == nil {
@@ -58188,7 +59038,7 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "state", "stateNEQ", "stateIn", "stateNotIn", "hasTask", "hasTaskWith", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "state", "stateNEQ", "stateIn", "stateNotIn", "hasTask", "hasTaskWith", "hasBot", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -58328,6 +59178,62 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.CreatedAtLTE = data
+		case "updatedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAt = data
+		case "updatedAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAtNEQ = data
+		case "updatedAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAtIn = data
+		case "updatedAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAtNotIn = data
+		case "updatedAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAtGT = data
+		case "updatedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAtGTE = data
+		case "updatedAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAtLT = data
+		case "updatedAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpdatedAtLTE = data
 		case "taskID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -59744,7 +60650,7 @@ func (ec *executionContext) unmarshalInputTaskBoardInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"page", "pageSize", "state", "q"}
+	fieldsInOrder := [...]string{"page", "pageSize", "state", "q", "mine"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -59779,6 +60685,13 @@ func (ec *executionContext) unmarshalInputTaskBoardInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Q = data
+		case "mine":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mine"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Mine = data
 		}
 	}
 	return it, nil
@@ -60978,6 +61891,57 @@ func (ec *executionContext) unmarshalInputUpdatePostInput(ctx context.Context, o
 				return it, err
 			}
 			it.RightsConfirmed = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUpdateResponseInput(ctx context.Context, obj any) (tasks.UpdateResponseInput, error) {
+	var it tasks.UpdateResponseInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"taskId", "responseId", "text", "amountMinor"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "taskId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaskID = data
+		case "responseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ResponseID = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		case "amountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinor = data
 		}
 	}
 	return it, nil
@@ -62878,6 +63842,43 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputWithdrawResponseInput(ctx context.Context, obj any) (tasks.ResponseInput, error) {
+	var it tasks.ResponseInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"taskId", "responseId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "taskId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaskID = data
+		case "responseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ResponseID = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -63336,6 +64337,59 @@ func (ec *executionContext) _Activity(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "creditsMinor":
 			out.Values[i] = ec._Activity_creditsMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var answeredTaskImplementors = []string{"AnsweredTask"}
+
+func (ec *executionContext) _AnsweredTask(ctx context.Context, sel ast.SelectionSet, obj *tasks.AnsweredTask) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, answeredTaskImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AnsweredTask")
+		case "id":
+			out.Values[i] = ec._AnsweredTask_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "title":
+			out.Values[i] = ec._AnsweredTask_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._AnsweredTask_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deadline":
+			out.Values[i] = ec._AnsweredTask_deadline(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -67719,6 +68773,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "updateResponse":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateResponse(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "withdrawResponse":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_withdrawResponse(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "selectResponse":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_selectResponse(ctx, field)
@@ -68941,6 +70009,122 @@ func (ec *executionContext) _OwnLifecycle(ctx context.Context, sel ast.Selection
 		case "heldBy":
 			out.Values[i] = ec._OwnLifecycle_heldBy(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ownResponseCardImplementors = []string{"OwnResponseCard"}
+
+func (ec *executionContext) _OwnResponseCard(ctx context.Context, sel ast.SelectionSet, obj *tasks.OwnResponseCard) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ownResponseCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OwnResponseCard")
+		case "id":
+			out.Values[i] = ec._OwnResponseCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "taskId":
+			out.Values[i] = ec._OwnResponseCard_taskId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bot":
+			out.Values[i] = ec._OwnResponseCard_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._OwnResponseCard_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amountMinor":
+			out.Values[i] = ec._OwnResponseCard_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._OwnResponseCard_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._OwnResponseCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "task":
+			out.Values[i] = ec._OwnResponseCard_task(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ownResponseListImplementors = []string{"OwnResponseList"}
+
+func (ec *executionContext) _OwnResponseList(ctx context.Context, sel ast.SelectionSet, obj *tasks.OwnResponseList) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ownResponseListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OwnResponseList")
+		case "responses":
+			out.Values[i] = ec._OwnResponseList_responses(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextBefore":
+			out.Values[i] = ec._OwnResponseList_nextBefore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -70862,6 +72046,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "listOwnResponses":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_listOwnResponses(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "myWallet":
 			field := field
 
@@ -71905,6 +73111,11 @@ func (ec *executionContext) _Response(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "createdAt":
 			out.Values[i] = ec._Response_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Response_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -75270,6 +76481,16 @@ func (ec *executionContext) marshalNActivity2ᚖstoaᚋgraphᚋoperatorᚐActivi
 	return ec._Activity(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNAnsweredTask2ᚖstoaᚋgraphᚋtasksᚐAnsweredTask(ctx context.Context, sel ast.SelectionSet, v *tasks.AnsweredTask) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AnsweredTask(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAttachment2ᚖstoaᚋentᚐAttachment(ctx context.Context, sel ast.SelectionSet, v *ent.Attachment) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -76960,6 +78181,47 @@ func (ec *executionContext) marshalNOwnLifecycle2stoaᚋgraphᚋonboardingᚐLif
 	return ec._OwnLifecycle(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNOwnResponseCard2ᚕᚖstoaᚋgraphᚋtasksᚐOwnResponseCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*tasks.OwnResponseCard) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNOwnResponseCard2ᚖstoaᚋgraphᚋtasksᚐOwnResponseCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNOwnResponseCard2ᚖstoaᚋgraphᚋtasksᚐOwnResponseCard(ctx context.Context, sel ast.SelectionSet, v *tasks.OwnResponseCard) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._OwnResponseCard(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNOwnResponseList2ᚖstoaᚋgraphᚋtasksᚐOwnResponseList(ctx context.Context, sel ast.SelectionSet, v *tasks.OwnResponseList) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._OwnResponseList(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNOwnResponsesInput2stoaᚋgraphᚋtasksᚐOwnResponsesInput(ctx context.Context, v any) (tasks.OwnResponsesInput, error) {
+	res, err := ec.unmarshalInputOwnResponsesInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNOwnRewards2stoaᚋgraphᚋonboardingᚐRewards(ctx context.Context, sel ast.SelectionSet, v onboarding.Rewards) graphql.Marshaler {
 	return ec._OwnRewards(ctx, sel, &v)
 }
@@ -77966,6 +79228,11 @@ func (ec *executionContext) unmarshalNUpdatePostInput2stoaᚋgraphᚋpostsᚐUpd
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNUpdateResponseInput2stoaᚋgraphᚋtasksᚐUpdateResponseInput(ctx context.Context, v any) (tasks.UpdateResponseInput, error) {
+	res, err := ec.unmarshalInputUpdateResponseInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNUpdateServiceInput2stoaᚋgraphᚋservicesᚐUpdateServiceInput(ctx context.Context, v any) (services.UpdateServiceInput, error) {
 	res, err := ec.unmarshalInputUpdateServiceInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -78217,6 +79484,11 @@ func (ec *executionContext) marshalNWebhookTest2ᚖstoaᚋgraphᚋwebhooksᚐTes
 func (ec *executionContext) unmarshalNWebhookWhereInput2ᚖstoaᚋentᚐWebhookWhereInput(ctx context.Context, v any) (*ent.WebhookWhereInput, error) {
 	res, err := ec.unmarshalInputWebhookWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNWithdrawResponseInput2stoaᚋgraphᚋtasksᚐResponseInput(ctx context.Context, v any) (tasks.ResponseInput, error) {
+	res, err := ec.unmarshalInputWithdrawResponseInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {

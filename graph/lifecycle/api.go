@@ -44,6 +44,8 @@ type API struct {
 	Bots   *bots.API
 	Email  *email.API
 	Orders *orders.API
+	// Deleted is called in the transaction that deletes an agent, after it, and announces what that ended for others.
+	Deleted func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// TokensEnded is called after tokens have ended. It must not block.
 	TokensEnded func()
 	// SendsMail reports that mail is set up.
@@ -133,10 +135,11 @@ func (a *API) delete(ctx context.Context, botID uuid.UUID) (deleted bool, err er
 		if err != nil {
 			return err
 		}
-		if deleted = done[0]; deleted {
-			tx.AfterCommit(a.TokensEnded)
+		if deleted = done[0]; !deleted {
+			return nil
 		}
-		return nil
+		tx.AfterCommit(a.TokensEnded)
+		return a.Deleted(ctx, tx, botID)
 	})
 	return deleted, err
 }

@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"stoa/graph/contacts"
 	"stoa/graph/email"
+	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/graph/lifecycle"
 	"stoa/graph/messages"
@@ -24,6 +26,7 @@ import (
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
 	"stoa/graph/services"
+	"stoa/graph/tasks"
 	"stoa/graph/webhooks"
 )
 
@@ -313,7 +316,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	work := w.Tasked(agent, "Echo", "Say it again.", 1000)
 	other := w.Tasked(peer, "Echo", "Say it again.", 1000)
 	answered := w.Responded(agent, other.ID)
-	w.Responded(peer, work.ID)
+	declined := w.Responded(peer, work.ID)
 	title, text := "Echo", "I repeat what you say."
 	service, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: &text}})
 	require.NoError(t, err)
@@ -355,6 +358,18 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	} {
 		require.Zero(t, w.Count(query, agent.ID), what)
 	}
+	told, err := w.Events.PollEvents(peer.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}})
+	require.NoError(t, err)
+	var payloads []string
+	for _, e := range told.Events {
+		if e.Kind == string(events.TaskDeclined) {
+			payloads = append(payloads, string(e.Payload))
+		}
+	}
+	require.Equal(t, []string{fmt.Sprintf(`{"task_id":"%s","response_id":"%s"}`, work.ID, declined.ID)}, payloads)
+	own, err := w.Tasks.ListOwnResponses(peer.Ctx, tasks.OwnResponsesInput{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"declined", "closed", "deleted"}, []string{own.Responses[0].State, own.Responses[0].Task.State, own.Responses[0].Task.Title})
 	said, err := w.Ratings.BotRatings(peer.Ctx, ratings.ListInput{BotID: peer.ID.String()})
 	require.NoError(t, err)
 	require.Len(t, said.Ratings, 1, "what it said of others counts on")

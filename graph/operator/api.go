@@ -55,6 +55,8 @@ type API struct {
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// Owners knows what the email gate and restoring need.
 	Owners *owners.API
+	// RemoveFromBoard takes a task off the board (tasks.API).
+	RemoveFromBoard func(ctx context.Context, tx *db.Tx, id uuid.UUID) error
 	// BackUp makes a backup now.
 	BackUp func(context.Context) (*Copy, error)
 }

@@ -12,7 +12,6 @@ import (
 	"stoa/graph/posts"
 	"stoa/graph/ratings"
 	"stoa/graph/services"
-	board "stoa/graph/tasks"
 )
 
 // RemovePost deletes a post softly, as its author could (§2.2). Its record stays in the explorer, and its files, which are free
@@ -30,14 +29,15 @@ func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent
 	})
 }
 
-// RemoveTask takes a task off the public board permanently (§4.9). An order made from it continues. Its record and the responses
-// to it stay in the explorer. Faults: not_found, also for a task that is removed already.
+// RemoveTask takes a task off the public board permanently (§4.9). An open one is closed, and the responses to it are declined. An
+// order made from it continues. Its record and the responses to it stay in the explorer. Faults: not_found, also for a task that is
+// removed already.
 func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error) {
 	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
 		return nil, err
 	}
 	return audited(ctx, a, entry{removeTask, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
-		if err := board.Remove(ctx, tx, id); err != nil {
+		if err := a.RemoveFromBoard(ctx, tx, id); err != nil {
 			return nil, err
 		}
 		return tx.Ent.Task.Get(ctx, id)

@@ -55,6 +55,7 @@ func costs() exec.ComplexityRoot {
 	c.Query.SearchBots = func(child int, _ profiles.SearchInput) int { return child * page.MaxSize }
 	c.Query.ServiceCatalogue = func(child int, _ services.CatalogueInput) int { return child * page.MaxSize }
 	c.Query.TaskBoard = func(child int, _ tasks.TaskBoardInput) int { return child * page.MaxSize }
+	c.Query.ListOwnResponses = func(child int, _ tasks.OwnResponsesInput) int { return child * page.CursorSize }
 	c.Query.TaskResponses = func(child int, _ tasks.TaskResponsesInput) int { return child * page.CursorSize }
 	c.Query.OwnFeedback = func(child int, _ feedback.ListInput) int { return child * page.CursorSize }
 	c.BotResult.Posts = func(child int) int { return child * page.MaxSize }

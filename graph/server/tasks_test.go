@@ -66,6 +66,26 @@ func assignment(w *twins) {
 	before.more["before"] = twin
 	w.refused(fault.NotFound, before)
 
+	changing := func(method, field, response string, other any, body variables) operation {
+		op := on(method, "/responses/"+response, field, mine, twin, body)
+		op.more["responseId"] = other
+		return op
+	}
+	require.Len(w.t, peer.same(operation{method: "GET", path: "/tasks/responses", field: "listOwnResponses"})["responses"], 2)
+	ownBefore := operation{method: "GET", path: "/tasks/responses?before=" + mine, field: "listOwnResponses", more: variables{"before": twin}}
+	peer.refused(fault.NotFound, ownBefore)
+	require.Len(w.t, w.same(operation{method: "GET", path: "/tasks?mine=true", field: "taskBoard", more: variables{"mine": "true"}})["tasks"], 1)
+	w.refused(fault.InvalidInput, list("mine=no", variables{"mine": "no"}))
+	w.refused(fault.Unauthorized, list("mine=true", variables{"mine": "true"}))
+	w.refused(fault.Forbidden, changing("PATCH", "updateResponse", answered.(string), theirs, variables{"text": "You"}))
+	peer.refused(fault.InvalidInput, changing("PATCH", "updateResponse", answered.(string), theirs, variables{}))
+	require.Equal(w.t, "You", peer.same(changing("PATCH", "updateResponse", answered.(string), theirs, variables{"text": "You"}))["response"].(map[string]any)["text"])
+	w.refused(fault.Forbidden, changing("DELETE", "withdrawResponse", answered.(string), theirs, nil))
+	peer.same(changing("DELETE", "withdrawResponse", answered.(string), theirs, nil))
+	peer.refused(fault.StateConflict, changing("DELETE", "withdrawResponse", answered.(string), theirs, nil))
+	answered = peer.same(respond(variables{"text": "I\nscan", "amount_minor": 1005}))["response"].(map[string]any)["id"]
+	theirs = w.overGraphQL(on("", "", "taskResponses", "", twin, nil)).ok("taskResponses")["responses"].([]any)[0].(map[string]any)["id"]
+
 	choose := func(response, other any, body variables) operation {
 		body["operation_id"], body["response_id"] = uuid.NewString(), response
 		op := on("POST", "/select", "selectResponse", mine, twin, body)

@@ -1,19 +1,20 @@
 // Package tasks is the board of work that agents offer to everyone, and the responses to it (§4.9).
 //
-// Anyone may read the board; a response is for the task's customer and its author alone. The life of a task is the table in
-// state.go: it is open until its customer selects a response or closes it, and both are final. A response is open as long as its
-// task is, then selected or declined. The price of a task is fixed when it is created, fee rate included; nothing is reserved
-// until a response is selected, which makes an order that is funded already (orders.FundOrder), under the same escrow and the
-// same idempotency as any other.
+// Anyone may read the board; only the task's customer and its author see a response. The life of a task is the table in state.go:
+// it is open until its customer selects a response or closes it, and both are final. A response is open as long as its task is,
+// then selected or declined; until then its author may change it, or withdraw it and respond again. The price of a task is fixed
+// when it is created, fee rate included; nothing is reserved until a response is selected, which makes an order that is funded
+// already (orders.FundOrder), under the same escrow and the same idempotency as any other.
 //
-// Every change of a task, and every response, locks the task's row first, so that concurrent ones see what those before them did.
-// Wallets are locked after it. Tasks that an operator removed, and those of deleted
-// agents, do not exist for anyone; an order that came of one goes on.
+// Every change of a task or a response locks the task's row first and reads afterwards, so that concurrent changes see what those
+// before them did. Wallets are locked after it. A change and its events are one transaction. Tasks that an operator removed, and
+// those of deleted agents, do not exist for anyone; an order that came of one goes on.
 package tasks
 
 import (
 	"embed"
 
+	"stoa/graph/events"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
@@ -24,25 +25,30 @@ import (
 var files embed.FS
 
 var (
-	statements        = db.Load(files)
-	selectTask        = statements.Named("select_task")
-	lockTask          = statements.Named("lock_task")
-	listTasks         = statements.Named("list_tasks")
-	searchTasks       = search.NewPages(statements.Named("search_tasks"))
-	listReferences    = statements.Named("list_open_tasks")
-	selectTerms       = statements.Named("select_terms")
-	closeTask         = statements.Named("close_task")
-	selectOwnResponse = statements.Named("select_own_response")
-	insertResponse    = statements.Named("insert_response")
-	listResponses     = statements.Named("list_responses")
-	selectCandidate   = statements.Named("select_candidate")
-	selectResponse    = statements.Named("select_response")
+	statements       = db.Load(files)
+	selectTask       = statements.Named("select_task")
+	lockTask         = statements.Named("lock_task")
+	selectForChange  = statements.Named("select_for_change")
+	listTasks        = statements.Named("list_tasks")
+	listOwnTasks     = statements.Named("list_own_tasks")
+	searchTasks      = search.NewPages(statements.Named("search_tasks"))
+	listReferences   = statements.Named("list_open_tasks")
+	selectTerms      = statements.Named("select_terms")
+	closeTask        = statements.Named("close_task")
+	selectResponse   = statements.Named("select_response")
+	insertResponse   = statements.Named("insert_response")
+	withdrawResponse = statements.Named("withdraw_response")
+	chooseResponse   = statements.Named("choose_response")
+	listDeclinedNow  = statements.Named("list_declined_now")
+	listResponses    = statements.Named("list_responses")
+	listOwnResponses = statements.Named("list_own_responses")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Reads runs the searches of the board, and what is read without a token.
+	// Reads runs the searches of the board, and reads without a token.
 	Reads  *readpool.Pool
 	Orders *orders.API
+	Events *events.API
 }

@@ -31,11 +31,11 @@ type Card struct {
 	Order     orderRef  `json:"order_id,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-	// Actions are the actions that the reader may take next.
+	// Actions list what the reader may do next.
 	Actions []wire.Action `json:"actions"`
 }
 
-// OrderID is the order where the reader may know of it and there is one.
+// OrderID is the order that came of the task, nil if the task has none or the reader may not know of it.
 func (c *Card) OrderID() *uuid.UUID {
 	if !c.Order.Set || c.Order.Null {
 		return nil
@@ -43,7 +43,7 @@ func (c *Card) OrderID() *uuid.UUID {
 	return &c.Order.Value
 }
 
-// orderRef distinguishes an order that is not shown from one that does not exist.
+// orderRef is a member that is left out, null, or an order's id.
 type orderRef = wire.Nullable[uuid.UUID]
 
 // TaskResult is one task, as REST wraps it.
@@ -65,9 +65,25 @@ type ResponseCard struct {
 	Text   string      `json:"text"`
 	// AmountMinor is the reward asked for, in minor units.
 	AmountMinor int64 `json:"amount_minor"`
-	// State is open, selected or declined.
+	// State is open, selected, declined or withdrawn.
 	State     string    `json:"state"`
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// OwnResponseCard is a response as its author lists it, with the task.
+type OwnResponseCard struct {
+	ResponseCard
+
+	Task *AnsweredTask `json:"task"`
+}
+
+// AnsweredTask is the part of a task that an author's own response shows. The title of a task that no one sees any more is
+// `deleted`.
+type AnsweredTask struct {
+	ID       uuid.UUID `json:"id"`
+	Title    string    `json:"title"`
+	State    string    `json:"state"`
+	Deadline time.Time `json:"deadline"`
 }
 
 // ResponseResult is one response, as REST wraps it.
@@ -79,6 +95,13 @@ type ResponseResult struct {
 // ResponseList is a page of the responses to a task that the caller can see, newest first.
 type ResponseList struct {
 	Responses []*ResponseCard `json:"responses"`
+	// NextBefore is the `before` of the next page, null at the end.
+	NextBefore *uuid.UUID `json:"next_before"`
+}
+
+// OwnResponseList is a page of the caller's own responses, newest first.
+type OwnResponseList struct {
+	Responses []*OwnResponseCard `json:"responses"`
 	// NextBefore is the `before` of the next page, null at the end.
 	NextBefore *uuid.UUID `json:"next_before"`
 }

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -11,8 +12,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// CloseTask ends an open task without an order; the responses to it are declined (§4.9). Only its customer may call it; repeating
-// it returns the closed task. Faults in this order: invalid_id, not_found (also for everyone else's tasks), state_conflict (a
+// CloseTask ends an open task without an order and declines the responses to it (§4.9). Only its customer may call it; a repeat
+// returns the closed task. Faults in this order: invalid_id, not_found (also for everyone else's tasks), state_conflict (a
 // response was selected).
 func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	v, err := viewer.RequireAgent(ctx)
@@ -38,7 +39,7 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 				return err
 			}
 			s.State, s.UpdatedAt = task.StateClosed, s.Now
-			if _, err := tx.SQL.ExecContext(ctx, closeTask.Text, id, s.Now); err != nil {
+			if err := a.close(ctx, tx, id, s.Now); err != nil {
 				return err
 			}
 		}
@@ -51,10 +52,20 @@ func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) 
 	return &TaskResult{Task: card}, nil
 }
 
-// Remove takes a task and its responses off the board permanently: no agent sees them any more. An order made from it continues.
-// Its texts stay for a while, so that operators can account for what they removed (operator.RemovedRetention). The caller has
-// checked who may do this. not_found if the task does not exist or was removed before.
-func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+// close closes an open task that is locked, and declines the responses to it.
+func (a *API) close(ctx context.Context, tx *db.Tx, id uuid.UUID, now time.Time) error {
+	declined, err := db.All[settled](ctx, tx.SQL, closeTask, id, now)
+	if err != nil {
+		return err
+	}
+	return a.announceDeclined(ctx, tx, declined)
+}
+
+// Remove takes a task off the board for good: it does not exist for anyone any more. An open one is closed, and the responses to
+// it are declined; an order that came of it goes on. Its texts stay for a while, so that operators can account for what they
+// removed (operator.RemovedRetention). The caller has decided who may. Fault: not_found if the task is unknown or removed
+// already.
+func (a *API) Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	t, err := tx.Ent.Task.Query().Where(task.ID(id), task.RemovedAtIsNil()).ForUpdate().Only(ctx)
 	if err != nil {
 		return err
@@ -62,6 +73,11 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	now, err := tx.Now(ctx)
 	if err != nil {
 		return err
+	}
+	if t.State == task.StateOpen {
+		if err := a.close(ctx, tx, id, now); err != nil {
+			return err
+		}
 	}
 	return tx.Ent.Task.UpdateOne(t).SetRemovedAt(now).SetUpdatedAt(now).Exec(ctx)
 }

@@ -27,7 +27,7 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 		if s, err = db.One[snapshot](ctx, tx.SQL, selectTerms, v.BotID); err != nil {
 			return err
 		}
-		s.caller = &v.BotID
+		s.CallerID = v.BotID
 		price, err := t.price(s.Now, s.FeeBps)
 		if err != nil {
 			return err

@@ -13,6 +13,6 @@ func SearchStatement(caller uuid.UUID, q string) (*db.Statement, []any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	statement, args := f.statement(&caller)
+	statement, args := f.statement(caller)
 	return statement, args, nil
 }

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// Limits (§8): the deepest page of the board, and lengths in characters.
+// Limits (§8): the last page of a list of tasks, and lengths in characters.
 const (
 	lastPage       = 1000
 	maxTitle       = bounds.Title
@@ -22,13 +22,16 @@ const (
 	maxText        = bounds.LongText
 )
 
+// own is the value of mine.
+const own = "true"
+
 var (
 	errRequired = errors.New("is required")
 	errPositive = errors.New("must be at least 1")
 	errPast     = errors.New("must be in the future")
 )
 
-// TaskInput names a task in the path; a body, where there is one, has no fields.
+// TaskInput names a task in the path; its body, if the operation reads one, has no fields.
 type TaskInput struct {
 	TaskID string `json:"-" path:"task_id"`
 }
@@ -57,7 +60,7 @@ type terms struct {
 	amountMinor        int64
 }
 
-// Check returns invalid_input naming every field that is wrong. That the deadline lies ahead is for the database clock to say.
+// Check returns invalid_input naming every field that is wrong. The database clock decides whether the deadline lies ahead.
 func (in CreateTaskInput) Check() (terms, error) {
 	wrong := fault.Fields{}
 	made := terms{amountMinor: requireAmount(wrong, in.AmountMinor)}
@@ -101,6 +104,60 @@ func (in RespondInput) Check() (reply, error) {
 	return made, wrong.Fault(fault.InvalidInput)
 }
 
+// ResponseInput names a response in the path.
+type ResponseInput struct {
+	TaskID     string `json:"-" path:"task_id"`
+	ResponseID string `json:"-" path:"response_id"`
+}
+
+// Check returns invalid_id for a malformed id.
+func (in ResponseInput) Check() (named responseID, err error) {
+	if named.task, err = (TaskInput{in.TaskID}).Check(); err != nil {
+		return responseID{}, err
+	}
+	if named.response, err = text.UUID(in.ResponseID); err != nil {
+		return responseID{}, fault.Field(fault.InvalidID, "response_id", err.Error())
+	}
+	return named, nil
+}
+
+// UpdateResponseInput changes a response: the path and its body. A nil field was not sent and stays as it is.
+type UpdateResponseInput struct {
+	TaskID      string  `json:"-" path:"task_id"`
+	ResponseID  string  `json:"-" path:"response_id"`
+	Text        *string `json:"text"`
+	AmountMinor *int64  `json:"amount_minor"`
+}
+
+// responseChanges are a checked UpdateResponseInput.
+type responseChanges struct {
+	named       responseID
+	text        *string
+	amountMinor *int64
+}
+
+// Check returns invalid_id for a malformed id, or invalid_input if the body changes nothing, naming every field that is wrong.
+func (in UpdateResponseInput) Check() (responseChanges, error) {
+	named, err := ResponseInput{in.TaskID, in.ResponseID}.Check()
+	if err != nil {
+		return responseChanges{}, err
+	}
+	if in.Text == nil && in.AmountMinor == nil {
+		return responseChanges{}, fault.New(fault.InvalidInput).Say("Send at least one field to change.")
+	}
+	wrong := fault.Fields{}
+	changes := responseChanges{named: named, amountMinor: in.AmountMinor}
+	if in.Text != nil {
+		kept, err := text.Multi(*in.Text, 1, maxText)
+		wrong.Add("text", err)
+		changes.text = &kept
+	}
+	if in.AmountMinor != nil {
+		requireAmount(wrong, in.AmountMinor)
+	}
+	return changes, wrong.Fault(fault.InvalidInput)
+}
+
 // SelectInput chooses a response: the path and its body. A nil field was not sent.
 type SelectInput struct {
 	TaskID              string  `json:"-" path:"task_id"`
@@ -109,7 +166,7 @@ type SelectInput struct {
 	ConfirmedTotalMinor *int64  `json:"confirmed_total_minor,omitzero"`
 }
 
-// canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.7).
+// canonical is the input in the form that is compared with a repeat: a UUID in either case is the same UUID (§1.7).
 func (in SelectInput) canonical() SelectInput {
 	in.OperationID, in.ResponseID = text.CanonicalUUID(in.OperationID), text.CanonicalUUID(in.ResponseID)
 	return in
@@ -166,35 +223,47 @@ func requireAmount(wrong fault.Fields, sent *int64) int64 {
 	return *sent
 }
 
-// TaskBoardInput is the query of the board: `page` 1 to 1000, `page_size` 1 to 50, `state`, open unless sent, and `q`.
+// TaskBoardInput is the query of the board: `page` 1 to 1000, `page_size` 1 to 50, `state`, open unless sent, and `q`. With
+// `mine` true it lists the caller's own tasks, in every state unless `state` is sent.
 type TaskBoardInput struct {
 	Page     page.Param `json:"-" query:"page"`
 	PageSize page.Param `json:"-" query:"page_size"`
 	State    page.Param `json:"-" query:"state"`
 	Q        page.Param `json:"-" query:"q"`
+	Mine     page.Param `json:"-" query:"mine"`
 }
 
-// filter is a checked TaskBoardInput; an empty q filters nothing.
+// filter is a checked TaskBoardInput; an empty q filters nothing, and nor does a nil state.
 type filter struct {
 	n     page.Number
-	state task.State
+	state *task.State
 	q     string
+	mine  bool
 }
 
-// Check returns invalid_pagination, invalid_input for a state that there is not, or invalid_search.
+// Check returns invalid_pagination, invalid_input for an unknown state or another mine than true, or invalid_search.
 func (in TaskBoardInput) Check() (filter, error) {
 	n, err := page.Parse(in.Page, in.PageSize, lastPage)
 	if err != nil {
 		return filter{}, err
 	}
-	f := filter{n: n, state: task.StateOpen}
-	if len(in.State) > 0 {
-		f.state = task.State(in.State[0])
-		if len(in.State) > 1 || task.StateValidator(f.state) != nil {
-			return filter{}, fault.Field(fault.InvalidInput, "state", "must be open, selected or closed, sent once")
-		}
-	}
+	f := filter{n: n, mine: len(in.Mine) > 0}
 	wrong := fault.Fields{}
+	if f.mine && (len(in.Mine) > 1 || in.Mine[0] != own) {
+		wrong["mine"] = "must be true, sent once, or left out"
+	}
+	switch {
+	case len(in.State) > 0:
+		f.state = new(task.State(in.State[0]))
+		if len(in.State) > 1 || task.StateValidator(*f.state) != nil {
+			wrong["state"] = "must be open, selected or closed, sent once"
+		}
+	case !f.mine:
+		f.state = new(task.StateOpen)
+	}
+	if err := wrong.Fault(fault.InvalidInput); err != nil {
+		return filter{}, err
+	}
 	f.q = search.Text(wrong, "q", in.Q)
 	return f, wrong.Fault(fault.InvalidSearch)
 }
@@ -206,11 +275,22 @@ type TaskResponsesInput struct {
 	Before page.Param `json:"-" query:"before"`
 }
 
-// Check returns invalid_id if the task is no UUID or before is not one.
+// Check returns invalid_id for a malformed task id or before.
 func (in TaskResponsesInput) Check() (taskID uuid.UUID, before *uuid.UUID, err error) {
 	if taskID, err = (TaskInput{in.TaskID}).Check(); err != nil {
 		return uuid.Nil, nil, err
 	}
 	before, err = page.ID("before", in.Before)
 	return taskID, before, err
+}
+
+// OwnResponsesInput is a page of the caller's own responses.
+type OwnResponsesInput struct {
+	// Before is the last response of the page before.
+	Before page.Param `json:"-" query:"before"`
+}
+
+// Check returns invalid_id for a malformed before.
+func (in OwnResponsesInput) Check() (before *uuid.UUID, err error) {
+	return page.ID("before", in.Before)
 }

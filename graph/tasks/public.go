@@ -10,16 +10,17 @@ import (
 	"stoa/graph/platform/search"
 )
 
-// PublicBoard is TaskBoard for the public site (§4.13). It is never old. Faults: invalid_pagination, invalid_input, invalid_search,
-// rate_limited.
+// PublicBoard is TaskBoard for the public site (§4.13), without mine. Its answer is never old. Faults: invalid_pagination,
+// invalid_input, invalid_search, rate_limited.
 func (a *API) PublicBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
+	in.Mine = nil
 	f, refused := in.Check()
 	var list *TaskList
 	err := a.Reads.Run(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
 		if refused != nil {
 			return refused
 		}
-		list, err = f.list(ctx, on, nil)
+		list, err = f.list(ctx, on, uuid.Nil)
 		return err
 	})
 	return list, err
@@ -33,7 +34,7 @@ func (a *API) PublicTask(ctx context.Context, in TaskInput) (*TaskResult, error)
 	}
 	var s *snapshot
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		s, err = read(ctx, on, nil, id)
+		s, err = read(ctx, on, uuid.Nil, id)
 		return err
 	})
 	if err != nil {
@@ -42,7 +43,7 @@ func (a *API) PublicTask(ctx context.Context, in TaskInput) (*TaskResult, error)
 	return &TaskResult{Task: newCard(s)}, nil
 }
 
-// Reference names a task and when it was changed.
+// Reference names a task and the time of its last change.
 type Reference struct {
 	ID        uuid.UUID `db:"id"`
 	UpdatedAt time.Time `db:"updated_at"`

@@ -11,10 +11,16 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// TaskBoard lists the tasks in a state, open unless another is asked for, whose title or description holds q, newest first
-// (§4.9). Upper and lower case are the same; an empty q filters nothing. Anyone may call it. Pages reach to 1,000. Faults:
-// invalid_pagination, invalid_input, invalid_search, rate_limited.
+// TaskBoard lists the tasks in a state, open unless the input names another, whose title or description holds q, newest first
+// (§4.9). With mine it lists the caller's own tasks, in every state unless the input names one. Upper and lower case are the
+// same; an empty q filters nothing. Anyone may call it without mine, and only an agent with it. Pages reach to 1,000. Faults:
+// unauthorized, invalid_pagination, invalid_input, invalid_search, rate_limited.
 func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, error) {
+	if len(in.Mine) == 1 && in.Mine[0] == own {
+		if _, err := viewer.RequireAgent(ctx); err != nil {
+			return nil, err
+		}
+	}
 	f, refused := in.Check()
 	var list *TaskList
 	err := a.Reads.RunStale(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
@@ -28,7 +34,7 @@ func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, erro
 }
 
 // list reads a page of the board as the caller sees it.
-func (f filter) list(ctx context.Context, on db.Querier, caller *uuid.UUID) (*TaskList, error) {
+func (f filter) list(ctx context.Context, on db.Querier, caller uuid.UUID) (*TaskList, error) {
 	statement, args := f.statement(caller)
 	found, err := db.All[snapshot](ctx, on, statement, args...)
 	if err != nil {
@@ -37,22 +43,26 @@ func (f filter) list(ctx context.Context, on db.Querier, caller *uuid.UUID) (*Ta
 	rows, meta := page.Cut(f.n, found)
 	list := &TaskList{Tasks: make([]*Card, len(rows)), Meta: meta}
 	for i, s := range rows {
-		s.caller = caller
 		list.Tasks[i] = newCard(s)
 	}
 	return list, nil
 }
 
 // statement returns the statement of a list and its arguments.
-func (f filter) statement(caller *uuid.UUID) (*db.Statement, []any) {
-	if f.q == "" {
-		return listTasks, []any{caller, string(f.state), f.n.Offset(), f.n.Limit()}
+func (f filter) statement(caller uuid.UUID) (*db.Statement, []any) {
+	switch {
+	case f.mine:
+		return listOwnTasks, []any{caller, f.state, f.q, f.n.Offset(), f.n.Limit()}
+	case f.q == "":
+		return listTasks, []any{caller, *f.state, f.n.Offset(), f.n.Limit()}
+	default:
+		return searchTasks.For(f.n, caller, *f.state, f.q)
 	}
-	return searchTasks.For(f.n, caller, string(f.state), f.q)
 }
 
-// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed or whose customer
-// is deleted, and, unless the caller is its customer or has responded, for one whose customer is suspended or in the trash).
+// Task returns a task (§4.9). Anyone may call it. Faults: invalid_id, not_found (also for a task that was removed or whose
+// customer is deleted, and, unless the caller is its customer or has responded, for one whose customer is suspended or in the
+// trash).
 func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	id, err := in.Check()
 	if err != nil {
@@ -69,10 +79,10 @@ func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	return &TaskResult{Task: newCard(s)}, nil
 }
 
-// callerOf returns the calling agent, nil for anyone else.
-func callerOf(ctx context.Context) *uuid.UUID {
+// callerOf returns the calling agent, or the zero UUID if no agent calls.
+func callerOf(ctx context.Context) uuid.UUID {
 	if v := viewer.From(ctx); v.Kind == viewer.Agent {
-		return &v.BotID
+		return v.BotID
 	}
-	return nil
+	return uuid.Nil
 }

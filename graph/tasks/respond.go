@@ -2,12 +2,11 @@ package tasks
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/ent/response"
-	"stoa/graph/bots"
+	"stoa/graph/events"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -15,11 +14,12 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// RespondToTask offers to do a task, for the reward that it names or for another one (§4.9). Only an agent may call it, once a
-// task; the same text and reward again return the response that there is, whatever has become of the task. Faults in this order:
-// invalid_id, invalid_input, not_found for an unknown task, idempotency_conflict (the caller has responded something else),
-// not_found, invalid_input for a reward whose total would be over 10^12, forbidden (one's own task), state_conflict (the task is
-// not open), participant_inactive (the caller or the customer), deadline_passed.
+// RespondToTask offers to do a task, for its reward or for the one that the input names (§4.9), and tells the task's customer.
+// Only an agent may call it, once a task unless it has withdrawn its response. The same text and reward again return the response
+// that the caller has, whatever has become of the task. Faults in this order: invalid_id, invalid_input, not_found for an unknown
+// task, idempotency_conflict (the caller has responded something else), not_found, invalid_input for a reward whose total would
+// be over 10^12, forbidden (the caller's own task), contact_blocked (the caller or the customer has blocked the other),
+// state_conflict (the task is not open), participant_inactive (the caller or the customer), deadline_passed.
 func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -29,64 +29,69 @@ func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResu
 	if err != nil {
 		return nil, err
 	}
-	var made *ResponseResult
+	var result *ResponseResult
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		s, err := lockForChange(ctx, tx, v.BotID, r.taskID)
 		if err != nil {
 			return err
 		}
-		amount := s.AmountMinor
-		if r.amountMinor != nil {
-			amount = *r.amountMinor
+		if s.OwnID != nil {
+			result, err = r.repeat(ctx, tx, s)
+		} else {
+			result, err = a.insertResponse(ctx, tx, s, r)
 		}
-		own, err := db.One[ownResponse](ctx, tx.SQL, selectOwnResponse, v.BotID, r.taskID)
-		if err != nil {
-			return err
-		}
-		if own.ID != nil {
-			if *own.Text != r.text || *own.AmountMinor != amount {
-				return fault.New(notResponded.refusal).Say("You have responded to this task already, with another text or reward.")
-			}
-			made = &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: newResponseCard(own.row(r.taskID))}
-			return nil
-		}
-		if !s.Visible {
-			return fault.New(fault.NotFound)
-		}
-		price, err := orders.Price(amount, s.FeeBps)
-		if err != nil {
-			return err
-		}
-		if err := transitionOf(Respond).check(s); err != nil {
-			return err
-		}
-		fresh := &responseRow{
-			ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, TaskID: r.taskID, Text: r.text, AmountMinor: amount,
-			State: response.StateOpen, Bot: own.Bot,
-		}
-		made = &ResponseResult{Response: newResponseCard(fresh)}
-		_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, v.BotID, fresh.Text, amount, price.TotalMinor,
-			fresh.CreatedAt)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return made, nil
+	return result, nil
 }
 
-// ownResponse is an agent with its response to a task; the response's fields are nil if the agent has not responded.
-type ownResponse struct {
-	ID          *uuid.UUID      `db:"id"`
-	CreatedAt   *time.Time      `db:"created_at"`
-	Text        *string         `db:"text"`
-	AmountMinor *int64          `db:"amount_minor"`
-	State       *response.State `db:"state"`
-	Bot         bots.BriefRow   `db:"bot"`
-}
-
-func (o *ownResponse) row(taskID uuid.UUID) *responseRow {
-	return &responseRow{
-		ID: *o.ID, CreatedAt: *o.CreatedAt, TaskID: taskID, Text: *o.Text, AmountMinor: *o.AmountMinor, State: *o.State, Bot: o.Bot,
+// reward is the amount that a reply asks for.
+func (r reply) reward(s *snapshot) int64 {
+	if r.amountMinor == nil {
+		return s.AmountMinor
 	}
+	return *r.amountMinor
+}
+
+// repeat returns the response that the caller has to a locked task, or idempotency_conflict if it is another.
+func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseResult, error) {
+	own, err := db.One[candidate](ctx, tx.SQL, selectResponse, s.ID, *s.OwnID)
+	if err != nil {
+		return nil, err
+	}
+	if own.Text != r.text || own.AmountMinor != r.reward(s) {
+		return nil, fault.New(notResponded.refusal).Say("You have responded to this task already, with another text or reward.")
+	}
+	return &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: newResponseCard(&own.responseRow)}, nil
+}
+
+// insertResponse adds a response to a locked task, and its event.
+func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, r reply) (*ResponseResult, error) {
+	if !s.Visible {
+		return nil, fault.New(fault.NotFound)
+	}
+	price, err := orders.Price(r.reward(s), s.FeeBps)
+	if err != nil {
+		return nil, err
+	}
+	if err := transitionOf(Respond).check(s); err != nil {
+		return nil, err
+	}
+	fresh := &responseRow{
+		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, TaskID: s.ID, Text: r.text, AmountMinor: price.AmountMinor,
+		State: response.StateOpen, Bot: s.Caller,
+	}
+	_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, fresh.Bot.ID, fresh.Text, fresh.AmountMinor,
+		price.TotalMinor, fresh.CreatedAt)
+	if err != nil {
+		return nil, err
+	}
+	err = a.Events.Add(ctx, tx, events.Event{
+		Recipient: s.CustomerID, Kind: events.TaskResponded,
+		Payload: events.TaskRespondedPayload{TaskID: s.ID, ResponseID: fresh.ID, BotID: fresh.Bot.ID},
+	})
+	return &ResponseResult{Response: newResponseCard(fresh)}, err
 }

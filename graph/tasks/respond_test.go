@@ -39,6 +39,10 @@ func TestRespondChecksInOrder(t *testing.T) {
 				require.Contains(t, graphtest.RequireFault(t, respond(w.customer), fault.InvalidInput).Fields, "amount_minor")
 				*in.AmountMinor = 909_090_909_091
 				graphtest.RequireFault(t, respond(w.customer), fault.Forbidden)
+				w.blocked(w.customer, w.responder)
+				graphtest.RequireFault(t, respond(w.customer), fault.Forbidden)
+				graphtest.RequireFault(t, respond(w.responder), fault.ContactBlocked)
+				w.Exec("DELETE FROM contacts")
 				graphtest.RequireFault(t, respond(w.responder), fault.StateConflict)
 				w.Exec("UPDATE tasks SET state = 'open'")
 				graphtest.RequireFault(t, respond(w.responder), fault.ParticipantInactive)

@@ -25,9 +25,9 @@ type responseRow struct {
 	Bot         bots.BriefRow  `db:"bot"`
 }
 
-// TaskResponses lists the responses to a task, newest first, 100 a page (§4.9). Its customer sees all of them and a responder its
-// own; for every other agent the list is empty. Only an agent may call it. Faults: invalid_id, not_found (also for a before that
-// the caller does not see).
+// TaskResponses lists the responses to a task, newest first, 100 a page (§4.9). Its customer sees all but the withdrawn, and a
+// responder its own. Only these may call it. Faults: invalid_id, not_found (also for everyone else, and for a before of another
+// list).
 func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*ResponseList, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	s, err := read(ctx, a.DB.SQL, &v.BotID, taskID)
+	s, err := read(ctx, a.DB.SQL, v.BotID, taskID)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +65,47 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 	list := &ResponseList{Responses: make([]*ResponseCard, len(rows)), NextBefore: next}
 	for i, r := range rows {
 		list.Responses[i] = newResponseCard(r)
+	}
+	return list, nil
+}
+
+// ownResponseRow is a response of the caller's with its task.
+type ownResponseRow struct {
+	responseRow
+
+	Task struct {
+		ID       uuid.UUID `db:"id"`
+		Title    string    `db:"title"`
+		State    string    `db:"state"`
+		Deadline time.Time `db:"deadline"`
+	} `db:"task"`
+}
+
+// ListOwnResponses lists the caller's responses, also withdrawn ones and those to tasks that do not exist any more, newest first,
+// 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found (before is no response of the caller's).
+func (a *API) ListOwnResponses(ctx context.Context, in OwnResponsesInput) (*OwnResponseList, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	found, err := db.All[ownResponseRow](ctx, a.DB.SQL, listOwnResponses, v.BotID, before, page.CursorSize+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 && before != nil {
+		if _, err := a.DB.Ent.Response.Query().Where(response.ID(*before), response.BotID(v.BotID)).OnlyID(ctx); err != nil {
+			return nil, err
+		}
+	}
+	rows, next := page.Older(found, page.CursorSize, func(r *ownResponseRow) uuid.UUID { return r.ID })
+	list := &OwnResponseList{Responses: make([]*OwnResponseCard, len(rows)), NextBefore: next}
+	for i, r := range rows {
+		task := AnsweredTask(r.Task)
+		list.Responses[i] = &OwnResponseCard{ResponseCard: *newResponseCard(&r.responseRow), Task: &task}
 	}
 	return list, nil
 }

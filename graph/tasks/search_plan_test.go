@@ -9,8 +9,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// How many texts a search looks at, whatever it looks for: what is common ends the walk, what is rare or nowhere is known from
-// the index.
+// A search reads few texts, whatever it looks for: a common text ends the walk early, and the index knows the rare ones.
 func TestSearchReadsFewTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

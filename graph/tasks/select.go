@@ -2,10 +2,12 @@ package tasks
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
-	"stoa/graph/bots"
+	"stoa/ent/response"
+	"stoa/graph/events"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -13,11 +15,11 @@ import (
 )
 
 // SelectResponse gives an open task to the agent of a response: it makes an order that is funded already, at the price of that
-// response and the fee rate of the task, and reserves the total (§4.9). The two need not be friends. Only the task's customer may
-// call it; operation_id makes it idempotent as it does an order's actions. Faults in this order: invalid_id, invalid_input, the
-// stored result of an identical request or idempotency_conflict, not_found (also for everyone else's tasks, and for a response
-// to another one), state_conflict, participant_inactive (either of the two), deadline_passed, price_changed, insufficient_funds,
-// ledger_conflict.
+// response and the fee rate of the task, and reserves the total (§4.9). The other responses are declined, and all authors get an
+// event. The two need not be friends. Only the task's customer may call it; operation_id makes it idempotent as it does an
+// order's actions. Faults in this order: invalid_id, invalid_input, the stored result of an identical request or
+// idempotency_conflict, not_found (also for everyone else's tasks, and for a response that is withdrawn or to another task),
+// state_conflict, participant_inactive (either of the two), deadline_passed, price_changed, insufficient_funds, ledger_conflict.
 func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.OrderResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -40,24 +42,43 @@ func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.Order
 		if err != nil {
 			return nil, err
 		}
-		_, err = tx.SQL.ExecContext(ctx, selectResponse.Text, c.taskID, c.responseID, orderID, s.Now)
-		return deal, err
+		return deal, a.settle(ctx, tx, c, orderID, s.Now)
 	})
 }
 
-// candidate is a response that may be selected, with its agent.
+// settle selects the response from which an order came, declines the others, and announces it to their authors.
+func (a *API) settle(ctx context.Context, tx *db.Tx, c choice, orderID uuid.UUID, now time.Time) error {
+	settled, err := db.All[settled](ctx, tx.SQL, chooseResponse, c.taskID, c.responseID, orderID, now)
+	if err != nil {
+		return err
+	}
+	all := make([]events.Event, len(settled))
+	for i, r := range settled {
+		if r.ID == c.responseID {
+			all[i] = r.selected(orderID)
+		} else {
+			all[i] = r.declined()
+		}
+	}
+	return a.Events.Add(ctx, tx, all...)
+}
+
+// candidate is a response that may be selected.
 type candidate struct {
-	AmountMinor int64 `db:"amount_minor"`
+	responseRow
+
 	// Active: the agent may take on new obligations.
-	Active bool          `db:"active"`
-	Bot    bots.BriefRow `db:"bot"`
+	Active bool `db:"active"`
 }
 
 // agree checks a choice for a locked task of the caller's.
 func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal, error) {
-	by, err := db.One[candidate](ctx, tx.SQL, selectCandidate, c.responseID, c.taskID)
+	by, err := db.One[candidate](ctx, tx.SQL, selectResponse, c.taskID, c.responseID)
 	if err != nil {
 		return nil, err
+	}
+	if by.State == response.StateWithdrawn {
+		return nil, fault.New(fault.NotFound)
 	}
 	s.Active = s.Active && by.Active
 	if err := transitionOf(Select).check(s); err != nil {

@@ -33,44 +33,50 @@ type snapshot struct {
 	CustomerPublic bool `db:"customer_public"`
 	// Now is the database clock.
 	Now time.Time `db:"now"`
-	// OwnResponse is the state of the caller's response, or nil.
+	// OwnID is the caller's response, nil if it has none or has withdrawn it.
+	OwnID *uuid.UUID `db:"own_id"`
+	// OwnResponse is the state of the caller's response, also of a withdrawn one if it has no other; nil if it never responded.
 	OwnResponse *response.State `db:"own_response"`
-	// Active: those whom the caller's next step binds may take on new obligations. Like Payable it is false unless the task is open.
+	// Blocked: the caller or the customer has blocked the other.
+	Blocked bool `db:"blocked"`
+	// Active: the agents whom the caller's next step binds may take on new obligations. Like Payable it is false unless the task
+	// is open.
 	Active bool `db:"active"`
 	// Payable: the customer's available balance holds the total of a response whose agent is active.
 	Payable bool `db:"payable"`
-	// Visible: the task exists for anyone. Only lockForChange reads tasks for which it does not hold.
+	// Visible: the task exists for anyone. Only lockForChange reads tasks that are not visible.
 	Visible bool `db:"visible"`
-
-	// caller is nil for anyone who is no agent.
-	caller *uuid.UUID
+	// Present: it exists also for agents that are neither its customer nor responders.
+	Present bool `db:"present"`
+	// CallerID is the zero UUID unless an agent calls. Caller is its brief, which only lockForChange reads.
+	CallerID uuid.UUID     `db:"caller_id"`
+	Caller   bots.BriefRow `db:"caller"`
 }
 
-// read returns a visible task as the caller, nil for no agent, sees it.
-func read(ctx context.Context, on db.Querier, caller *uuid.UUID, id uuid.UUID) (*snapshot, error) {
-	s, err := db.One[snapshot](ctx, on, selectTask, caller, id)
-	if err != nil {
-		return nil, err
-	}
-	s.caller = caller
-	return s, nil
+// read returns a visible task as the caller sees it; caller is the zero UUID unless an agent calls.
+func read(ctx context.Context, on db.Querier, caller, id uuid.UUID) (*snapshot, error) {
+	return db.One[snapshot](ctx, on, selectTask, caller, id)
 }
 
-// lockForChange returns a task, visible or not, and keeps it from changing until the transaction ends. It reads no responses, and
-// leaves it to the payment itself to find out whether the customer can pay.
+// lockForChange returns a task, visible or not, and keeps it and the responses to it from changing until the transaction ends.
+// The payment itself finds out whether the customer can pay.
 func lockForChange(ctx context.Context, tx *db.Tx, caller, id uuid.UUID) (*snapshot, error) {
-	s, err := db.One[snapshot](ctx, tx.SQL, lockTask, caller, id)
+	if _, err := tx.SQL.ExecContext(ctx, lockTask.Text, id); err != nil {
+		return nil, err
+	}
+	s, err := db.One[snapshot](ctx, tx.SQL, selectForChange, caller, id)
 	if err != nil {
 		return nil, err
 	}
-	s.caller, s.Payable = &caller, true
+	s.Payable = true
 	return s, nil
 }
 
 // isCustomer reports whether the caller is the task's author.
-func (s *snapshot) isCustomer() bool { return s.caller != nil && *s.caller == s.CustomerID }
+func (s *snapshot) isCustomer() bool { return s.CallerID == s.CustomerID }
 
-// seesOrder reports whether the caller may know of the task's order: the customer, and the contractor whose response was selected.
+// seesOrder reports whether the caller may know of the task's order: the customer, and the contractor whose response was
+// selected.
 func (s *snapshot) seesOrder() bool {
 	return s.isCustomer() || (s.OwnResponse != nil && *s.OwnResponse == response.StateSelected)
 }

@@ -3,12 +3,14 @@ package tasks
 import (
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"stoa/ent/task"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/wire"
 )
 
-// Action is an action on a task, spelled as in paths and in `actions`.
+// Action is what an agent may do to a task, as in paths and `actions`.
 type Action string
 
 // The actions of a card. Only these exist.
@@ -18,7 +20,7 @@ const (
 	Close   Action = "close"
 )
 
-// party says who may act on a task, and with which fault others are refused.
+// party says who may do something to a task, and which fault everyone else gets.
 type party struct {
 	is      func(s *snapshot) bool
 	refusal fault.Code
@@ -27,7 +29,7 @@ type party struct {
 // The parties of the table. Only its customer learns that a task could be closed.
 var (
 	theCustomer = party{(*snapshot).isCustomer, fault.NotFound}
-	anyoneElse  = party{func(s *snapshot) bool { return s.caller != nil && !s.isCustomer() }, fault.Forbidden}
+	anyoneElse  = party{func(s *snapshot) bool { return s.CallerID != uuid.Nil && !s.isCustomer() }, fault.Forbidden}
 )
 
 // guard is a condition besides role and state.
@@ -38,22 +40,25 @@ type guard struct {
 
 // The guards of the table.
 var (
-	notResponded   = &guard{func(s *snapshot) bool { return s.OwnResponse == nil }, fault.IdempotencyConflict}
+	notBlocked     = &guard{func(s *snapshot) bool { return !s.Blocked }, fault.ContactBlocked}
+	notResponded   = &guard{func(s *snapshot) bool { return s.OwnID == nil }, fault.IdempotencyConflict}
 	allActive      = &guard{func(s *snapshot) bool { return s.Active }, fault.ParticipantInactive}
 	beforeDeadline = &guard{func(s *snapshot) bool { return s.Deadline.After(s.Now) }, fault.DeadlinePassed}
 	canPay         = &guard{func(s *snapshot) bool { return s.Payable }, fault.InsufficientFunds}
 )
 
-// transition is one row of the table: who may do what to an open task, and what becomes of it.
+// transition is one row of the table: who may do what to an open task, and its state afterwards.
 type transition struct {
 	action Action
 	// path of the request below that of the task.
 	path string
 	who  party
-	to   task.State
+	// related is checked between the role and the state; nil checks nothing.
+	related *guard
+	to      task.State
 	// guards are checked in this order.
 	guards []*guard
-	// body lists the fields that the caller has to send.
+	// body names the fields that the caller has to send.
 	body []string
 }
 
@@ -61,7 +66,7 @@ type transition struct {
 // closed.
 var transitions = []transition{
 	{
-		action: Respond, path: "responses", who: anyoneElse, to: task.StateOpen,
+		action: Respond, path: "responses", who: anyoneElse, related: notBlocked, to: task.StateOpen,
 		guards: []*guard{notResponded, allActive, beforeDeadline}, body: []string{"text"},
 	},
 	{
@@ -81,10 +86,13 @@ func transitionOf(action Action) *transition {
 	return nil
 }
 
-// check is the order of checks: role, state, and what else the action needs.
+// check is the order of checks: role, relation, state, and the guards.
 func (t *transition) check(s *snapshot) error {
 	if !t.who.is(s) {
 		return fault.New(t.who.refusal)
+	}
+	if t.related != nil && !t.related.holds(s) {
+		return fault.New(t.related.refusal)
 	}
 	if s.State != task.StateOpen {
 		return fault.New(fault.StateConflict)
@@ -97,7 +105,7 @@ func (t *transition) check(s *snapshot) error {
 	return nil
 }
 
-// nextActions lists what the caller may do now, each with what its body must hold.
+// nextActions lists what the caller may do now, each with the fields of its body.
 func nextActions(s *snapshot) []wire.Action {
 	next := []wire.Action{}
 	for i := range transitions {

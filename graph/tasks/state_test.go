@@ -27,10 +27,13 @@ var circumstances = map[string]string{
 	"third in trash":     "UPDATE bots SET state = 'trash' WHERE id = $4 AND $1 <> $2::uuid AND $3::uuid IS NOT NULL",
 	"dear":               "UPDATE responses SET amount_minor = 454546, total_minor = 500001 WHERE task_id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
 	"just payable":       "UPDATE responses SET amount_minor = 454545, total_minor = 500000 WHERE task_id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
-	"unanswered":         "WITH r AS (DELETE FROM responses) UPDATE tasks SET response_count = 0 WHERE id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
+	"blocked": `INSERT INTO contacts (id, created_at, updated_at, requester_id, recipient_id, low_id, high_id, state, blocked_by)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $4, $2, least($2::uuid, $4::uuid), greatest($2::uuid, $4::uuid), 'blocked', $4 WHERE $1 <> $3::uuid`,
+	"withdrawn":  "WITH r AS (UPDATE responses SET state = 'withdrawn') UPDATE tasks SET response_count = 0 WHERE id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
+	"unanswered": "WITH r AS (DELETE FROM responses) UPDATE tasks SET response_count = 0 WHERE id = $1 AND $2::uuid <> $3::uuid AND $4::uuid IS NOT NULL",
 }
 
-// offered returns the actions that a card offers according to the contract.
+// offered lists the actions that a card must offer by the contract.
 func offered(who, circumstance string) []string {
 	gone := slices.Contains([]string{"closed", "selected"}, circumstance)
 	switch who {
@@ -38,13 +41,13 @@ func offered(who, circumstance string) []string {
 		switch {
 		case gone:
 			return []string{}
-		case slices.Contains([]string{"plain", "third in trash", "just payable"}, circumstance):
+		case slices.Contains([]string{"plain", "third in trash", "just payable", "blocked"}, circumstance):
 			return []string{"select", "close"}
 		}
 		return []string{"close"}
 	case "responder", "third":
-		answered := who == "responder" && circumstance != "unanswered"
-		if gone || answered || circumstance == "late" || circumstance == "customer in trash" || circumstance == who+" in trash" {
+		answered := who == "responder" && circumstance != "unanswered" && circumstance != "withdrawn"
+		if gone || answered || circumstance == "blocked" && who == "third" || circumstance == "late" || circumstance == "customer in trash" || circumstance == who+" in trash" {
 			return []string{}
 		}
 		return []string{"respond"}
@@ -63,6 +66,7 @@ func TestCardsOfferWhatIsPermitted(t *testing.T) {
 			people := map[string]*graphtest.Agent{"customer": w.customer, "responder": w.responder, "third": third}
 			reach := func() (*tasks.Card, *tasks.ResponseCard) {
 				w.Exec("DELETE FROM responses")
+				w.Exec("DELETE FROM contacts")
 				w.Exec("UPDATE bots SET state = 'active'")
 				w.Exec("UPDATE accounts SET available_minor = 500000, reserved_minor = 0")
 				task := w.task()
@@ -190,6 +194,10 @@ func TestRemovedTasksAreNotFound(t *testing.T) {
 		graphtest.RequireFault(t, w.remove(task.ID), fault.NotFound)
 	}
 	graphtest.RequireFault(t, w.remove(uuid.New()), fault.NotFound)
+	require.Equal(t, []string{"closed declined", "selected selected"}, w.ownStates(w.responder))
+	list, err := w.Tasks.TaskBoard(w.customer.Ctx, tasks.TaskBoardInput{Mine: []string{"true"}})
+	require.NoError(t, err)
+	require.Empty(t, list.Tasks)
 	w.gone(given, open, response)
 	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer), "the order goes on")
 	w.reconciled()
@@ -217,6 +225,10 @@ func (w *world) gone(given, open *tasks.Card, response *tasks.ResponseCard) {
 			_, err = w.Tasks.CloseTask(by.Ctx, naming(task))
 			graphtest.RequireFault(w.t, err, fault.NotFound)
 			_, err = w.Tasks.SelectResponse(by.Ctx, choice(task, response))
+			graphtest.RequireFault(w.t, err, fault.NotFound)
+			_, err = w.Tasks.UpdateResponse(by.Ctx, changing(response, "You"))
+			graphtest.RequireFault(w.t, err, fault.NotFound)
+			_, err = w.Tasks.WithdrawResponse(by.Ctx, namingResponse(response))
 			graphtest.RequireFault(w.t, err, fault.NotFound)
 			for _, q := range []string{"", "sonnet", "so"} {
 				list, err := w.Tasks.TaskBoard(by.Ctx, tasks.TaskBoardInput{State: []string{"open"}, Q: []string{q}})

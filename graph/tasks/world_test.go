@@ -8,6 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/contacts"
+	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
@@ -57,6 +59,54 @@ func choice(task *tasks.Card, response *tasks.ResponseCard) tasks.SelectInput {
 
 func naming(task *tasks.Card) tasks.TaskInput { return tasks.TaskInput{TaskID: task.ID.String()} }
 
+func namingResponse(r *tasks.ResponseCard) tasks.ResponseInput {
+	return tasks.ResponseInput{TaskID: r.TaskID.String(), ResponseID: r.ID.String()}
+}
+
+// changing is the body of a change of a response's text.
+func changing(r *tasks.ResponseCard, text string) tasks.UpdateResponseInput {
+	return tasks.UpdateResponseInput{TaskID: r.TaskID.String(), ResponseID: r.ID.String(), Text: &text}
+}
+
+// own lists an agent's own responses, of the first page.
+func (w *world) own(by *graphtest.Agent) []*tasks.OwnResponseCard {
+	w.t.Helper()
+	list, err := w.Tasks.ListOwnResponses(by.Ctx, tasks.OwnResponsesInput{})
+	require.NoError(w.t, err)
+	return list.Responses
+}
+
+// ownStates returns the states of an agent's responses, each behind that of its task.
+func (w *world) ownStates(by *graphtest.Agent) []string {
+	w.t.Helper()
+	states := []string{}
+	for _, r := range w.own(by) {
+		states = append(states, r.Task.State+" "+r.State)
+	}
+	return states
+}
+
+// told returns the payloads of an agent's unacknowledged events of a kind, in the order of delivery.
+func (w *world) told(agent *graphtest.Agent, kind events.Kind) []string {
+	w.t.Helper()
+	payloads := []string{}
+	page, err := w.Events.PollEvents(agent.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}})
+	require.NoError(w.t, err)
+	for _, e := range page.Events {
+		if e.Kind == string(kind) {
+			payloads = append(payloads, string(e.Payload))
+		}
+	}
+	return payloads
+}
+
+// blocked blocks an agent for another one.
+func (w *world) blocked(by, of *graphtest.Agent) {
+	w.t.Helper()
+	_, err := w.Contacts.BlockBot(by.Ctx, contacts.BlockInput{BotID: ptr(of.ID.String())})
+	require.NoError(w.t, err)
+}
+
 // see reads a task as the caller of a context.
 func (w *world) see(ctx context.Context, task *tasks.Card) *tasks.Card {
 	w.t.Helper()
@@ -75,7 +125,7 @@ func (w *world) responses(by *graphtest.Agent, task *tasks.Card) []*tasks.Respon
 
 // remove takes a task off the board as operators do.
 func (w *world) remove(id uuid.UUID) error {
-	return w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) error { return tasks.Remove(ctx, tx, id) })
+	return w.DB.Tx(w.t.Context(), func(ctx context.Context, tx *db.Tx) error { return w.Tasks.Remove(ctx, tx, id) })
 }
 
 // balances of an agent: available and reserved.
@@ -146,7 +196,7 @@ func together(requests ...func() error) []fault.Code {
 	return codes
 }
 
-// anonymous is the context of a caller without a token, and operator that of an operator.
+// anonymous is the context of a caller without a token, operator that of an operator.
 func anonymous() context.Context { return context.Background() }
 
 func operator() context.Context {

@@ -43,8 +43,9 @@ BEGIN
     WHERE author_id = agent AND (deleted_at IS NULL OR title <> '' OR text <> '');
   UPDATE services SET title = '', description = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
     WHERE bot_id = agent AND (deleted_at IS NULL OR title <> '' OR description <> '');
-  UPDATE responses r SET state = 'declined' FROM tasks t
-    WHERE t.id = r.task_id AND t.state = 'open' AND (t.customer_id = agent OR r.bot_id = agent);
+  PERFORM FROM tasks t WHERE t.customer_id = agent AND t.state = 'open' ORDER BY t.id FOR UPDATE;
+  UPDATE responses r SET state = 'declined', updated_at = moment FROM tasks t
+    WHERE t.id = r.task_id AND r.state = 'open' AND (t.customer_id = agent OR r.bot_id = agent);
   UPDATE responses SET text = 'deleted' WHERE bot_id = agent;
   UPDATE tasks SET title = '', description = '', state = CASE WHEN state = 'open' THEN 'closed' ELSE state END, updated_at = moment
     WHERE customer_id = agent;

@@ -815,6 +815,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one's own responses
+         * @description Also those that were withdrawn, and those to tasks that no one sees any more, whose title is `deleted`.
+         */
+        get: operations["listOwnResponses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks/{task_id}": {
         parameters: {
             query?: never;
@@ -861,13 +881,37 @@ export interface paths {
         put?: never;
         /**
          * Offer to do a task
-         * @description One response an agent and task.
+         * @description One response an agent and task, unless it was withdrawn; then another under a new id. The customer gets task.responded.
          */
         post: operations["respondToTask"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/responses/{response_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take an own response back
+         * @description While the response and its task are open, also after the deadline. The agent may respond again, under a new id.
+         */
+        delete: operations["withdrawResponse"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an own response
+         * @description While the response and its task are open, until the deadline. The customer is not told; a selection confirms the reward of that moment.
+         */
+        patch: operations["updateResponse"];
         trace?: never;
     };
     "/api/v1/tasks/{task_id}/select": {
@@ -1138,7 +1182,7 @@ export interface paths {
         /**
          * Open the event channel
          * @description A WebSocket; the slash at the end belongs to the path, and a query is refused. The bearer token goes into the handshake's header.
-         *     Subprotocol `stoa.events.v1` (or none) is the first version; `stoa.events.v2` adds `profile.recommendations` and `order.rated`.
+         *     Subprotocol `stoa.events.v1` (or none) is the first version; `stoa.events.v2` adds `profile.recommendations`, `order.rated` and the kinds that begin with `task.`.
          *
          *     Frames are text: EventFrame from the server, AckFrame from the client, AckedFrame in answer. Store an event durably, then
          *     acknowledge it. Delivery is at least once: whatever was not acknowledged comes again on the next connection under the same
@@ -1909,8 +1953,26 @@ export interface components {
             /** @description The reward asked for. */
             amount_minor: components["schemas"]["Minor"];
             /** @enum {string} */
-            state: "open" | "selected" | "declined";
+            state: "open" | "selected" | "declined" | "withdrawn";
             created_at: components["schemas"]["Time"];
+        };
+        /** @description One's own offer to do a task, with the task. */
+        OwnResponse: {
+            id: components["schemas"]["Id"];
+            task_id: components["schemas"]["Id"];
+            bot: components["schemas"]["BotBrief"];
+            text: string;
+            /** @description The reward asked for. */
+            amount_minor: components["schemas"]["Minor"];
+            /** @enum {string} */
+            state: "open" | "selected" | "declined" | "withdrawn";
+            created_at: components["schemas"]["Time"];
+            task: {
+                id: components["schemas"]["Id"];
+                title: string;
+                state: components["schemas"]["TaskState"];
+                deadline: components["schemas"]["Time"];
+            };
         };
         Service: {
             id: components["schemas"]["Id"];
@@ -1976,7 +2038,7 @@ export interface components {
          */
         DeliveryError: "status" | "redirect" | "gone" | "timeout" | "forbidden_address" | "tls" | "no_answer" | "paused";
         /** @enum {string} */
-        EventKind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated";
+        EventKind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.responded" | "task.selected" | "task.declined";
         /**
          * @description v1a: ed25519 with the server's key; v1: HMAC-SHA256 with the webhook's secret.
          * @enum {string}
@@ -1985,7 +2047,7 @@ export interface components {
         /** @description A request to a webhook. */
         WebhookBody: {
             /** @enum {string} */
-            type: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "webhook.test";
+            type: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.responded" | "task.selected" | "task.declined" | "webhook.test";
             /** @description When the event was caused. */
             timestamp: components["schemas"]["Time"];
             /** @description The agent that the event is for. */
@@ -2162,6 +2224,10 @@ export interface components {
         };
         ResponseList: {
             responses: components["schemas"]["TaskResponse"][];
+            next_before: components["schemas"]["Id"] | null;
+        };
+        OwnResponseList: {
+            responses: components["schemas"]["OwnResponse"][];
             next_before: components["schemas"]["Id"] | null;
         };
         ServicePage: {
@@ -2390,7 +2456,7 @@ export interface components {
             type: "event";
             event_id: components["schemas"]["Id"];
             /** @enum {string} */
-            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated";
+            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.responded" | "task.selected" | "task.declined";
             payload: Record<string, never>;
         } & ({
             /** @enum {string} */
@@ -2412,6 +2478,18 @@ export interface components {
             /** @constant */
             kind?: "order.rated";
             payload?: components["schemas"]["RatingPayload"];
+        } | {
+            /** @constant */
+            kind?: "task.responded";
+            payload?: components["schemas"]["TaskRespondedPayload"];
+        } | {
+            /** @constant */
+            kind?: "task.selected";
+            payload?: components["schemas"]["TaskSelectedPayload"];
+        } | {
+            /** @constant */
+            kind?: "task.declined";
+            payload?: components["schemas"]["TaskDeclinedPayload"];
         });
         EventPage: {
             events: components["schemas"]["QueuedEvent"][];
@@ -2422,7 +2500,7 @@ export interface components {
         QueuedEvent: {
             event_id: components["schemas"]["Id"];
             /** @enum {string} */
-            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated";
+            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.responded" | "task.selected" | "task.declined";
             payload: Record<string, never>;
             created_at: components["schemas"]["Time"];
         } & ({
@@ -2445,6 +2523,18 @@ export interface components {
             /** @constant */
             kind?: "order.rated";
             payload?: components["schemas"]["RatingPayload"];
+        } | {
+            /** @constant */
+            kind?: "task.responded";
+            payload?: components["schemas"]["TaskRespondedPayload"];
+        } | {
+            /** @constant */
+            kind?: "task.selected";
+            payload?: components["schemas"]["TaskSelectedPayload"];
+        } | {
+            /** @constant */
+            kind?: "task.declined";
+            payload?: components["schemas"]["TaskDeclinedPayload"];
         });
         AcknowledgeInput: {
             event_ids: components["schemas"]["SentId"][];
@@ -2478,6 +2568,24 @@ export interface components {
             status: components["schemas"]["OrderState"];
             version: number;
         };
+        /** @description For the task's customer. */
+        TaskRespondedPayload: {
+            task_id: components["schemas"]["Id"];
+            response_id: components["schemas"]["Id"];
+            /** @description Who responded. */
+            bot_id: components["schemas"]["Id"];
+        };
+        /** @description For the author of the response that was chosen. */
+        TaskSelectedPayload: {
+            task_id: components["schemas"]["Id"];
+            response_id: components["schemas"]["Id"];
+            order_id: components["schemas"]["Id"];
+        };
+        /** @description For the author of a response that was not chosen, or whose task was closed. */
+        TaskDeclinedPayload: {
+            task_id: components["schemas"]["Id"];
+            response_id: components["schemas"]["Id"];
+        };
         RatingPayload: {
             order_id: components["schemas"]["Id"];
             rating_id: components["schemas"]["Id"];
@@ -2509,6 +2617,10 @@ export interface components {
         ResponseInput: {
             text: components["schemas"]["SentRemark"];
             /** @description The task's unless sent. */
+            amount_minor?: components["schemas"]["SentAmount"];
+        };
+        UpdateResponseInput: {
+            text?: components["schemas"]["SentRemark"];
             amount_minor?: components["schemas"]["SentAmount"];
         };
         SelectInput: {
@@ -2837,6 +2949,8 @@ export interface components {
         OrderId: components["schemas"]["SentId"];
         /** @description The file. */
         AttachmentId: components["schemas"]["SentId"];
+        /** @description The response. */
+        ResponseId: components["schemas"]["SentId"];
         /** @description The task. */
         TaskId: components["schemas"]["SentId"];
         /** @description The service. */
@@ -2863,8 +2977,10 @@ export interface components {
         PostKindQuery: components["schemas"]["PostKind"];
         /** @description Only orders in this state. */
         OrderStateQuery: components["schemas"]["OrderState"];
-        /** @description The tasks in this state. */
+        /** @description The tasks in this state; of one's own tasks every state unless sent. */
         TaskStateQuery: components["schemas"]["TaskState"];
+        /** @description Only the caller's own tasks; needs a token. */
+        MineQuery: "true";
         /** @description Substring of title or description; upper and lower case are the same. */
         BoardQ: string;
         /** @description The last response of the page before. */
@@ -2883,7 +2999,7 @@ export interface components {
         Wait: number;
         /** @description Events at most. */
         EventLimit: number;
-        /** @description The version of the event channel; 2 adds `profile.recommendations` and `order.rated`. */
+        /** @description The version of the event channel; 2 adds `profile.recommendations`, `order.rated` and the kinds that begin with `task.`. */
         EventVersion: number;
         /** @description Entries on a page. */
         Limit: number;
@@ -8576,10 +8692,12 @@ export interface operations {
                 page?: components["parameters"]["Page1000"];
                 /** @description Items on a page. */
                 page_size?: components["parameters"]["PageSizeQuery"];
-                /** @description The tasks in this state. */
+                /** @description The tasks in this state; of one's own tasks every state unless sent. */
                 state?: components["parameters"]["TaskStateQuery"];
                 /** @description Substring of title or description; upper and lower case are the same. */
                 q?: components["parameters"]["BoardQ"];
+                /** @description Only the caller's own tasks; needs a token. */
+                mine?: components["parameters"]["MineQuery"];
             };
             header?: never;
             path?: never;
@@ -8587,7 +8705,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Tasks in one state, newest first. */
+            /** @description Tasks in one state, or the caller's own, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8782,6 +8900,94 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             429: components["responses"]["WriteLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOwnResponses: {
+        parameters: {
+            query?: {
+                /** @description The last response of the page before. */
+                before?: components["parameters"]["BeforeResponse"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller's responses, each with its task; newest first, 100 a page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "responses": [
+                     *         {
+                     *           "id": "01a20005-37c3-7678-8514-9c2af8edf77b",
+                     *           "task_id": "01a20005-37be-7d53-a9f8-af711c3d9f14",
+                     *           "bot": {
+                     *             "id": "01a20005-32d8-7598-87b0-699a1c5e9a5b",
+                     *             "handle": "cy_draws",
+                     *             "display_name": "Cy",
+                     *             "encryption_public_key": "74KLFKFdsBHsnz9P5Ew7jjNlPl4AipUqULoW9KKf8jA=",
+                     *             "encryption_key_fingerprint": "SHA256:w7D0WI1aoaObURqPv3BZ96Iz4QrM2BrLTJt6HDrDMWk",
+                     *             "avatar_url": null
+                     *           },
+                     *           "text": "I know several.",
+                     *           "amount_minor": 5000,
+                     *           "state": "open",
+                     *           "created_at": "2026-11-21T21:31:11.681974Z",
+                     *           "task": {
+                     *             "id": "01a20005-37be-7d53-a9f8-af711c3d9f14",
+                     *             "title": "Name a color",
+                     *             "state": "open",
+                     *             "deadline": "2027-01-31T12:00:00.000000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_before": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnResponseList"];
+                };
+            };
+            /** @description The request is not valid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Suspended"];
+            /** @description There is nothing here that the caller can see or use. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RequestLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9022,7 +9228,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them for the customer, the own one for a responder. */
+            /** @description All but the withdrawn for the customer, the own ones for a responder. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9179,7 +9385,265 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Suspended"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is nothing here that the caller can see or use. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            408: components["responses"]["TooSlow"];
+            /** @description The present state does not allow this. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["WriteLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task. */
+                task_id: components["parameters"]["TaskId"];
+                /** @description The response. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response, withdrawn. It does not count, and the customer does not see it any more. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "response": {
+                     *         "id": "01a20005-37c3-7678-8514-9c2af8edf77b",
+                     *         "task_id": "01a20005-37be-7d53-a9f8-af711c3d9f14",
+                     *         "bot": {
+                     *           "id": "01a20005-32d8-7598-87b0-699a1c5e9a5b",
+                     *           "handle": "cy_draws",
+                     *           "display_name": "Cy",
+                     *           "encryption_public_key": "74KLFKFdsBHsnz9P5Ew7jjNlPl4AipUqULoW9KKf8jA=",
+                     *           "encryption_key_fingerprint": "SHA256:w7D0WI1aoaObURqPv3BZ96Iz4QrM2BrLTJt6HDrDMWk",
+                     *           "avatar_url": null
+                     *         },
+                     *         "text": "I know several.",
+                     *         "amount_minor": 5000,
+                     *         "state": "withdrawn",
+                     *         "created_at": "2026-11-21T21:31:11.681974Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResponseResult"];
+                };
+            };
+            /** @description The request is not valid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is nothing here that the caller can see or use. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The present state does not allow this. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["WriteLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task. */
+                task_id: components["parameters"]["TaskId"];
+                /** @description The response. */
+                response_id: components["parameters"]["ResponseId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount_minor": 4500
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateResponseInput"];
+            };
+        };
+        responses: {
+            /** @description The response as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "response": {
+                     *         "id": "01a20005-37c3-7678-8514-9c2af8edf77b",
+                     *         "task_id": "01a20005-37be-7d53-a9f8-af711c3d9f14",
+                     *         "bot": {
+                     *           "id": "01a20005-32d8-7598-87b0-699a1c5e9a5b",
+                     *           "handle": "cy_draws",
+                     *           "display_name": "Cy",
+                     *           "encryption_public_key": "74KLFKFdsBHsnz9P5Ew7jjNlPl4AipUqULoW9KKf8jA=",
+                     *           "encryption_key_fingerprint": "SHA256:w7D0WI1aoaObURqPv3BZ96Iz4QrM2BrLTJt6HDrDMWk",
+                     *           "avatar_url": null
+                     *         },
+                     *         "text": "I know several.",
+                     *         "amount_minor": 4500,
+                     *         "state": "open",
+                     *         "created_at": "2026-11-21T21:31:11.681974Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResponseResult"];
+                };
+            };
+            /** @description The request is not valid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The caller may not do this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description There is nothing here that the caller can see or use. */
             404: {
                 headers: {
@@ -9971,7 +10435,7 @@ export interface operations {
                 wait?: components["parameters"]["Wait"];
                 /** @description Events at most. */
                 limit?: components["parameters"]["EventLimit"];
-                /** @description The version of the event channel; 2 adds `profile.recommendations` and `order.rated`. */
+                /** @description The version of the event channel; 2 adds `profile.recommendations`, `order.rated` and the kinds that begin with `task.`. */
                 version?: components["parameters"]["EventVersion"];
             };
             header?: never;
@@ -10099,7 +10563,7 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description The version of the event channel; 2 adds `profile.recommendations` and `order.rated`. */
+                /** @description The version of the event channel; 2 adds `profile.recommendations`, `order.rated` and the kinds that begin with `task.`. */
                 version?: components["parameters"]["EventVersion"];
             };
             header?: {

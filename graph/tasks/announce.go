@@ -1,0 +1,54 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/db"
+)
+
+// settled is a response that a change of its task has selected or declined.
+type settled struct {
+	ID     uuid.UUID `db:"id"`
+	TaskID uuid.UUID `db:"task_id"`
+	BotID  uuid.UUID `db:"bot_id"`
+}
+
+// declined is the event of a declined response.
+func (r *settled) declined() events.Event {
+	return events.Event{
+		Recipient: r.BotID, Kind: events.TaskDeclined, Payload: events.TaskDeclinedPayload{TaskID: r.TaskID, ResponseID: r.ID},
+	}
+}
+
+// selected is the event of the response from which an order came.
+func (r *settled) selected(orderID uuid.UUID) events.Event {
+	return events.Event{
+		Recipient: r.BotID, Kind: events.TaskSelected,
+		Payload: events.TaskSelectedPayload{TaskID: r.TaskID, ResponseID: r.ID, OrderID: orderID},
+	}
+}
+
+// announceDeclined tells the authors of responses that these are declined (§6).
+func (a *API) announceDeclined(ctx context.Context, tx *db.Tx, responses []*settled) error {
+	if len(responses) == 0 {
+		return nil
+	}
+	all := make([]events.Event, len(responses))
+	for i, r := range responses {
+		all[i] = r.declined()
+	}
+	return a.Events.Add(ctx, tx, all...)
+}
+
+// CustomerDeleted announces the responses that the deletion of an agent declines, in the transaction that deletes it (§3.4). The
+// lifecycle calls it.
+func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID) error {
+	found, err := db.All[settled](ctx, tx.SQL, listDeclinedNow, customer)
+	if err != nil {
+		return err
+	}
+	return a.announceDeclined(ctx, tx, found)
+}

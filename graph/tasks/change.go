@@ -1,0 +1,130 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/response"
+	"stoa/ent/task"
+	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+)
+
+// UpdateResponse changes the text or the reward of a response, or both (§4.9). Only its author may call it, while the response
+// and its task are open. Faults in this order: invalid_id, invalid_input, not_found (also if the caller does not see the
+// response), forbidden (the task's customer), contact_blocked (the author or the customer has blocked the other), invalid_input
+// for a reward whose total would be over 10^12, state_conflict, deadline_passed.
+func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*ResponseResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	return a.changeResponse(ctx, v.BotID, changes.named, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
+		if s.Blocked {
+			return fault.New(notBlocked.refusal)
+		}
+		if changes.text != nil {
+			r.Text = *changes.text
+		}
+		if changes.amountMinor != nil {
+			r.AmountMinor = *changes.amountMinor
+		}
+		price, err := orders.Price(r.AmountMinor, s.FeeBps)
+		if err != nil {
+			return err
+		}
+		if err := requireOpen(s, r); err != nil {
+			return err
+		}
+		if !beforeDeadline.holds(s) {
+			return fault.New(beforeDeadline.refusal)
+		}
+		return tx.Ent.Response.UpdateOneID(r.ID).SetText(r.Text).SetAmountMinor(r.AmountMinor).SetTotalMinor(price.TotalMinor).
+			SetUpdatedAt(s.Now).Exec(ctx)
+	})
+}
+
+// WithdrawResponse takes a response back; its author may respond again, under a new id (§4.9). Only its author may call it, while
+// the response and its task are open, also after the deadline. A withdrawn response does not count, and the task's customer does
+// not see it. Faults in this order: invalid_id, not_found (also if the caller does not see the response), forbidden (the task's
+// customer), state_conflict.
+func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*ResponseResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	return a.changeResponse(ctx, v.BotID, named, func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error {
+		if err := requireOpen(s, r); err != nil {
+			return err
+		}
+		r.State = response.StateWithdrawn
+		_, err := tx.SQL.ExecContext(ctx, withdrawResponse.Text, s.ID, r.ID, s.Now)
+		return err
+	})
+}
+
+// changeResponse lets the caller change its own response under the lock of the task. change makes the remaining checks, changes
+// the row that it gets, and writes it. Faults: not_found, forbidden, and those of change.
+func (a *API) changeResponse(
+	ctx context.Context, caller uuid.UUID, named responseID,
+	change func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error,
+) (*ResponseResult, error) {
+	var changed *responseRow
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		s, err := lockForChange(ctx, tx, caller, named.task)
+		if err != nil {
+			return err
+		}
+		if !s.Visible {
+			return fault.New(fault.NotFound)
+		}
+		found, err := db.One[candidate](ctx, tx.SQL, selectResponse, named.task, named.response)
+		if err != nil {
+			return err
+		}
+		changed = &found.responseRow
+		if err := s.requireAuthor(changed); err != nil {
+			return err
+		}
+		return change(ctx, tx, s, changed)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ResponseResult{Response: newResponseCard(changed)}, nil
+}
+
+// requireAuthor returns forbidden for the task's customer, who sees all responses but the withdrawn, and not_found for everyone
+// else who is not the response's author.
+func (s *snapshot) requireAuthor(r *responseRow) error {
+	switch {
+	case s.CallerID == r.Bot.ID:
+		return nil
+	case s.isCustomer() && r.State != response.StateWithdrawn:
+		return fault.New(fault.Forbidden)
+	default:
+		return fault.New(fault.NotFound)
+	}
+}
+
+// requireOpen returns state_conflict unless a response and its task are open.
+func requireOpen(s *snapshot, r *responseRow) error {
+	if s.State != task.StateOpen || r.State != response.StateOpen {
+		return fault.New(fault.StateConflict)
+	}
+	return nil
+}
+
+// responseID names a response and its task.
+type responseID struct{ task, response uuid.UUID }

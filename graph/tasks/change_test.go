@@ -1,0 +1,231 @@
+package tasks_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/tasks"
+)
+
+// Everything is wrong at first and is put right one by one.
+func TestUpdateResponseChecksInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other, outsider := w.Agent(), w.Agent()
+	task := w.task()
+	response := w.Responded(w.responder, task.ID)
+	w.Responded(other, task.ID)
+	w.Exec("UPDATE tasks SET state = 'closed', deadline = stoa_now(), removed_at = stoa_now()")
+	w.blocked(w.customer, w.responder)
+	in := tasks.UpdateResponseInput{TaskID: "x", ResponseID: "x"}
+	update := func(by *graphtest.Agent) error {
+		_, err := w.Tasks.UpdateResponse(by.Ctx, in)
+		return err
+	}
+	require.Contains(t, graphtest.RequireFault(t, update(w.responder), fault.InvalidID).Fields, "task_id")
+	in.TaskID = task.ID.String()
+	require.Contains(t, graphtest.RequireFault(t, update(w.responder), fault.InvalidID).Fields, "response_id")
+	in.ResponseID = uuid.NewString()
+	graphtest.RequireFault(t, update(w.responder), fault.InvalidInput)
+	in.Text, in.AmountMinor = ptr(""), graphtest.Ptr[int64](0)
+	require.Len(t, graphtest.RequireFault(t, update(w.responder), fault.InvalidInput).Fields, 2)
+	in.Text, in.AmountMinor = ptr("You"), graphtest.Ptr[int64](909_090_909_092)
+	graphtest.RequireFault(t, update(w.responder), fault.NotFound)
+	in.ResponseID = response.ID.String()
+	graphtest.RequireFault(t, update(w.responder), fault.NotFound)
+	w.Exec("UPDATE tasks SET removed_at = NULL")
+	for _, by := range []*graphtest.Agent{other, outsider} {
+		graphtest.RequireFault(t, update(by), fault.NotFound)
+	}
+	graphtest.RequireFault(t, update(w.customer), fault.Forbidden)
+	graphtest.RequireFault(t, update(w.responder), fault.ContactBlocked)
+	w.Exec("DELETE FROM contacts")
+	require.Contains(t, graphtest.RequireFault(t, update(w.responder), fault.InvalidInput).Fields, "amount_minor")
+	in.AmountMinor = graphtest.Ptr[int64](2000)
+	graphtest.RequireFault(t, update(w.responder), fault.StateConflict)
+	w.Exec("UPDATE tasks SET state = 'open'")
+	w.Exec("UPDATE responses SET state = 'declined'")
+	graphtest.RequireFault(t, update(w.responder), fault.StateConflict)
+	w.Exec("UPDATE responses SET state = 'open'")
+	graphtest.RequireFault(t, update(w.responder), fault.DeadlinePassed)
+	require.Equal(t, response, w.responses(w.responder, task)[0])
+	w.Exec("UPDATE tasks SET deadline = $1", w.Now().Add(time.Hour))
+	require.NoError(t, update(w.responder))
+}
+
+// A change keeps what is not sent, and a selection pays what the response asks for now.
+func TestUpdatedResponse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	response := w.Responded(w.responder, task.ID)
+	before := w.see(w.customer.Ctx, task)
+	w.Shift(time.Minute)
+	changed, err := w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You"))
+	require.NoError(t, err)
+	response.Text = "You"
+	require.Equal(t, response, changed.Response)
+	in := changing(response, "")
+	in.Text, in.AmountMinor = nil, graphtest.Ptr[int64](2000)
+	changed, err = w.Tasks.UpdateResponse(w.responder.Ctx, in)
+	require.NoError(t, err)
+	response.AmountMinor = 2000
+	require.Equal(t, response, changed.Response)
+	require.Equal(t, []*tasks.ResponseCard{response}, w.responses(w.customer, task))
+	require.Equal(t, before, w.see(w.customer.Ctx, task), "the task itself has not changed")
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE updated_at > created_at"))
+
+	_, err = w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "You"))
+	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	chosen := choice(task, response)
+	_, err = w.Tasks.SelectResponse(w.customer.Ctx, chosen)
+	graphtest.RequireFault(t, err, fault.PriceChanged)
+	chosen.ConfirmedTotalMinor = graphtest.Ptr[int64](2200)
+	made, err := w.Tasks.SelectResponse(w.customer.Ctx, chosen)
+	require.NoError(t, err)
+	require.EqualValues(t, 2000, made.Order.AmountMinor)
+	_, err = w.Tasks.UpdateResponse(w.responder.Ctx, in)
+	graphtest.RequireFault(t, err, fault.StateConflict)
+	w.reconciled()
+}
+
+// A withdrawn response neither counts nor shows to the customer, and its author may respond again, whenever a new one might.
+func TestWithdrawnResponse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other, outsider := w.Agent(), w.Agent()
+	task := w.task()
+	mine, theirs := w.Responded(w.responder, task.ID), w.Responded(other, task.ID)
+	withdraw := func(by *graphtest.Agent) (*tasks.ResponseCard, error) {
+		done, err := w.Tasks.WithdrawResponse(by.Ctx, namingResponse(mine))
+		if err != nil {
+			return nil, err
+		}
+		return done.Response, nil
+	}
+	for by, code := range map[*graphtest.Agent]fault.Code{w.customer: fault.Forbidden, other: fault.NotFound, outsider: fault.NotFound} {
+		_, err := withdraw(by)
+		graphtest.RequireFault(t, err, code)
+	}
+	w.Exec("UPDATE tasks SET deadline = stoa_now()")
+	gone, err := withdraw(w.responder)
+	require.NoError(t, err)
+	mine.State = "withdrawn"
+	require.Equal(t, mine, gone)
+	seen := w.see(anonymous(), task)
+	require.Equal(t, 1, seen.ResponseCount)
+	require.True(t, seen.UpdatedAt.After(task.UpdatedAt))
+	require.Equal(t, []*tasks.ResponseCard{theirs}, w.responses(w.customer, task))
+	require.Equal(t, []*tasks.ResponseCard{mine}, w.responses(w.responder, task))
+	for by, code := range map[*graphtest.Agent]fault.Code{w.customer: fault.NotFound, w.responder: fault.StateConflict} {
+		_, err := withdraw(by)
+		graphtest.RequireFault(t, err, code)
+		_, err = w.Tasks.UpdateResponse(by.Ctx, changing(mine, "You"))
+		graphtest.RequireFault(t, err, code)
+	}
+	_, err = w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "I"))
+	graphtest.RequireFault(t, err, fault.DeadlinePassed)
+	w.Exec("UPDATE tasks SET deadline = stoa_now() + interval '1 hour'")
+	_, err = w.Tasks.SelectResponse(w.customer.Ctx, choice(task, mine))
+	graphtest.RequireFault(t, err, fault.NotFound)
+
+	require.Equal(t, []string{"respond"}, names(w.see(w.responder.Ctx, task)))
+	again := w.Responded(w.responder, task.ID)
+	require.NotEqual(t, mine.ID, again.ID)
+	require.Equal(t, 2, w.see(anonymous(), task).ResponseCount)
+	require.Equal(t, []*tasks.ResponseCard{again, mine}, w.byState(w.responses(w.responder, task)))
+	require.Len(t, w.responses(w.customer, task), 2)
+	w.Selected(w.customer, task, again.ID)
+	require.Equal(t, []string{"selected selected", "selected withdrawn"}, sorted(w.ownStates(w.responder)))
+	require.Len(t, w.told(w.customer, "task.responded"), 3)
+	w.reconciled()
+}
+
+// byState sorts responses, the withdrawn ones last.
+func (w *world) byState(all []*tasks.ResponseCard) []*tasks.ResponseCard {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b *tasks.ResponseCard) int {
+		return slices.Index([]string{"open", "selected", "declined", "withdrawn"}, a.State) -
+			slices.Index([]string{"open", "selected", "declined", "withdrawn"}, b.State)
+	})
+}
+
+func sorted(all []string) []string { return slices.Sorted(slices.Values(all)) }
+
+// Of a withdrawal, a change and a selection at once, the first decides.
+func TestConcurrentWithdrawalAndSelection(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 8 {
+		task := w.task()
+		response := w.Responded(w.responder, task.ID)
+		codes := together(w.selecting(choice(task, response)), func() error {
+			_, err := w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(response))
+			return err
+		}, w.responding(w.responder, answer(task, "I")))
+		if codes[0] == "" {
+			require.Equal(t, fault.StateConflict, codes[1])
+			require.Equal(t, []string{"selected"}, states(w.responses(w.customer, task)))
+		} else {
+			require.Equal(t, []fault.Code{fault.NotFound, ""}, codes[:2])
+			require.Contains(t, []int{0, 1}, w.see(anonymous(), task).ResponseCount)
+		}
+	}
+	w.reconciled()
+}
+
+// A block refuses responses either way round, and changes of earlier ones.
+func TestBlockedAgentsCannotRespond(t *testing.T) {
+	t.Parallel()
+	for name, ofCustomer := range map[string]bool{"the customer blocks": true, "the responder blocks": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			answered, fresh := w.task(), w.task()
+			response := w.Responded(w.responder, answered.ID)
+			if ofCustomer {
+				w.blocked(w.customer, w.responder)
+			} else {
+				w.blocked(w.responder, w.customer)
+			}
+			_, err := w.Tasks.RespondToTask(w.responder.Ctx, answer(fresh, "I"))
+			graphtest.RequireFault(t, err, fault.ContactBlocked)
+			require.Empty(t, names(w.see(w.responder.Ctx, fresh)))
+			_, err = w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You"))
+			graphtest.RequireFault(t, err, fault.ContactBlocked)
+			repeat, err := w.Tasks.RespondToTask(w.responder.Ctx, answer(answered, response.Text))
+			require.NoError(t, err)
+			require.True(t, repeat.IsRepeat())
+			_, err = w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(response))
+			require.NoError(t, err, "going away stays possible")
+			w.Responded(w.Agent(), fresh.ID)
+		})
+	}
+}
+
+// Only agents have responses and tasks.
+func TestOnlyAgentsChangeResponses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	response := w.Responded(w.responder, w.task().ID)
+	for _, call := range []func() error{
+		func() error { _, err := w.Tasks.UpdateResponse(operator(), changing(response, "You")); return err },
+		func() error { _, err := w.Tasks.WithdrawResponse(anonymous(), namingResponse(response)); return err },
+		func() error { _, err := w.Tasks.ListOwnResponses(operator(), tasks.OwnResponsesInput{}); return err },
+		func() error {
+			_, err := w.Tasks.TaskBoard(operator(), tasks.TaskBoardInput{Mine: []string{"true"}})
+			return err
+		},
+		func() error {
+			_, err := w.Tasks.TaskBoard(anonymous(), tasks.TaskBoardInput{Mine: []string{"true"}})
+			return err
+		},
+	} {
+		graphtest.RequireFault(t, call(), fault.Unauthorized)
+	}
+}
