@@ -27,6 +27,8 @@ type AuditEntry struct {
 	Procedure string `json:"procedure,omitempty"`
 	// The id of what it was done to, or empty.
 	Target string `json:"target,omitempty"`
+	// The agent that the target is or belongs to; null if it belongs to none, and before version 0.2.
+	BotID *uuid.UUID `json:"bot_id,omitempty"`
 	// Reason holds the value of the "reason" field.
 	Reason string `json:"reason,omitempty"`
 	// The arguments, without secrets.
@@ -39,6 +41,8 @@ func (*AuditEntry) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case auditentry.FieldBotID:
+			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case auditentry.FieldDetails:
 			values[i] = new([]byte)
 		case auditentry.FieldOperator, auditentry.FieldProcedure, auditentry.FieldTarget, auditentry.FieldReason:
@@ -91,6 +95,13 @@ func (_m *AuditEntry) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field target", values[i])
 			} else if value.Valid {
 				_m.Target = value.String
+			}
+		case auditentry.FieldBotID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field bot_id", values[i])
+			} else if value.Valid {
+				_m.BotID = new(uuid.UUID)
+				*_m.BotID = *value.S.(*uuid.UUID)
 			}
 		case auditentry.FieldReason:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -153,6 +164,11 @@ func (_m *AuditEntry) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("target=")
 	builder.WriteString(_m.Target)
+	builder.WriteString(", ")
+	if v := _m.BotID; v != nil {
+		builder.WriteString("bot_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("reason=")
 	builder.WriteString(_m.Reason)

@@ -45,6 +45,20 @@ func (_c *AuditEntryCreate) SetTarget(v string) *AuditEntryCreate {
 	return _c
 }
 
+// SetBotID sets the "bot_id" field.
+func (_c *AuditEntryCreate) SetBotID(v uuid.UUID) *AuditEntryCreate {
+	_c.mutation.SetBotID(v)
+	return _c
+}
+
+// SetNillableBotID sets the "bot_id" field if the given value is not nil.
+func (_c *AuditEntryCreate) SetNillableBotID(v *uuid.UUID) *AuditEntryCreate {
+	if v != nil {
+		_c.SetBotID(*v)
+	}
+	return _c
+}
+
 // SetReason sets the "reason" field.
 func (_c *AuditEntryCreate) SetReason(v string) *AuditEntryCreate {
 	_c.mutation.SetReason(v)
@@ -182,6 +196,10 @@ func (_c *AuditEntryCreate) createSpec() (*AuditEntry, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Target(); ok {
 		_spec.SetField(auditentry.FieldTarget, field.TypeString, value)
 		_node.Target = value
+	}
+	if value, ok := _c.mutation.BotID(); ok {
+		_spec.SetField(auditentry.FieldBotID, field.TypeUUID, value)
+		_node.BotID = &value
 	}
 	if value, ok := _c.mutation.Reason(); ok {
 		_spec.SetField(auditentry.FieldReason, field.TypeString, value)

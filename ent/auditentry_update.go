@@ -68,6 +68,9 @@ func (_u *AuditEntryUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 			}
 		}
 	}
+	if _u.mutation.BotIDCleared() {
+		_spec.ClearField(auditentry.FieldBotID, field.TypeUUID)
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{auditentry.Label}
@@ -158,6 +161,9 @@ func (_u *AuditEntryUpdateOne) sqlSave(ctx context.Context) (_node *AuditEntry, 
 				ps[i](selector)
 			}
 		}
+	}
+	if _u.mutation.BotIDCleared() {
+		_spec.ClearField(auditentry.FieldBotID, field.TypeUUID)
 	}
 	_node = &AuditEntry{config: _u.config}
 	_spec.Assign = _node.assignValues

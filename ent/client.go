@@ -1532,6 +1532,22 @@ func (c *FeedbackClient) QueryBot(_m *Feedback) *BotQuery {
 	return query
 }
 
+// QuerySubjectBot queries the subject_bot edge of a Feedback.
+func (c *FeedbackClient) QuerySubjectBot(_m *Feedback) *BotQuery {
+	query := (&BotClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(feedback.Table, feedback.FieldID, id),
+			sqlgraph.To(bot.Table, bot.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, feedback.SubjectBotTable, feedback.SubjectBotColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *FeedbackClient) Hooks() []Hook {
 	return c.hooks.Feedback

@@ -25,6 +25,12 @@ type Feedback struct {
 	BotID uuid.UUID `json:"bot_id,omitempty"`
 	// Kind holds the value of the "kind" field.
 	Kind feedback.Kind `json:"kind,omitempty"`
+	// SubjectType holds the value of the "subject_type" field.
+	SubjectType *feedback.SubjectType `json:"subject_type,omitempty"`
+	// SubjectID holds the value of the "subject_id" field.
+	SubjectID *uuid.UUID `json:"subject_id,omitempty"`
+	// SubjectBotID holds the value of the "subject_bot_id" field.
+	SubjectBotID *uuid.UUID `json:"subject_bot_id,omitempty"`
 	// Text holds the value of the "text" field.
 	Text string `json:"text,omitempty"`
 	// State holds the value of the "state" field.
@@ -43,11 +49,13 @@ type Feedback struct {
 type FeedbackEdges struct {
 	// Bot holds the value of the bot edge.
 	Bot *Bot `json:"bot,omitempty"`
+	// SubjectBot holds the value of the subject_bot edge.
+	SubjectBot *Bot `json:"subject_bot,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [1]bool
+	loadedTypes [2]bool
 	// totalCount holds the count of the edges above.
-	totalCount [1]map[string]int
+	totalCount [2]map[string]int
 }
 
 // BotOrErr returns the Bot value or an error if the edge
@@ -61,12 +69,25 @@ func (e FeedbackEdges) BotOrErr() (*Bot, error) {
 	return nil, &NotLoadedError{edge: "bot"}
 }
 
+// SubjectBotOrErr returns the SubjectBot value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e FeedbackEdges) SubjectBotOrErr() (*Bot, error) {
+	if e.SubjectBot != nil {
+		return e.SubjectBot, nil
+	} else if e.loadedTypes[1] {
+		return nil, &NotFoundError{label: bot.Label}
+	}
+	return nil, &NotLoadedError{edge: "subject_bot"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Feedback) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case feedback.FieldKind, feedback.FieldText, feedback.FieldState, feedback.FieldAnswer:
+		case feedback.FieldSubjectID, feedback.FieldSubjectBotID:
+			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
+		case feedback.FieldKind, feedback.FieldSubjectType, feedback.FieldText, feedback.FieldState, feedback.FieldAnswer:
 			values[i] = new(sql.NullString)
 		case feedback.FieldCreatedAt, feedback.FieldAnsweredAt:
 			values[i] = new(sql.NullTime)
@@ -110,6 +131,27 @@ func (_m *Feedback) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field kind", values[i])
 			} else if value.Valid {
 				_m.Kind = feedback.Kind(value.String)
+			}
+		case feedback.FieldSubjectType:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field subject_type", values[i])
+			} else if value.Valid {
+				_m.SubjectType = new(feedback.SubjectType)
+				*_m.SubjectType = feedback.SubjectType(value.String)
+			}
+		case feedback.FieldSubjectID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field subject_id", values[i])
+			} else if value.Valid {
+				_m.SubjectID = new(uuid.UUID)
+				*_m.SubjectID = *value.S.(*uuid.UUID)
+			}
+		case feedback.FieldSubjectBotID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field subject_bot_id", values[i])
+			} else if value.Valid {
+				_m.SubjectBotID = new(uuid.UUID)
+				*_m.SubjectBotID = *value.S.(*uuid.UUID)
 			}
 		case feedback.FieldText:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -155,6 +197,11 @@ func (_m *Feedback) QueryBot() *BotQuery {
 	return NewFeedbackClient(_m.config).QueryBot(_m)
 }
 
+// QuerySubjectBot queries the "subject_bot" edge of the Feedback entity.
+func (_m *Feedback) QuerySubjectBot() *BotQuery {
+	return NewFeedbackClient(_m.config).QuerySubjectBot(_m)
+}
+
 // Update returns a builder for updating this Feedback.
 // Note that you need to call Feedback.Unwrap() before calling this method if this Feedback
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -186,6 +233,21 @@ func (_m *Feedback) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("kind=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Kind))
+	builder.WriteString(", ")
+	if v := _m.SubjectType; v != nil {
+		builder.WriteString("subject_type=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.SubjectID; v != nil {
+		builder.WriteString("subject_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.SubjectBotID; v != nil {
+		builder.WriteString("subject_bot_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("text=")
 	builder.WriteString(_m.Text)

@@ -40,6 +40,48 @@ func (_c *FeedbackCreate) SetKind(v feedback.Kind) *FeedbackCreate {
 	return _c
 }
 
+// SetSubjectType sets the "subject_type" field.
+func (_c *FeedbackCreate) SetSubjectType(v feedback.SubjectType) *FeedbackCreate {
+	_c.mutation.SetSubjectType(v)
+	return _c
+}
+
+// SetNillableSubjectType sets the "subject_type" field if the given value is not nil.
+func (_c *FeedbackCreate) SetNillableSubjectType(v *feedback.SubjectType) *FeedbackCreate {
+	if v != nil {
+		_c.SetSubjectType(*v)
+	}
+	return _c
+}
+
+// SetSubjectID sets the "subject_id" field.
+func (_c *FeedbackCreate) SetSubjectID(v uuid.UUID) *FeedbackCreate {
+	_c.mutation.SetSubjectID(v)
+	return _c
+}
+
+// SetNillableSubjectID sets the "subject_id" field if the given value is not nil.
+func (_c *FeedbackCreate) SetNillableSubjectID(v *uuid.UUID) *FeedbackCreate {
+	if v != nil {
+		_c.SetSubjectID(*v)
+	}
+	return _c
+}
+
+// SetSubjectBotID sets the "subject_bot_id" field.
+func (_c *FeedbackCreate) SetSubjectBotID(v uuid.UUID) *FeedbackCreate {
+	_c.mutation.SetSubjectBotID(v)
+	return _c
+}
+
+// SetNillableSubjectBotID sets the "subject_bot_id" field if the given value is not nil.
+func (_c *FeedbackCreate) SetNillableSubjectBotID(v *uuid.UUID) *FeedbackCreate {
+	if v != nil {
+		_c.SetSubjectBotID(*v)
+	}
+	return _c
+}
+
 // SetText sets the "text" field.
 func (_c *FeedbackCreate) SetText(v string) *FeedbackCreate {
 	_c.mutation.SetText(v)
@@ -107,6 +149,11 @@ func (_c *FeedbackCreate) SetBot(v *Bot) *FeedbackCreate {
 	return _c.SetBotID(v.ID)
 }
 
+// SetSubjectBot sets the "subject_bot" edge to the Bot entity.
+func (_c *FeedbackCreate) SetSubjectBot(v *Bot) *FeedbackCreate {
+	return _c.SetSubjectBotID(v.ID)
+}
+
 // Mutation returns the FeedbackMutation object of the builder.
 func (_c *FeedbackCreate) Mutation() *FeedbackMutation {
 	return _c.mutation
@@ -168,6 +215,11 @@ func (_c *FeedbackCreate) check() error {
 			return &ValidationError{Name: "kind", err: fmt.Errorf(`ent: validator failed for field "Feedback.kind": %w`, err)}
 		}
 	}
+	if v, ok := _c.mutation.SubjectType(); ok {
+		if err := feedback.SubjectTypeValidator(v); err != nil {
+			return &ValidationError{Name: "subject_type", err: fmt.Errorf(`ent: validator failed for field "Feedback.subject_type": %w`, err)}
+		}
+	}
 	if _, ok := _c.mutation.Text(); !ok {
 		return &ValidationError{Name: "text", err: errors.New(`ent: missing required field "Feedback.text"`)}
 	}
@@ -225,6 +277,14 @@ func (_c *FeedbackCreate) createSpec() (*Feedback, *sqlgraph.CreateSpec) {
 		_spec.SetField(feedback.FieldKind, field.TypeEnum, value)
 		_node.Kind = value
 	}
+	if value, ok := _c.mutation.SubjectType(); ok {
+		_spec.SetField(feedback.FieldSubjectType, field.TypeEnum, value)
+		_node.SubjectType = &value
+	}
+	if value, ok := _c.mutation.SubjectID(); ok {
+		_spec.SetField(feedback.FieldSubjectID, field.TypeUUID, value)
+		_node.SubjectID = &value
+	}
 	if value, ok := _c.mutation.Text(); ok {
 		_spec.SetField(feedback.FieldText, field.TypeString, value)
 		_node.Text = value
@@ -256,6 +316,23 @@ func (_c *FeedbackCreate) createSpec() (*Feedback, *sqlgraph.CreateSpec) {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
 		_node.BotID = nodes[0]
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SubjectBotIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   feedback.SubjectBotTable,
+			Columns: []string{feedback.SubjectBotColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(bot.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_node.SubjectBotID = &nodes[0]
 		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec

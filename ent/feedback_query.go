@@ -21,13 +21,14 @@ import (
 // FeedbackQuery is the builder for querying Feedback entities.
 type FeedbackQuery struct {
 	config
-	ctx        *QueryContext
-	order      []feedback.OrderOption
-	inters     []Interceptor
-	predicates []predicate.Feedback
-	withBot    *BotQuery
-	loadTotal  []func(context.Context, []*Feedback) error
-	modifiers  []func(*sql.Selector)
+	ctx            *QueryContext
+	order          []feedback.OrderOption
+	inters         []Interceptor
+	predicates     []predicate.Feedback
+	withBot        *BotQuery
+	withSubjectBot *BotQuery
+	loadTotal      []func(context.Context, []*Feedback) error
+	modifiers      []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -79,6 +80,28 @@ func (_q *FeedbackQuery) QueryBot() *BotQuery {
 			sqlgraph.From(feedback.Table, feedback.FieldID, selector),
 			sqlgraph.To(bot.Table, bot.FieldID),
 			sqlgraph.Edge(sqlgraph.M2O, false, feedback.BotTable, feedback.BotColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySubjectBot chains the current query on the "subject_bot" edge.
+func (_q *FeedbackQuery) QuerySubjectBot() *BotQuery {
+	query := (&BotClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(feedback.Table, feedback.FieldID, selector),
+			sqlgraph.To(bot.Table, bot.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, feedback.SubjectBotTable, feedback.SubjectBotColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -273,12 +296,13 @@ func (_q *FeedbackQuery) Clone() *FeedbackQuery {
 		return nil
 	}
 	return &FeedbackQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]feedback.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.Feedback{}, _q.predicates...),
-		withBot:    _q.withBot.Clone(),
+		config:         _q.config,
+		ctx:            _q.ctx.Clone(),
+		order:          append([]feedback.OrderOption{}, _q.order...),
+		inters:         append([]Interceptor{}, _q.inters...),
+		predicates:     append([]predicate.Feedback{}, _q.predicates...),
+		withBot:        _q.withBot.Clone(),
+		withSubjectBot: _q.withSubjectBot.Clone(),
 		// clone intermediate query.
 		sql:  _q.sql.Clone(),
 		path: _q.path,
@@ -293,6 +317,17 @@ func (_q *FeedbackQuery) WithBot(opts ...func(*BotQuery)) *FeedbackQuery {
 		opt(query)
 	}
 	_q.withBot = query
+	return _q
+}
+
+// WithSubjectBot tells the query-builder to eager-load the nodes that are connected to
+// the "subject_bot" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *FeedbackQuery) WithSubjectBot(opts ...func(*BotQuery)) *FeedbackQuery {
+	query := (&BotClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSubjectBot = query
 	return _q
 }
 
@@ -374,8 +409,9 @@ func (_q *FeedbackQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Fee
 	var (
 		nodes       = []*Feedback{}
 		_spec       = _q.querySpec()
-		loadedTypes = [1]bool{
+		loadedTypes = [2]bool{
 			_q.withBot != nil,
+			_q.withSubjectBot != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -402,6 +438,12 @@ func (_q *FeedbackQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Fee
 	if query := _q.withBot; query != nil {
 		if err := _q.loadBot(ctx, query, nodes, nil,
 			func(n *Feedback, e *Bot) { n.Edges.Bot = e }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSubjectBot; query != nil {
+		if err := _q.loadSubjectBot(ctx, query, nodes, nil,
+			func(n *Feedback, e *Bot) { n.Edges.SubjectBot = e }); err != nil {
 			return nil, err
 		}
 	}
@@ -442,6 +484,38 @@ func (_q *FeedbackQuery) loadBot(ctx context.Context, query *BotQuery, nodes []*
 	}
 	return nil
 }
+func (_q *FeedbackQuery) loadSubjectBot(ctx context.Context, query *BotQuery, nodes []*Feedback, init func(*Feedback), assign func(*Feedback, *Bot)) error {
+	ids := make([]uuid.UUID, 0, len(nodes))
+	nodeids := make(map[uuid.UUID][]*Feedback)
+	for i := range nodes {
+		if nodes[i].SubjectBotID == nil {
+			continue
+		}
+		fk := *nodes[i].SubjectBotID
+		if _, ok := nodeids[fk]; !ok {
+			ids = append(ids, fk)
+		}
+		nodeids[fk] = append(nodeids[fk], nodes[i])
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	query.Where(bot.IDIn(ids...))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nodeids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected foreign-key "subject_bot_id" returned %v`, n.ID)
+		}
+		for i := range nodes {
+			assign(nodes[i], n)
+		}
+	}
+	return nil
+}
 
 func (_q *FeedbackQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
@@ -473,6 +547,9 @@ func (_q *FeedbackQuery) querySpec() *sqlgraph.QuerySpec {
 		}
 		if _q.withBot != nil {
 			_spec.Node.AddColumnOnce(feedback.FieldBotID)
+		}
+		if _q.withSubjectBot != nil {
+			_spec.Node.AddColumnOnce(feedback.FieldSubjectBotID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

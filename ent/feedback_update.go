@@ -139,6 +139,12 @@ func (_u *FeedbackUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
+	if _u.mutation.SubjectTypeCleared() {
+		_spec.ClearField(feedback.FieldSubjectType, field.TypeEnum)
+	}
+	if _u.mutation.SubjectIDCleared() {
+		_spec.ClearField(feedback.FieldSubjectID, field.TypeUUID)
+	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(feedback.FieldState, field.TypeEnum, value)
 	}
@@ -314,6 +320,12 @@ func (_u *FeedbackUpdateOne) sqlSave(ctx context.Context) (_node *Feedback, err 
 				ps[i](selector)
 			}
 		}
+	}
+	if _u.mutation.SubjectTypeCleared() {
+		_spec.ClearField(feedback.FieldSubjectType, field.TypeEnum)
+	}
+	if _u.mutation.SubjectIDCleared() {
+		_spec.ClearField(feedback.FieldSubjectID, field.TypeUUID)
 	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(feedback.FieldState, field.TypeEnum, value)

@@ -411,6 +411,11 @@ func (_q *AuditEntryQuery) collectField(ctx context.Context, oneNode bool, opCtx
 				selectedFields = append(selectedFields, auditentry.FieldTarget)
 				fieldSeen[auditentry.FieldTarget] = struct{}{}
 			}
+		case "botID":
+			if _, ok := fieldSeen[auditentry.FieldBotID]; !ok {
+				selectedFields = append(selectedFields, auditentry.FieldBotID)
+				fieldSeen[auditentry.FieldBotID] = struct{}{}
+			}
 		case "reason":
 			if _, ok := fieldSeen[auditentry.FieldReason]; !ok {
 				selectedFields = append(selectedFields, auditentry.FieldReason)
@@ -1081,6 +1086,21 @@ func (_q *FeedbackQuery) collectField(ctx context.Context, oneNode bool, opCtx *
 				selectedFields = append(selectedFields, feedback.FieldBotID)
 				fieldSeen[feedback.FieldBotID] = struct{}{}
 			}
+
+		case "subjectBot":
+			var (
+				alias = field.Alias
+				path  = append(path, alias)
+				query = (&BotClient{config: _q.config}).Query()
+			)
+			if err := query.collectField(ctx, oneNode, opCtx, field, path, mayAddCondition(satisfies, botImplementors)...); err != nil {
+				return err
+			}
+			_q.withSubjectBot = query
+			if _, ok := fieldSeen[feedback.FieldSubjectBotID]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldSubjectBotID)
+				fieldSeen[feedback.FieldSubjectBotID] = struct{}{}
+			}
 		case "createdAt":
 			if _, ok := fieldSeen[feedback.FieldCreatedAt]; !ok {
 				selectedFields = append(selectedFields, feedback.FieldCreatedAt)
@@ -1095,6 +1115,21 @@ func (_q *FeedbackQuery) collectField(ctx context.Context, oneNode bool, opCtx *
 			if _, ok := fieldSeen[feedback.FieldKind]; !ok {
 				selectedFields = append(selectedFields, feedback.FieldKind)
 				fieldSeen[feedback.FieldKind] = struct{}{}
+			}
+		case "subjectType":
+			if _, ok := fieldSeen[feedback.FieldSubjectType]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldSubjectType)
+				fieldSeen[feedback.FieldSubjectType] = struct{}{}
+			}
+		case "subjectID":
+			if _, ok := fieldSeen[feedback.FieldSubjectID]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldSubjectID)
+				fieldSeen[feedback.FieldSubjectID] = struct{}{}
+			}
+		case "subjectBotID":
+			if _, ok := fieldSeen[feedback.FieldSubjectBotID]; !ok {
+				selectedFields = append(selectedFields, feedback.FieldSubjectBotID)
+				fieldSeen[feedback.FieldSubjectBotID] = struct{}{}
 			}
 		case "text":
 			if _, ok := fieldSeen[feedback.FieldText]; !ok {

@@ -46,6 +46,14 @@ func (_m *Feedback) Bot(ctx context.Context) (*Bot, error) {
 	return result, err
 }
 
+func (_m *Feedback) SubjectBot(ctx context.Context) (*Bot, error) {
+	result, err := _m.Edges.SubjectBotOrErr()
+	if IsNotLoaded(err) {
+		result, err = _m.QuerySubjectBot().Only(ctx)
+	}
+	return result, MaskNotFound(err)
+}
+
 func (_m *Mail) Bot(ctx context.Context) (*Bot, error) {
 	result, err := _m.Edges.BotOrErr()
 	if IsNotLoaded(err) {

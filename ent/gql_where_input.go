@@ -1372,6 +1372,18 @@ type AuditEntryWhereInput struct {
 	TargetEqualFold    *string  `json:"targetEqualFold,omitempty"`
 	TargetContainsFold *string  `json:"targetContainsFold,omitempty"`
 
+	// "bot_id" field predicates.
+	BotID       *uuid.UUID  `json:"botID,omitempty"`
+	BotIDNEQ    *uuid.UUID  `json:"botIDNEQ,omitempty"`
+	BotIDIn     []uuid.UUID `json:"botIDIn,omitempty"`
+	BotIDNotIn  []uuid.UUID `json:"botIDNotIn,omitempty"`
+	BotIDGT     *uuid.UUID  `json:"botIDGT,omitempty"`
+	BotIDGTE    *uuid.UUID  `json:"botIDGTE,omitempty"`
+	BotIDLT     *uuid.UUID  `json:"botIDLT,omitempty"`
+	BotIDLTE    *uuid.UUID  `json:"botIDLTE,omitempty"`
+	BotIDIsNil  bool        `json:"botIDIsNil,omitempty"`
+	BotIDNotNil bool        `json:"botIDNotNil,omitempty"`
+
 	// "reason" field predicates.
 	Reason             *string  `json:"reason,omitempty"`
 	ReasonNEQ          *string  `json:"reasonNEQ,omitempty"`
@@ -1623,6 +1635,36 @@ func (i *AuditEntryWhereInput) P() (predicate.AuditEntry, error) {
 	}
 	if i.TargetContainsFold != nil {
 		predicates = append(predicates, auditentry.TargetContainsFold(*i.TargetContainsFold))
+	}
+	if i.BotID != nil {
+		predicates = append(predicates, auditentry.BotIDEQ(*i.BotID))
+	}
+	if i.BotIDNEQ != nil {
+		predicates = append(predicates, auditentry.BotIDNEQ(*i.BotIDNEQ))
+	}
+	if len(i.BotIDIn) > 0 {
+		predicates = append(predicates, auditentry.BotIDIn(i.BotIDIn...))
+	}
+	if len(i.BotIDNotIn) > 0 {
+		predicates = append(predicates, auditentry.BotIDNotIn(i.BotIDNotIn...))
+	}
+	if i.BotIDGT != nil {
+		predicates = append(predicates, auditentry.BotIDGT(*i.BotIDGT))
+	}
+	if i.BotIDGTE != nil {
+		predicates = append(predicates, auditentry.BotIDGTE(*i.BotIDGTE))
+	}
+	if i.BotIDLT != nil {
+		predicates = append(predicates, auditentry.BotIDLT(*i.BotIDLT))
+	}
+	if i.BotIDLTE != nil {
+		predicates = append(predicates, auditentry.BotIDLTE(*i.BotIDLTE))
+	}
+	if i.BotIDIsNil {
+		predicates = append(predicates, auditentry.BotIDIsNil())
+	}
+	if i.BotIDNotNil {
+		predicates = append(predicates, auditentry.BotIDNotNil())
 	}
 	if i.Reason != nil {
 		predicates = append(predicates, auditentry.ReasonEQ(*i.Reason))
@@ -3559,6 +3601,34 @@ type FeedbackWhereInput struct {
 	KindIn    []feedback.Kind `json:"kindIn,omitempty"`
 	KindNotIn []feedback.Kind `json:"kindNotIn,omitempty"`
 
+	// "subject_type" field predicates.
+	SubjectType       *feedback.SubjectType  `json:"subjectType,omitempty"`
+	SubjectTypeNEQ    *feedback.SubjectType  `json:"subjectTypeNEQ,omitempty"`
+	SubjectTypeIn     []feedback.SubjectType `json:"subjectTypeIn,omitempty"`
+	SubjectTypeNotIn  []feedback.SubjectType `json:"subjectTypeNotIn,omitempty"`
+	SubjectTypeIsNil  bool                   `json:"subjectTypeIsNil,omitempty"`
+	SubjectTypeNotNil bool                   `json:"subjectTypeNotNil,omitempty"`
+
+	// "subject_id" field predicates.
+	SubjectID       *uuid.UUID  `json:"subjectID,omitempty"`
+	SubjectIDNEQ    *uuid.UUID  `json:"subjectIDNEQ,omitempty"`
+	SubjectIDIn     []uuid.UUID `json:"subjectIDIn,omitempty"`
+	SubjectIDNotIn  []uuid.UUID `json:"subjectIDNotIn,omitempty"`
+	SubjectIDGT     *uuid.UUID  `json:"subjectIDGT,omitempty"`
+	SubjectIDGTE    *uuid.UUID  `json:"subjectIDGTE,omitempty"`
+	SubjectIDLT     *uuid.UUID  `json:"subjectIDLT,omitempty"`
+	SubjectIDLTE    *uuid.UUID  `json:"subjectIDLTE,omitempty"`
+	SubjectIDIsNil  bool        `json:"subjectIDIsNil,omitempty"`
+	SubjectIDNotNil bool        `json:"subjectIDNotNil,omitempty"`
+
+	// "subject_bot_id" field predicates.
+	SubjectBotID       *uuid.UUID  `json:"subjectBotID,omitempty"`
+	SubjectBotIDNEQ    *uuid.UUID  `json:"subjectBotIDNEQ,omitempty"`
+	SubjectBotIDIn     []uuid.UUID `json:"subjectBotIDIn,omitempty"`
+	SubjectBotIDNotIn  []uuid.UUID `json:"subjectBotIDNotIn,omitempty"`
+	SubjectBotIDIsNil  bool        `json:"subjectBotIDIsNil,omitempty"`
+	SubjectBotIDNotNil bool        `json:"subjectBotIDNotNil,omitempty"`
+
 	// "text" field predicates.
 	Text             *string  `json:"text,omitempty"`
 	TextNEQ          *string  `json:"textNEQ,omitempty"`
@@ -3612,6 +3682,10 @@ type FeedbackWhereInput struct {
 	// "bot" edge predicates.
 	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
+
+	// "subject_bot" edge predicates.
+	HasSubjectBot     *bool            `json:"hasSubjectBot,omitempty"`
+	HasSubjectBotWith []*BotWhereInput `json:"hasSubjectBotWith,omitempty"`
 }
 
 // AddPredicates adds custom predicates to the where input to be used during the filtering phase.
@@ -3757,6 +3831,72 @@ func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 	if len(i.KindNotIn) > 0 {
 		predicates = append(predicates, feedback.KindNotIn(i.KindNotIn...))
 	}
+	if i.SubjectType != nil {
+		predicates = append(predicates, feedback.SubjectTypeEQ(*i.SubjectType))
+	}
+	if i.SubjectTypeNEQ != nil {
+		predicates = append(predicates, feedback.SubjectTypeNEQ(*i.SubjectTypeNEQ))
+	}
+	if len(i.SubjectTypeIn) > 0 {
+		predicates = append(predicates, feedback.SubjectTypeIn(i.SubjectTypeIn...))
+	}
+	if len(i.SubjectTypeNotIn) > 0 {
+		predicates = append(predicates, feedback.SubjectTypeNotIn(i.SubjectTypeNotIn...))
+	}
+	if i.SubjectTypeIsNil {
+		predicates = append(predicates, feedback.SubjectTypeIsNil())
+	}
+	if i.SubjectTypeNotNil {
+		predicates = append(predicates, feedback.SubjectTypeNotNil())
+	}
+	if i.SubjectID != nil {
+		predicates = append(predicates, feedback.SubjectIDEQ(*i.SubjectID))
+	}
+	if i.SubjectIDNEQ != nil {
+		predicates = append(predicates, feedback.SubjectIDNEQ(*i.SubjectIDNEQ))
+	}
+	if len(i.SubjectIDIn) > 0 {
+		predicates = append(predicates, feedback.SubjectIDIn(i.SubjectIDIn...))
+	}
+	if len(i.SubjectIDNotIn) > 0 {
+		predicates = append(predicates, feedback.SubjectIDNotIn(i.SubjectIDNotIn...))
+	}
+	if i.SubjectIDGT != nil {
+		predicates = append(predicates, feedback.SubjectIDGT(*i.SubjectIDGT))
+	}
+	if i.SubjectIDGTE != nil {
+		predicates = append(predicates, feedback.SubjectIDGTE(*i.SubjectIDGTE))
+	}
+	if i.SubjectIDLT != nil {
+		predicates = append(predicates, feedback.SubjectIDLT(*i.SubjectIDLT))
+	}
+	if i.SubjectIDLTE != nil {
+		predicates = append(predicates, feedback.SubjectIDLTE(*i.SubjectIDLTE))
+	}
+	if i.SubjectIDIsNil {
+		predicates = append(predicates, feedback.SubjectIDIsNil())
+	}
+	if i.SubjectIDNotNil {
+		predicates = append(predicates, feedback.SubjectIDNotNil())
+	}
+	if i.SubjectBotID != nil {
+		predicates = append(predicates, feedback.SubjectBotIDEQ(*i.SubjectBotID))
+	}
+	if i.SubjectBotIDNEQ != nil {
+		predicates = append(predicates, feedback.SubjectBotIDNEQ(*i.SubjectBotIDNEQ))
+	}
+	if len(i.SubjectBotIDIn) > 0 {
+		predicates = append(predicates, feedback.SubjectBotIDIn(i.SubjectBotIDIn...))
+	}
+	if len(i.SubjectBotIDNotIn) > 0 {
+		predicates = append(predicates, feedback.SubjectBotIDNotIn(i.SubjectBotIDNotIn...))
+	}
+	if i.SubjectBotIDIsNil {
+		predicates = append(predicates, feedback.SubjectBotIDIsNil())
+	}
+	if i.SubjectBotIDNotNil {
+		predicates = append(predicates, feedback.SubjectBotIDNotNil())
+	}
 	if i.Text != nil {
 		predicates = append(predicates, feedback.TextEQ(*i.Text))
 	}
@@ -3901,6 +4041,24 @@ func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 			with = append(with, p)
 		}
 		predicates = append(predicates, feedback.HasBotWith(with...))
+	}
+	if i.HasSubjectBot != nil {
+		p := feedback.HasSubjectBot()
+		if !*i.HasSubjectBot {
+			p = feedback.Not(p)
+		}
+		predicates = append(predicates, p)
+	}
+	if len(i.HasSubjectBotWith) > 0 {
+		with := make([]predicate.Bot, 0, len(i.HasSubjectBotWith))
+		for _, w := range i.HasSubjectBotWith {
+			p, err := w.P()
+			if err != nil {
+				return nil, fmt.Errorf("%w: field 'HasSubjectBotWith'", err)
+			}
+			with = append(with, p)
+		}
+		predicates = append(predicates, feedback.HasSubjectBotWith(with...))
 	}
 	switch len(predicates) {
 	case 0:

@@ -3394,6 +3394,7 @@ type AuditEntryMutation struct {
 	operator      *string
 	procedure     *string
 	target        *string
+	bot_id        *uuid.UUID
 	reason        *string
 	details       *map[string]interface{}
 	clearedFields map[string]struct{}
@@ -3650,6 +3651,55 @@ func (m *AuditEntryMutation) ResetTarget() {
 	m.target = nil
 }
 
+// SetBotID sets the "bot_id" field.
+func (m *AuditEntryMutation) SetBotID(u uuid.UUID) {
+	m.bot_id = &u
+}
+
+// BotID returns the value of the "bot_id" field in the mutation.
+func (m *AuditEntryMutation) BotID() (r uuid.UUID, exists bool) {
+	v := m.bot_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBotID returns the old "bot_id" field's value of the AuditEntry entity.
+// If the AuditEntry object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEntryMutation) OldBotID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBotID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBotID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBotID: %w", err)
+	}
+	return oldValue.BotID, nil
+}
+
+// ClearBotID clears the value of the "bot_id" field.
+func (m *AuditEntryMutation) ClearBotID() {
+	m.bot_id = nil
+	m.clearedFields[auditentry.FieldBotID] = struct{}{}
+}
+
+// BotIDCleared returns if the "bot_id" field was cleared in this mutation.
+func (m *AuditEntryMutation) BotIDCleared() bool {
+	_, ok := m.clearedFields[auditentry.FieldBotID]
+	return ok
+}
+
+// ResetBotID resets all changes to the "bot_id" field.
+func (m *AuditEntryMutation) ResetBotID() {
+	m.bot_id = nil
+	delete(m.clearedFields, auditentry.FieldBotID)
+}
+
 // SetReason sets the "reason" field.
 func (m *AuditEntryMutation) SetReason(s string) {
 	m.reason = &s
@@ -3756,7 +3806,7 @@ func (m *AuditEntryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AuditEntryMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.created_at != nil {
 		fields = append(fields, auditentry.FieldCreatedAt)
 	}
@@ -3768,6 +3818,9 @@ func (m *AuditEntryMutation) Fields() []string {
 	}
 	if m.target != nil {
 		fields = append(fields, auditentry.FieldTarget)
+	}
+	if m.bot_id != nil {
+		fields = append(fields, auditentry.FieldBotID)
 	}
 	if m.reason != nil {
 		fields = append(fields, auditentry.FieldReason)
@@ -3791,6 +3844,8 @@ func (m *AuditEntryMutation) Field(name string) (ent.Value, bool) {
 		return m.Procedure()
 	case auditentry.FieldTarget:
 		return m.Target()
+	case auditentry.FieldBotID:
+		return m.BotID()
 	case auditentry.FieldReason:
 		return m.Reason()
 	case auditentry.FieldDetails:
@@ -3812,6 +3867,8 @@ func (m *AuditEntryMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldProcedure(ctx)
 	case auditentry.FieldTarget:
 		return m.OldTarget(ctx)
+	case auditentry.FieldBotID:
+		return m.OldBotID(ctx)
 	case auditentry.FieldReason:
 		return m.OldReason(ctx)
 	case auditentry.FieldDetails:
@@ -3852,6 +3909,13 @@ func (m *AuditEntryMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetTarget(v)
+		return nil
+	case auditentry.FieldBotID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBotID(v)
 		return nil
 	case auditentry.FieldReason:
 		v, ok := value.(string)
@@ -3896,7 +3960,11 @@ func (m *AuditEntryMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *AuditEntryMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(auditentry.FieldBotID) {
+		fields = append(fields, auditentry.FieldBotID)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -3909,6 +3977,11 @@ func (m *AuditEntryMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *AuditEntryMutation) ClearField(name string) error {
+	switch name {
+	case auditentry.FieldBotID:
+		m.ClearBotID()
+		return nil
+	}
 	return fmt.Errorf("unknown AuditEntry nullable field %s", name)
 }
 
@@ -3927,6 +4000,9 @@ func (m *AuditEntryMutation) ResetField(name string) error {
 		return nil
 	case auditentry.FieldTarget:
 		m.ResetTarget()
+		return nil
+	case auditentry.FieldBotID:
+		m.ResetBotID()
 		return nil
 	case auditentry.FieldReason:
 		m.ResetReason()
@@ -7599,21 +7675,25 @@ func (m *EventMutation) ResetEdge(name string) error {
 // FeedbackMutation represents an operation that mutates the Feedback nodes in the graph.
 type FeedbackMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *uuid.UUID
-	created_at    *time.Time
-	kind          *feedback.Kind
-	text          *string
-	state         *feedback.State
-	answer        *string
-	answered_at   *time.Time
-	clearedFields map[string]struct{}
-	bot           *uuid.UUID
-	clearedbot    bool
-	done          bool
-	oldValue      func(context.Context) (*Feedback, error)
-	predicates    []predicate.Feedback
+	op                 Op
+	typ                string
+	id                 *uuid.UUID
+	created_at         *time.Time
+	kind               *feedback.Kind
+	subject_type       *feedback.SubjectType
+	subject_id         *uuid.UUID
+	text               *string
+	state              *feedback.State
+	answer             *string
+	answered_at        *time.Time
+	clearedFields      map[string]struct{}
+	bot                *uuid.UUID
+	clearedbot         bool
+	subject_bot        *uuid.UUID
+	clearedsubject_bot bool
+	done               bool
+	oldValue           func(context.Context) (*Feedback, error)
+	predicates         []predicate.Feedback
 }
 
 var _ ent.Mutation = (*FeedbackMutation)(nil)
@@ -7828,6 +7908,153 @@ func (m *FeedbackMutation) ResetKind() {
 	m.kind = nil
 }
 
+// SetSubjectType sets the "subject_type" field.
+func (m *FeedbackMutation) SetSubjectType(ft feedback.SubjectType) {
+	m.subject_type = &ft
+}
+
+// SubjectType returns the value of the "subject_type" field in the mutation.
+func (m *FeedbackMutation) SubjectType() (r feedback.SubjectType, exists bool) {
+	v := m.subject_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubjectType returns the old "subject_type" field's value of the Feedback entity.
+// If the Feedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedbackMutation) OldSubjectType(ctx context.Context) (v *feedback.SubjectType, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubjectType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubjectType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubjectType: %w", err)
+	}
+	return oldValue.SubjectType, nil
+}
+
+// ClearSubjectType clears the value of the "subject_type" field.
+func (m *FeedbackMutation) ClearSubjectType() {
+	m.subject_type = nil
+	m.clearedFields[feedback.FieldSubjectType] = struct{}{}
+}
+
+// SubjectTypeCleared returns if the "subject_type" field was cleared in this mutation.
+func (m *FeedbackMutation) SubjectTypeCleared() bool {
+	_, ok := m.clearedFields[feedback.FieldSubjectType]
+	return ok
+}
+
+// ResetSubjectType resets all changes to the "subject_type" field.
+func (m *FeedbackMutation) ResetSubjectType() {
+	m.subject_type = nil
+	delete(m.clearedFields, feedback.FieldSubjectType)
+}
+
+// SetSubjectID sets the "subject_id" field.
+func (m *FeedbackMutation) SetSubjectID(u uuid.UUID) {
+	m.subject_id = &u
+}
+
+// SubjectID returns the value of the "subject_id" field in the mutation.
+func (m *FeedbackMutation) SubjectID() (r uuid.UUID, exists bool) {
+	v := m.subject_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubjectID returns the old "subject_id" field's value of the Feedback entity.
+// If the Feedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedbackMutation) OldSubjectID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubjectID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubjectID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubjectID: %w", err)
+	}
+	return oldValue.SubjectID, nil
+}
+
+// ClearSubjectID clears the value of the "subject_id" field.
+func (m *FeedbackMutation) ClearSubjectID() {
+	m.subject_id = nil
+	m.clearedFields[feedback.FieldSubjectID] = struct{}{}
+}
+
+// SubjectIDCleared returns if the "subject_id" field was cleared in this mutation.
+func (m *FeedbackMutation) SubjectIDCleared() bool {
+	_, ok := m.clearedFields[feedback.FieldSubjectID]
+	return ok
+}
+
+// ResetSubjectID resets all changes to the "subject_id" field.
+func (m *FeedbackMutation) ResetSubjectID() {
+	m.subject_id = nil
+	delete(m.clearedFields, feedback.FieldSubjectID)
+}
+
+// SetSubjectBotID sets the "subject_bot_id" field.
+func (m *FeedbackMutation) SetSubjectBotID(u uuid.UUID) {
+	m.subject_bot = &u
+}
+
+// SubjectBotID returns the value of the "subject_bot_id" field in the mutation.
+func (m *FeedbackMutation) SubjectBotID() (r uuid.UUID, exists bool) {
+	v := m.subject_bot
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSubjectBotID returns the old "subject_bot_id" field's value of the Feedback entity.
+// If the Feedback object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedbackMutation) OldSubjectBotID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSubjectBotID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSubjectBotID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSubjectBotID: %w", err)
+	}
+	return oldValue.SubjectBotID, nil
+}
+
+// ClearSubjectBotID clears the value of the "subject_bot_id" field.
+func (m *FeedbackMutation) ClearSubjectBotID() {
+	m.subject_bot = nil
+	m.clearedFields[feedback.FieldSubjectBotID] = struct{}{}
+}
+
+// SubjectBotIDCleared returns if the "subject_bot_id" field was cleared in this mutation.
+func (m *FeedbackMutation) SubjectBotIDCleared() bool {
+	_, ok := m.clearedFields[feedback.FieldSubjectBotID]
+	return ok
+}
+
+// ResetSubjectBotID resets all changes to the "subject_bot_id" field.
+func (m *FeedbackMutation) ResetSubjectBotID() {
+	m.subject_bot = nil
+	delete(m.clearedFields, feedback.FieldSubjectBotID)
+}
+
 // SetText sets the "text" field.
 func (m *FeedbackMutation) SetText(s string) {
 	m.text = &s
@@ -8025,6 +8252,33 @@ func (m *FeedbackMutation) ResetBot() {
 	m.clearedbot = false
 }
 
+// ClearSubjectBot clears the "subject_bot" edge to the Bot entity.
+func (m *FeedbackMutation) ClearSubjectBot() {
+	m.clearedsubject_bot = true
+	m.clearedFields[feedback.FieldSubjectBotID] = struct{}{}
+}
+
+// SubjectBotCleared reports if the "subject_bot" edge to the Bot entity was cleared.
+func (m *FeedbackMutation) SubjectBotCleared() bool {
+	return m.SubjectBotIDCleared() || m.clearedsubject_bot
+}
+
+// SubjectBotIDs returns the "subject_bot" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// SubjectBotID instead. It exists only for internal usage by the builders.
+func (m *FeedbackMutation) SubjectBotIDs() (ids []uuid.UUID) {
+	if id := m.subject_bot; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetSubjectBot resets all changes to the "subject_bot" edge.
+func (m *FeedbackMutation) ResetSubjectBot() {
+	m.subject_bot = nil
+	m.clearedsubject_bot = false
+}
+
 // Where appends a list predicates to the FeedbackMutation builder.
 func (m *FeedbackMutation) Where(ps ...predicate.Feedback) {
 	m.predicates = append(m.predicates, ps...)
@@ -8059,7 +8313,7 @@ func (m *FeedbackMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *FeedbackMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 10)
 	if m.created_at != nil {
 		fields = append(fields, feedback.FieldCreatedAt)
 	}
@@ -8068,6 +8322,15 @@ func (m *FeedbackMutation) Fields() []string {
 	}
 	if m.kind != nil {
 		fields = append(fields, feedback.FieldKind)
+	}
+	if m.subject_type != nil {
+		fields = append(fields, feedback.FieldSubjectType)
+	}
+	if m.subject_id != nil {
+		fields = append(fields, feedback.FieldSubjectID)
+	}
+	if m.subject_bot != nil {
+		fields = append(fields, feedback.FieldSubjectBotID)
 	}
 	if m.text != nil {
 		fields = append(fields, feedback.FieldText)
@@ -8095,6 +8358,12 @@ func (m *FeedbackMutation) Field(name string) (ent.Value, bool) {
 		return m.BotID()
 	case feedback.FieldKind:
 		return m.Kind()
+	case feedback.FieldSubjectType:
+		return m.SubjectType()
+	case feedback.FieldSubjectID:
+		return m.SubjectID()
+	case feedback.FieldSubjectBotID:
+		return m.SubjectBotID()
 	case feedback.FieldText:
 		return m.Text()
 	case feedback.FieldState:
@@ -8118,6 +8387,12 @@ func (m *FeedbackMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldBotID(ctx)
 	case feedback.FieldKind:
 		return m.OldKind(ctx)
+	case feedback.FieldSubjectType:
+		return m.OldSubjectType(ctx)
+	case feedback.FieldSubjectID:
+		return m.OldSubjectID(ctx)
+	case feedback.FieldSubjectBotID:
+		return m.OldSubjectBotID(ctx)
 	case feedback.FieldText:
 		return m.OldText(ctx)
 	case feedback.FieldState:
@@ -8155,6 +8430,27 @@ func (m *FeedbackMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetKind(v)
+		return nil
+	case feedback.FieldSubjectType:
+		v, ok := value.(feedback.SubjectType)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubjectType(v)
+		return nil
+	case feedback.FieldSubjectID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubjectID(v)
+		return nil
+	case feedback.FieldSubjectBotID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSubjectBotID(v)
 		return nil
 	case feedback.FieldText:
 		v, ok := value.(string)
@@ -8214,6 +8510,15 @@ func (m *FeedbackMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *FeedbackMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(feedback.FieldSubjectType) {
+		fields = append(fields, feedback.FieldSubjectType)
+	}
+	if m.FieldCleared(feedback.FieldSubjectID) {
+		fields = append(fields, feedback.FieldSubjectID)
+	}
+	if m.FieldCleared(feedback.FieldSubjectBotID) {
+		fields = append(fields, feedback.FieldSubjectBotID)
+	}
 	if m.FieldCleared(feedback.FieldAnswer) {
 		fields = append(fields, feedback.FieldAnswer)
 	}
@@ -8234,6 +8539,15 @@ func (m *FeedbackMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *FeedbackMutation) ClearField(name string) error {
 	switch name {
+	case feedback.FieldSubjectType:
+		m.ClearSubjectType()
+		return nil
+	case feedback.FieldSubjectID:
+		m.ClearSubjectID()
+		return nil
+	case feedback.FieldSubjectBotID:
+		m.ClearSubjectBotID()
+		return nil
 	case feedback.FieldAnswer:
 		m.ClearAnswer()
 		return nil
@@ -8257,6 +8571,15 @@ func (m *FeedbackMutation) ResetField(name string) error {
 	case feedback.FieldKind:
 		m.ResetKind()
 		return nil
+	case feedback.FieldSubjectType:
+		m.ResetSubjectType()
+		return nil
+	case feedback.FieldSubjectID:
+		m.ResetSubjectID()
+		return nil
+	case feedback.FieldSubjectBotID:
+		m.ResetSubjectBotID()
+		return nil
 	case feedback.FieldText:
 		m.ResetText()
 		return nil
@@ -8275,9 +8598,12 @@ func (m *FeedbackMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *FeedbackMutation) AddedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.bot != nil {
 		edges = append(edges, feedback.EdgeBot)
+	}
+	if m.subject_bot != nil {
+		edges = append(edges, feedback.EdgeSubjectBot)
 	}
 	return edges
 }
@@ -8290,13 +8616,17 @@ func (m *FeedbackMutation) AddedIDs(name string) []ent.Value {
 		if id := m.bot; id != nil {
 			return []ent.Value{*id}
 		}
+	case feedback.EdgeSubjectBot:
+		if id := m.subject_bot; id != nil {
+			return []ent.Value{*id}
+		}
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *FeedbackMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	return edges
 }
 
@@ -8308,9 +8638,12 @@ func (m *FeedbackMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *FeedbackMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 2)
 	if m.clearedbot {
 		edges = append(edges, feedback.EdgeBot)
+	}
+	if m.clearedsubject_bot {
+		edges = append(edges, feedback.EdgeSubjectBot)
 	}
 	return edges
 }
@@ -8321,6 +8654,8 @@ func (m *FeedbackMutation) EdgeCleared(name string) bool {
 	switch name {
 	case feedback.EdgeBot:
 		return m.clearedbot
+	case feedback.EdgeSubjectBot:
+		return m.clearedsubject_bot
 	}
 	return false
 }
@@ -8332,6 +8667,9 @@ func (m *FeedbackMutation) ClearEdge(name string) error {
 	case feedback.EdgeBot:
 		m.ClearBot()
 		return nil
+	case feedback.EdgeSubjectBot:
+		m.ClearSubjectBot()
+		return nil
 	}
 	return fmt.Errorf("unknown Feedback unique edge %s", name)
 }
@@ -8342,6 +8680,9 @@ func (m *FeedbackMutation) ResetEdge(name string) error {
 	switch name {
 	case feedback.EdgeBot:
 		m.ResetBot()
+		return nil
+	case feedback.EdgeSubjectBot:
+		m.ResetSubjectBot()
 		return nil
 	}
 	return fmt.Errorf("unknown Feedback edge %s", name)

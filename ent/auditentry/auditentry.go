@@ -20,6 +20,8 @@ const (
 	FieldProcedure = "procedure"
 	// FieldTarget holds the string denoting the target field in the database.
 	FieldTarget = "target"
+	// FieldBotID holds the string denoting the bot_id field in the database.
+	FieldBotID = "bot_id"
 	// FieldReason holds the string denoting the reason field in the database.
 	FieldReason = "reason"
 	// FieldDetails holds the string denoting the details field in the database.
@@ -35,6 +37,7 @@ var Columns = []string{
 	FieldOperator,
 	FieldProcedure,
 	FieldTarget,
+	FieldBotID,
 	FieldReason,
 	FieldDetails,
 }
@@ -80,6 +83,11 @@ func ByProcedure(opts ...sql.OrderTermOption) OrderOption {
 // ByTarget orders the results by the target field.
 func ByTarget(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldTarget, opts...).ToFunc()
+}
+
+// ByBotID orders the results by the bot_id field.
+func ByBotID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBotID, opts...).ToFunc()
 }
 
 // ByReason orders the results by the reason field.

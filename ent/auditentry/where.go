@@ -75,6 +75,11 @@ func Target(v string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldEQ(FieldTarget, v))
 }
 
+// BotID applies equality check predicate on the "bot_id" field. It's identical to BotIDEQ.
+func BotID(v uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldEQ(FieldBotID, v))
+}
+
 // Reason applies equality check predicate on the "reason" field. It's identical to ReasonEQ.
 func Reason(v string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldEQ(FieldReason, v))
@@ -313,6 +318,56 @@ func TargetEqualFold(v string) predicate.AuditEntry {
 // TargetContainsFold applies the ContainsFold predicate on the "target" field.
 func TargetContainsFold(v string) predicate.AuditEntry {
 	return predicate.AuditEntry(sql.FieldContainsFold(FieldTarget, v))
+}
+
+// BotIDEQ applies the EQ predicate on the "bot_id" field.
+func BotIDEQ(v uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldEQ(FieldBotID, v))
+}
+
+// BotIDNEQ applies the NEQ predicate on the "bot_id" field.
+func BotIDNEQ(v uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldNEQ(FieldBotID, v))
+}
+
+// BotIDIn applies the In predicate on the "bot_id" field.
+func BotIDIn(vs ...uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldIn(FieldBotID, vs...))
+}
+
+// BotIDNotIn applies the NotIn predicate on the "bot_id" field.
+func BotIDNotIn(vs ...uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldNotIn(FieldBotID, vs...))
+}
+
+// BotIDGT applies the GT predicate on the "bot_id" field.
+func BotIDGT(v uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldGT(FieldBotID, v))
+}
+
+// BotIDGTE applies the GTE predicate on the "bot_id" field.
+func BotIDGTE(v uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldGTE(FieldBotID, v))
+}
+
+// BotIDLT applies the LT predicate on the "bot_id" field.
+func BotIDLT(v uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldLT(FieldBotID, v))
+}
+
+// BotIDLTE applies the LTE predicate on the "bot_id" field.
+func BotIDLTE(v uuid.UUID) predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldLTE(FieldBotID, v))
+}
+
+// BotIDIsNil applies the IsNil predicate on the "bot_id" field.
+func BotIDIsNil() predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldIsNull(FieldBotID))
+}
+
+// BotIDNotNil applies the NotNil predicate on the "bot_id" field.
+func BotIDNotNil() predicate.AuditEntry {
+	return predicate.AuditEntry(sql.FieldNotNull(FieldBotID))
 }
 
 // ReasonEQ applies the EQ predicate on the "reason" field.

@@ -23,6 +23,12 @@ const (
 	FieldBotID = "bot_id"
 	// FieldKind holds the string denoting the kind field in the database.
 	FieldKind = "kind"
+	// FieldSubjectType holds the string denoting the subject_type field in the database.
+	FieldSubjectType = "subject_type"
+	// FieldSubjectID holds the string denoting the subject_id field in the database.
+	FieldSubjectID = "subject_id"
+	// FieldSubjectBotID holds the string denoting the subject_bot_id field in the database.
+	FieldSubjectBotID = "subject_bot_id"
 	// FieldText holds the string denoting the text field in the database.
 	FieldText = "text"
 	// FieldState holds the string denoting the state field in the database.
@@ -33,6 +39,8 @@ const (
 	FieldAnsweredAt = "answered_at"
 	// EdgeBot holds the string denoting the bot edge name in mutations.
 	EdgeBot = "bot"
+	// EdgeSubjectBot holds the string denoting the subject_bot edge name in mutations.
+	EdgeSubjectBot = "subject_bot"
 	// Table holds the table name of the feedback in the database.
 	Table = "feedbacks"
 	// BotTable is the table that holds the bot relation/edge.
@@ -42,6 +50,13 @@ const (
 	BotInverseTable = "bots"
 	// BotColumn is the table column denoting the bot relation/edge.
 	BotColumn = "bot_id"
+	// SubjectBotTable is the table that holds the subject_bot relation/edge.
+	SubjectBotTable = "feedbacks"
+	// SubjectBotInverseTable is the table name for the Bot entity.
+	// It exists in this package in order to avoid circular dependency with the "bot" package.
+	SubjectBotInverseTable = "bots"
+	// SubjectBotColumn is the table column denoting the subject_bot relation/edge.
+	SubjectBotColumn = "subject_bot_id"
 )
 
 // Columns holds all SQL columns for feedback fields.
@@ -50,6 +65,9 @@ var Columns = []string{
 	FieldCreatedAt,
 	FieldBotID,
 	FieldKind,
+	FieldSubjectType,
+	FieldSubjectID,
+	FieldSubjectBotID,
 	FieldText,
 	FieldState,
 	FieldAnswer,
@@ -80,6 +98,7 @@ const (
 	KindIdea     Kind = "idea"
 	KindQuestion Kind = "question"
 	KindOther    Kind = "other"
+	KindReport   Kind = "report"
 )
 
 func (k Kind) String() string {
@@ -89,10 +108,36 @@ func (k Kind) String() string {
 // KindValidator is a validator for the "kind" field enum values. It is called by the builders before save.
 func KindValidator(k Kind) error {
 	switch k {
-	case KindBug, KindIdea, KindQuestion, KindOther:
+	case KindBug, KindIdea, KindQuestion, KindOther, KindReport:
 		return nil
 	default:
 		return fmt.Errorf("feedback: invalid enum value for kind field: %q", k)
+	}
+}
+
+// SubjectType defines the type for the "subject_type" enum field.
+type SubjectType string
+
+// SubjectType values.
+const (
+	SubjectTypeBot     SubjectType = "bot"
+	SubjectTypePost    SubjectType = "post"
+	SubjectTypeTask    SubjectType = "task"
+	SubjectTypeService SubjectType = "service"
+	SubjectTypeRating  SubjectType = "rating"
+)
+
+func (st SubjectType) String() string {
+	return string(st)
+}
+
+// SubjectTypeValidator is a validator for the "subject_type" field enum values. It is called by the builders before save.
+func SubjectTypeValidator(st SubjectType) error {
+	switch st {
+	case SubjectTypeBot, SubjectTypePost, SubjectTypeTask, SubjectTypeService, SubjectTypeRating:
+		return nil
+	default:
+		return fmt.Errorf("feedback: invalid enum value for subject_type field: %q", st)
 	}
 }
 
@@ -145,6 +190,21 @@ func ByKind(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldKind, opts...).ToFunc()
 }
 
+// BySubjectType orders the results by the subject_type field.
+func BySubjectType(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSubjectType, opts...).ToFunc()
+}
+
+// BySubjectID orders the results by the subject_id field.
+func BySubjectID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSubjectID, opts...).ToFunc()
+}
+
+// BySubjectBotID orders the results by the subject_bot_id field.
+func BySubjectBotID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSubjectBotID, opts...).ToFunc()
+}
+
 // ByText orders the results by the text field.
 func ByText(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldText, opts...).ToFunc()
@@ -171,11 +231,25 @@ func ByBotField(field string, opts ...sql.OrderTermOption) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newBotStep(), sql.OrderByField(field, opts...))
 	}
 }
+
+// BySubjectBotField orders the results by subject_bot field.
+func BySubjectBotField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSubjectBotStep(), sql.OrderByField(field, opts...))
+	}
+}
 func newBotStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(BotInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.M2O, false, BotTable, BotColumn),
+	)
+}
+func newSubjectBotStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SubjectBotInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2O, false, SubjectBotTable, SubjectBotColumn),
 	)
 }
 
@@ -193,6 +267,24 @@ func (e *Kind) UnmarshalGQL(val interface{}) error {
 	*e = Kind(str)
 	if err := KindValidator(*e); err != nil {
 		return fmt.Errorf("%s is not a valid Kind", str)
+	}
+	return nil
+}
+
+// MarshalGQL implements graphql.Marshaler interface.
+func (e SubjectType) MarshalGQL(w io.Writer) {
+	io.WriteString(w, strconv.Quote(e.String()))
+}
+
+// UnmarshalGQL implements graphql.Unmarshaler interface.
+func (e *SubjectType) UnmarshalGQL(val interface{}) error {
+	str, ok := val.(string)
+	if !ok {
+		return fmt.Errorf("enum %T must be a string", val)
+	}
+	*e = SubjectType(str)
+	if err := SubjectTypeValidator(*e); err != nil {
+		return fmt.Errorf("%s is not a valid SubjectType", str)
 	}
 	return nil
 }

@@ -66,6 +66,16 @@ func BotID(v uuid.UUID) predicate.Feedback {
 	return predicate.Feedback(sql.FieldEQ(FieldBotID, v))
 }
 
+// SubjectID applies equality check predicate on the "subject_id" field. It's identical to SubjectIDEQ.
+func SubjectID(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldEQ(FieldSubjectID, v))
+}
+
+// SubjectBotID applies equality check predicate on the "subject_bot_id" field. It's identical to SubjectBotIDEQ.
+func SubjectBotID(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldEQ(FieldSubjectBotID, v))
+}
+
 // Text applies equality check predicate on the "text" field. It's identical to TextEQ.
 func Text(v string) predicate.Feedback {
 	return predicate.Feedback(sql.FieldEQ(FieldText, v))
@@ -159,6 +169,116 @@ func KindIn(vs ...Kind) predicate.Feedback {
 // KindNotIn applies the NotIn predicate on the "kind" field.
 func KindNotIn(vs ...Kind) predicate.Feedback {
 	return predicate.Feedback(sql.FieldNotIn(FieldKind, vs...))
+}
+
+// SubjectTypeEQ applies the EQ predicate on the "subject_type" field.
+func SubjectTypeEQ(v SubjectType) predicate.Feedback {
+	return predicate.Feedback(sql.FieldEQ(FieldSubjectType, v))
+}
+
+// SubjectTypeNEQ applies the NEQ predicate on the "subject_type" field.
+func SubjectTypeNEQ(v SubjectType) predicate.Feedback {
+	return predicate.Feedback(sql.FieldNEQ(FieldSubjectType, v))
+}
+
+// SubjectTypeIn applies the In predicate on the "subject_type" field.
+func SubjectTypeIn(vs ...SubjectType) predicate.Feedback {
+	return predicate.Feedback(sql.FieldIn(FieldSubjectType, vs...))
+}
+
+// SubjectTypeNotIn applies the NotIn predicate on the "subject_type" field.
+func SubjectTypeNotIn(vs ...SubjectType) predicate.Feedback {
+	return predicate.Feedback(sql.FieldNotIn(FieldSubjectType, vs...))
+}
+
+// SubjectTypeIsNil applies the IsNil predicate on the "subject_type" field.
+func SubjectTypeIsNil() predicate.Feedback {
+	return predicate.Feedback(sql.FieldIsNull(FieldSubjectType))
+}
+
+// SubjectTypeNotNil applies the NotNil predicate on the "subject_type" field.
+func SubjectTypeNotNil() predicate.Feedback {
+	return predicate.Feedback(sql.FieldNotNull(FieldSubjectType))
+}
+
+// SubjectIDEQ applies the EQ predicate on the "subject_id" field.
+func SubjectIDEQ(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldEQ(FieldSubjectID, v))
+}
+
+// SubjectIDNEQ applies the NEQ predicate on the "subject_id" field.
+func SubjectIDNEQ(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldNEQ(FieldSubjectID, v))
+}
+
+// SubjectIDIn applies the In predicate on the "subject_id" field.
+func SubjectIDIn(vs ...uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldIn(FieldSubjectID, vs...))
+}
+
+// SubjectIDNotIn applies the NotIn predicate on the "subject_id" field.
+func SubjectIDNotIn(vs ...uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldNotIn(FieldSubjectID, vs...))
+}
+
+// SubjectIDGT applies the GT predicate on the "subject_id" field.
+func SubjectIDGT(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldGT(FieldSubjectID, v))
+}
+
+// SubjectIDGTE applies the GTE predicate on the "subject_id" field.
+func SubjectIDGTE(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldGTE(FieldSubjectID, v))
+}
+
+// SubjectIDLT applies the LT predicate on the "subject_id" field.
+func SubjectIDLT(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldLT(FieldSubjectID, v))
+}
+
+// SubjectIDLTE applies the LTE predicate on the "subject_id" field.
+func SubjectIDLTE(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldLTE(FieldSubjectID, v))
+}
+
+// SubjectIDIsNil applies the IsNil predicate on the "subject_id" field.
+func SubjectIDIsNil() predicate.Feedback {
+	return predicate.Feedback(sql.FieldIsNull(FieldSubjectID))
+}
+
+// SubjectIDNotNil applies the NotNil predicate on the "subject_id" field.
+func SubjectIDNotNil() predicate.Feedback {
+	return predicate.Feedback(sql.FieldNotNull(FieldSubjectID))
+}
+
+// SubjectBotIDEQ applies the EQ predicate on the "subject_bot_id" field.
+func SubjectBotIDEQ(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldEQ(FieldSubjectBotID, v))
+}
+
+// SubjectBotIDNEQ applies the NEQ predicate on the "subject_bot_id" field.
+func SubjectBotIDNEQ(v uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldNEQ(FieldSubjectBotID, v))
+}
+
+// SubjectBotIDIn applies the In predicate on the "subject_bot_id" field.
+func SubjectBotIDIn(vs ...uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldIn(FieldSubjectBotID, vs...))
+}
+
+// SubjectBotIDNotIn applies the NotIn predicate on the "subject_bot_id" field.
+func SubjectBotIDNotIn(vs ...uuid.UUID) predicate.Feedback {
+	return predicate.Feedback(sql.FieldNotIn(FieldSubjectBotID, vs...))
+}
+
+// SubjectBotIDIsNil applies the IsNil predicate on the "subject_bot_id" field.
+func SubjectBotIDIsNil() predicate.Feedback {
+	return predicate.Feedback(sql.FieldIsNull(FieldSubjectBotID))
+}
+
+// SubjectBotIDNotNil applies the NotNil predicate on the "subject_bot_id" field.
+func SubjectBotIDNotNil() predicate.Feedback {
+	return predicate.Feedback(sql.FieldNotNull(FieldSubjectBotID))
 }
 
 // TextEQ applies the EQ predicate on the "text" field.
@@ -386,6 +506,29 @@ func HasBot() predicate.Feedback {
 func HasBotWith(preds ...predicate.Bot) predicate.Feedback {
 	return predicate.Feedback(func(s *sql.Selector) {
 		step := newBotStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasSubjectBot applies the HasEdge predicate on the "subject_bot" edge.
+func HasSubjectBot() predicate.Feedback {
+	return predicate.Feedback(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, SubjectBotTable, SubjectBotColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSubjectBotWith applies the HasEdge predicate on the "subject_bot" edge with a given conditions (other predicates).
+func HasSubjectBotWith(preds ...predicate.Bot) predicate.Feedback {
+	return predicate.Feedback(func(s *sql.Selector) {
+		step := newSubjectBotStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

@@ -118,6 +118,7 @@ var (
 		{Name: "operator", Type: field.TypeString},
 		{Name: "procedure", Type: field.TypeString},
 		{Name: "target", Type: field.TypeString},
+		{Name: "bot_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "reason", Type: field.TypeString},
 		{Name: "details", Type: field.TypeJSON},
 	}
@@ -136,6 +137,14 @@ var (
 				Name:    "auditentry_target",
 				Unique:  false,
 				Columns: []*schema.Column{AuditEntriesColumns[4]},
+			},
+			{
+				Name:    "auditentry_bot_id_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEntriesColumns[5], AuditEntriesColumns[1]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "bot_id IS NOT NULL",
+				},
 			},
 		},
 	}
@@ -302,12 +311,15 @@ var (
 	FeedbacksColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
 		{Name: "created_at", Type: field.TypeTime},
-		{Name: "kind", Type: field.TypeEnum, Enums: []string{"bug", "idea", "question", "other"}},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"bug", "idea", "question", "other", "report"}},
+		{Name: "subject_type", Type: field.TypeEnum, Nullable: true, Enums: []string{"bot", "post", "task", "service", "rating"}},
+		{Name: "subject_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "text", Type: field.TypeString},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"open", "answered"}, Default: "open"},
 		{Name: "answer", Type: field.TypeString, Nullable: true},
 		{Name: "answered_at", Type: field.TypeTime, Nullable: true},
 		{Name: "bot_id", Type: field.TypeUUID},
+		{Name: "subject_bot_id", Type: field.TypeUUID, Nullable: true},
 	}
 	// FeedbacksTable holds the schema information for the "feedbacks" table.
 	FeedbacksTable = &schema.Table{
@@ -317,22 +329,36 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "feedbacks_bots_bot",
-				Columns:    []*schema.Column{FeedbacksColumns[7]},
+				Columns:    []*schema.Column{FeedbacksColumns[9]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "feedbacks_bots_subject_bot",
+				Columns:    []*schema.Column{FeedbacksColumns[10]},
+				RefColumns: []*schema.Column{BotsColumns[0]},
+				OnDelete:   schema.SetNull,
 			},
 		},
 		Indexes: []*schema.Index{
 			{
 				Name:    "feedback_bot_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{FeedbacksColumns[7], FeedbacksColumns[1], FeedbacksColumns[0]},
+				Columns: []*schema.Column{FeedbacksColumns[9], FeedbacksColumns[1], FeedbacksColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						FeedbacksColumns[1].Name: true,
 
 						FeedbacksColumns[0].Name: true,
 					},
+				},
+			},
+			{
+				Name:    "feedback_subject_bot_id_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{FeedbacksColumns[10], FeedbacksColumns[1]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "subject_bot_id IS NOT NULL",
 				},
 			},
 		},
@@ -1141,6 +1167,7 @@ func init() {
 	ContactsTable.ForeignKeys[0].RefTable = BotsTable
 	ContactsTable.ForeignKeys[1].RefTable = BotsTable
 	FeedbacksTable.ForeignKeys[0].RefTable = BotsTable
+	FeedbacksTable.ForeignKeys[1].RefTable = BotsTable
 	MailsTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[0].RefTable = BotsTable
 	OrdersTable.ForeignKeys[1].RefTable = BotsTable

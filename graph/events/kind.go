@@ -23,6 +23,7 @@ const (
 	TaskResponded          Kind = "task.responded"
 	TaskSelected           Kind = "task.selected"
 	TaskDeclined           Kind = "task.declined"
+	FeedbackAnswered       Kind = "feedback.answered"
 )
 
 // The versions of the event channel (§6).
@@ -43,6 +44,7 @@ var firstKinds = []string{
 var latestKinds = []string{
 	string(ProfileRecommendations), string(OrderRated),
 	string(TaskResponded), string(TaskSelected), string(TaskDeclined),
+	string(FeedbackAnswered),
 }
 
 // Kinds returns the names of all kinds, also those of the latest version.
@@ -102,4 +104,9 @@ type TaskDeclinedPayload struct {
 type RecommendationsPayload struct {
 	BotID    uuid.UUID `json:"bot_id"`
 	Revision int       `json:"revision"`
+}
+
+// FeedbackPayload is what feedback.answered carries, for the author.
+type FeedbackPayload struct {
+	FeedbackID uuid.UUID `json:"feedback_id"`
 }

@@ -1,7 +1,8 @@
 // Package feedback holds messages of agents to the operators, and the operators' answers (§2.9, §4.9).
 //
 // An agent sees only its own feedback. Nothing of it is changed or deleted but by an answer, which is an operator's procedure
-// (graph/operator).
+// (graph/operator). A report is feedback about an agent or about something that the agent published; an agent has one open report of
+// a subject at most, which a unique index keeps.
 package feedback
 
 import (
@@ -13,7 +14,12 @@ import (
 //go:embed feedback.sql
 var files embed.FS
 
-var listFeedback = db.Load(files).Named("list_feedback")
+var (
+	statements    = db.Load(files)
+	listFeedback  = statements.Named("list_feedback")
+	selectSubject = statements.Named("select_subject")
+	lockReporter  = statements.Named("lock_reporter")
+)
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -23,7 +23,7 @@ func (a *API) OwnFeedback(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[Card](ctx, a.DB.SQL, listFeedback, v.BotID, before, page.CursorSize+1)
+	found, err := db.All[row](ctx, a.DB.SQL, listFeedback, v.BotID, before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +36,10 @@ func (a *API) OwnFeedback(ctx context.Context, in ListInput) (*List, error) {
 			return nil, fault.New(fault.NotFound)
 		}
 	}
-	shown, next := page.Older(found, page.CursorSize, func(c *Card) uuid.UUID { return c.ID })
-	return &List{Feedback: append([]*Card{}, shown...), NextBefore: next}, nil
+	shown, next := page.Older(found, page.CursorSize, func(r *row) uuid.UUID { return r.ID })
+	list := &List{Feedback: make([]*Card, len(shown)), NextBefore: next}
+	for i, r := range shown {
+		list.Feedback[i] = r.card()
+	}
+	return list, nil
 }

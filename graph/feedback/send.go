@@ -3,28 +3,35 @@ package feedback
 import (
 	"context"
 
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/feedback"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
-// SendFeedback sends a message to the operators (§4.9). Only an agent may call it, also one that is not active; it is not
-// idempotent. Faults: invalid_input.
+// SendFeedback sends something to the operators, or reports an agent or something that it published (§4.9). Only an agent may call
+// it, also one that is not active. It is not idempotent, but an agent's second report of a subject returns the first one while that
+// is open. Faults: invalid_input (also for a report of the caller itself), not_found (the caller cannot see the subject).
 func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	kind, err := in.Check()
+	kind, subject, err := in.Check()
 	if err != nil {
 		return nil, err
 	}
 	var sent *Result
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		now, err := tx.Now(ctx)
-		if err != nil {
+		if subject != nil {
+			sent, err = report(ctx, tx, v.BotID, subject, *in.Text)
 			return err
 		}
-		made, err := tx.Ent.Feedback.Create().SetBotID(v.BotID).SetKind(kind).SetText(*in.Text).SetCreatedAt(now).Save(ctx)
+		made, err := create(ctx, tx, v.BotID, kind, *in.Text, nil)
 		if err != nil {
 			return err
 		}
@@ -32,4 +39,50 @@ func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 		return nil
 	})
 	return sent, err
+}
+
+// report makes a report, or returns the caller's open one of that subject. The caller's row is locked, so of two reports at once the
+// second finds the first.
+func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, text string) (*Result, error) {
+	owners, err := db.Column[uuid.UUID](ctx, tx.SQL, selectSubject, caller, subject.Type, subject.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(owners) == 0:
+		return nil, fault.Field(fault.NotFound, "subject.id", "is nothing that you can see")
+	case owners[0] == caller:
+		return nil, fault.Field(fault.InvalidInput, "subject.id", errOwn.Error())
+	}
+	if _, err := tx.SQL.ExecContext(ctx, lockReporter.Text, caller); err != nil {
+		return nil, err
+	}
+	open, err := tx.Ent.Feedback.Query().Where(feedback.BotID(caller), feedback.KindEQ(feedback.KindReport),
+		feedback.StateEQ(feedback.StateOpen), feedback.SubjectTypeEQ(feedback.SubjectType(subject.Type)), feedback.SubjectID(subject.ID),
+	).Only(ctx)
+	if err == nil {
+		return &Result{Repeat: wire.Repeat{Repeated: true}, Feedback: newCard(open)}, nil
+	}
+	if !ent.IsNotFound(err) {
+		return nil, err
+	}
+	made, err := create(ctx, tx, caller, feedback.KindReport, text, func(c *ent.FeedbackCreate) {
+		c.SetSubjectType(feedback.SubjectType(subject.Type)).SetSubjectID(subject.ID).SetSubjectBotID(owners[0])
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Feedback: newCard(made)}, nil
+}
+
+// create writes feedback. with may set more, if not nil.
+func create(ctx context.Context, tx *db.Tx, caller uuid.UUID, kind feedback.Kind, text string, with func(*ent.FeedbackCreate)) (*ent.Feedback, error) {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := tx.Ent.Feedback.Create().SetBotID(caller).SetKind(kind).SetText(text).SetCreatedAt(now)
+	if with != nil {
+		with(c)
+	}
+	return c.Save(ctx)
 }

@@ -7,6 +7,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/feedback"
+	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
@@ -28,6 +29,12 @@ func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason s
 		if err != nil {
 			return nil, err
 		}
-		return tx.Ent.Feedback.UpdateOneID(id).SetState(feedback.StateAnswered).SetAnswer(answer).SetAnsweredAt(now).Save(ctx)
+		answered, err := tx.Ent.Feedback.UpdateOneID(id).SetState(feedback.StateAnswered).SetAnswer(answer).SetAnsweredAt(now).Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return answered, a.Outbox.Add(ctx, tx, events.Event{
+			Recipient: answered.BotID, Kind: events.FeedbackAnswered, Payload: events.FeedbackPayload{FeedbackID: id},
+		})
 	})
 }

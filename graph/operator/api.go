@@ -22,6 +22,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
+	"stoa/graph/events"
 	"stoa/graph/lifecycle"
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
@@ -34,6 +35,8 @@ var files embed.FS
 var (
 	statements = db.Load(files)
 	findTables = statements.Named("find_tables")
+	// selectConcerned finds the agent that an audit entry is about.
+	selectConcerned = statements.Named("select_concerned")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.
@@ -46,6 +49,8 @@ type API struct {
 	// Files holds the bytes of orders' files.
 	Files  *attachments.API
 	Agents *bots.API
+	// Outbox tells agents of answers to their feedback.
+	Outbox *events.API
 	// Lifecycle leads inactive agents out of the platform.
 	Lifecycle *lifecycle.API
 	// Enqueue adds jobs.

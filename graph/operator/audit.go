@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -24,6 +26,19 @@ type entry struct {
 	reason    string
 	// details are the arguments, without secrets; do may add what came of them.
 	details map[string]any
+}
+
+// about is the agent that the target is or belongs to, the customer of an order; nil for any other target.
+func (e entry) about(ctx context.Context, tx *db.Tx) (*uuid.UUID, error) {
+	id, err := uuid.Parse(e.target)
+	if err != nil {
+		return nil, nil //nolint:nilnil // a target that is not an entity belongs to no agent
+	}
+	found, err := db.Column[uuid.UUID](ctx, tx.SQL, selectConcerned, e.procedure.Target, id)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 // authorize returns unauthorized unless the caller is an operator, then invalid_input if the reason or another argument is wrong.
@@ -57,7 +72,11 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		if e.details == nil {
 			e.details = map[string]any{}
 		}
-		return tx.Ent.AuditEntry.Create().SetOperator(v.Name).SetProcedure(e.procedure.Name).SetTarget(e.target).
+		about, err := e.about(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return tx.Ent.AuditEntry.Create().SetOperator(v.Name).SetProcedure(e.procedure.Name).SetTarget(e.target).SetNillableBotID(about).
 			SetReason(e.reason).SetDetails(e.details).SetCreatedAt(now).Exec(ctx)
 	})
 	if err != nil {

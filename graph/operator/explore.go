@@ -7,6 +7,7 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"stoa/ent"
+	"stoa/ent/feedback"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
@@ -126,10 +127,19 @@ func (a *API) Events(ctx context.Context, after *ent.Cursor, first *int, before 
 		ent.WithEventOrder(orderBy), ent.WithEventFilter(filtered(where.Filter)))
 }
 
-// Feedbacks lists the messages of agents to the operators.
+// Feedbacks lists the messages of agents to the operators, without reports.
 func (a *API) Feedbacks(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error) {
-	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Feedback.Query().Paginate,
+	return page(ctx, pageRequest{after, before, first, last},
+		a.DB.Ent.Feedback.Query().Where(feedback.KindNEQ(feedback.KindReport)).Paginate,
+		ent.WithFeedbackOrder(orderBy), ent.WithFeedbackFilter(filtered(where.Filter)))
+}
+
+// Reports lists the reports by agents.
+func (a *API) Reports(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
+	orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error) {
+	return page(ctx, pageRequest{after, before, first, last},
+		a.DB.Ent.Feedback.Query().Where(feedback.KindEQ(feedback.KindReport)).Paginate,
 		ent.WithFeedbackOrder(orderBy), ent.WithFeedbackFilter(filtered(where.Filter)))
 }
 

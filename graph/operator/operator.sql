@@ -21,3 +21,23 @@ UNION ALL SELECT id, 'services' AS name FROM services WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'tasks' AS name FROM tasks WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'webhooks' AS name FROM webhooks WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'webhook_deliveries' AS name FROM webhook_deliveries WHERE id = ANY (:ids);
+
+-- name: select_concerned(kind text, id uuid)
+-- The agent that an entity is or belongs to.
+SELECT c.bot_id FROM (
+  SELECT b.id AS bot_id FROM bots b WHERE :kind::text = 'Bot' AND b.id = :id
+  UNION ALL
+  SELECT p.author_id FROM posts p WHERE :kind::text = 'Post' AND p.id = :id
+  UNION ALL
+  SELECT t.customer_id FROM tasks t WHERE :kind::text = 'Task' AND t.id = :id
+  UNION ALL
+  SELECT s.bot_id FROM services s WHERE :kind::text = 'Service' AND s.id = :id
+  UNION ALL
+  SELECT r.author_id FROM ratings r WHERE :kind::text = 'Rating' AND r.id = :id
+  UNION ALL
+  SELECT a.owner_id FROM attachments a WHERE :kind::text = 'Attachment' AND a.id = :id
+  UNION ALL
+  SELECT coalesce(f.subject_bot_id, f.bot_id) FROM feedbacks f WHERE :kind::text = 'Feedback' AND f.id = :id
+  UNION ALL
+  SELECT o.customer_id FROM orders o WHERE :kind::text = 'Order' AND o.id = :id
+) c;

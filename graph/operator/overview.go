@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -145,17 +146,20 @@ const (
 
 // attentionRow counts things that need an operator's attention.
 type attentionRow struct {
-	Orders           int64 `db:"orders"`
-	UnsentMails      int64 `db:"unsent_mails"`
-	LostMails        int64 `db:"lost_mails"`
-	Webhooks         int64 `db:"webhooks"`
-	FailedJobs       int64 `db:"failed_jobs"`
-	OpenFeedback     int64 `db:"open_feedback"`
-	LedgerFound      int64 `db:"ledger_found"`
-	LedgerLate       int64 `db:"ledger_late"`
-	SilentProcesses  int64 `db:"silent_processes"`
-	UnreadyProcesses int64 `db:"unready_processes"`
-	FullDisks        int64 `db:"full_disks"`
+	Orders       int64 `db:"orders"`
+	UnsentMails  int64 `db:"unsent_mails"`
+	LostMails    int64 `db:"lost_mails"`
+	Webhooks     int64 `db:"webhooks"`
+	FailedJobs   int64 `db:"failed_jobs"`
+	OpenFeedback int64 `db:"open_feedback"`
+	OpenReports  int64 `db:"open_reports"`
+	// OldestReport is how long ago the oldest open report was sent, in seconds.
+	OldestReport     float64 `db:"oldest_report_seconds"`
+	LedgerFound      int64   `db:"ledger_found"`
+	LedgerLate       int64   `db:"ledger_late"`
+	SilentProcesses  int64   `db:"silent_processes"`
+	UnreadyProcesses int64   `db:"unready_processes"`
+	FullDisks        int64   `db:"full_disks"`
 }
 
 func (a *API) attention(ctx context.Context) ([]*Attention, error) {
@@ -165,6 +169,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 	}
 	all := []*Attention{}
 	for _, one := range []Attention{
+		{"reports", found.OpenReports, "Reports wait for an answer, the oldest for " + roughly(found.OldestReport) + "."},
 		{"ledger", found.LedgerFound, "The ledger does not balance: a check found discrepancies."},
 		{"disks", found.FullDisks, "A disk of a process is nearly full: less than a tenth is free."},
 		{"silent_processes", found.SilentProcesses, "A process fell silent without ending as it should."},
@@ -182,6 +187,18 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 		}
 	}
 	return all, nil
+}
+
+// roughly is a number of seconds in words, in its largest unit.
+func roughly(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
+	case d >= 48*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24)) + " days"
+	case d >= 2*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " hours"
+	default:
+		return strconv.Itoa(int(d.Minutes())) + " min"
+	}
 }
 
 // silence is the time without a report after which a process counts as dead.

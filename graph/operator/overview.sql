@@ -58,7 +58,10 @@ SELECT
   (SELECT count(*) FROM (
     SELECT FROM river_job j WHERE j.state = 'discarded' AND j.finalized_at >= now() - interval '1 day' LIMIT 1000
   ) j) AS failed_jobs,
-  (SELECT count(*) FROM (SELECT FROM feedbacks f WHERE f.state = 'open' LIMIT 1000) f) AS open_feedback,
+  (SELECT count(*) FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind <> 'report' LIMIT 1000) f) AS open_feedback,
+  (SELECT count(*) FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report' LIMIT 1000) f) AS open_reports,
+  coalesce((SELECT extract(epoch FROM stoa_now() - min(f.created_at)) FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report'),
+    0)::float8 AS oldest_report_seconds,
   (SELECT count(*) FROM ledger_checks l
     WHERE coalesce(l.last_found -> 'counted', '{}') <> '{}' OR coalesce(l.found -> 'counted', '{}') <> '{}') AS ledger_found,
   (SELECT count(*) FROM ledger_checks l WHERE l.scope = 'new' AND l.last_ended_at < stoa_now() - interval '3 hours') AS ledger_late,

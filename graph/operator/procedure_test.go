@@ -116,6 +116,21 @@ var acts = map[string]func(*office) act{
 			return err
 		}}
 	},
+	"clearProfile": func(o *office) act {
+		id := o.Agent().ID
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.ClearProfile(ctx, id, true, true, true, reason)
+			return err
+		}}
+	},
+	"removeContent": func(o *office) act {
+		by := o.Agent()
+		o.Posted(by, "an advertisement", "public")
+		return act{target: by.ID.String(), call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RemoveContent(ctx, by.ID, []operator.ContentKind{operator.ContentPosts}, reason)
+			return err
+		}}
+	},
 	"removePost": func(o *office) act {
 		id := o.Posted(o.Agent(), "an advertisement", "public").ID
 		return act{target: id.String(), call: func(ctx context.Context, reason string) error {

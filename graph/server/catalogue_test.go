@@ -64,18 +64,22 @@ func opinion(w *twins) {
 	}
 	w.same(send(variables{"kind": "bug", "text": "It hums.\n"}))
 	w.same(send(variables{"kind": "idea", "text": "Let it sing."}))
+	report := send(variables{"kind": "report", "text": "Spam.", "subject": variables{"type": "bot", "id": w.Agent().ID}})
+	w.same(report)
+	w.same(report)
+	w.refused(fault.NotFound, send(variables{"kind": "report", "text": "x", "subject": variables{"type": "post", "id": uuid.NewString()}}))
 	w.refused(fault.InvalidInput, send(variables{}))
 	w.refused(fault.InvalidInput, send(variables{"kind": "praise", "text": strings.Repeat("x", 4001)}))
 
 	list := operation{method: "GET", path: "/feedback", field: "ownFeedback"}
 	rest := w.same(list)["feedback"].([]any)
 	graphql := w.overGraphQL(list).ok("ownFeedback")["feedback"].([]any)
-	require.Len(w.t, rest, 2)
+	require.Len(w.t, rest, 3)
 	before := func(mine string, theirs any) operation {
 		return operation{method: "GET", path: "/feedback?before=" + mine, field: "ownFeedback", more: variables{"before": theirs}}
 	}
 	mine, theirs := rest[0].(map[string]any)["id"].(string), graphql[0].(map[string]any)["id"]
-	require.Len(w.t, w.same(before(mine, theirs))["feedback"], 1)
+	require.Len(w.t, w.same(before(mine, theirs))["feedback"], 2)
 	w.refused(fault.InvalidID, before("x", "x"))
 	w.refused(fault.NotFound, before(theirs.(string), mine))
 }

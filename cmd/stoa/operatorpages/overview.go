@@ -34,6 +34,7 @@ var attentionLinks = map[string]string{
 	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs", "disks": "#processes", "silent_processes": "#processes",
 	"unready_processes": "#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
 	"unsent_mails": "/mails?attention=unsent", "webhooks": "/webhooks?attention=broken", "feedback": "/feedback?state=open",
+	"reports": "/reports?state=open",
 }
 
 // series is one figure over all windows.

@@ -34,6 +34,8 @@ var cases = map[string]struct {
 	"suspendBot":                 {target: "Bot", shows: "Suspended"},
 	"reinstateBot":               {target: "Bot", shows: "Suspended"},
 	"reissueToken":               {target: "Bot", shows: "stoa_"},
+	"clearProfile":               {target: "Bot", fields: url.Values{"name": {"true"}, "texts": {"true"}, "images": {"true"}}, shows: "Display name"},
+	"removeContent":              {target: "Bot", fields: url.Values{"kinds": {"POSTS", "TASKS"}}, shows: "Display name"},
 	"removePost":                 {target: "Post", shows: "Deleted"},
 	"removeAttachment":           {target: "Attachment", shows: "Deleted"},
 	"removeTask":                 {target: "Task", shows: "Removed"},

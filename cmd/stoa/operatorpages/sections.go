@@ -59,6 +59,13 @@ var sections = []section{
 		Filters: []string{"state", "kind"},
 	},
 	{
+		Path: "/reports", Title: "Reports", Group: groupAgents, Field: "reports", Type: "Feedback",
+		About:   "What agents report of others, or of what others published.",
+		Columns: []string{"bot", "subjectType", "subjectBot", "text", "state", "createdAt"},
+		Search:  []string{"textContainsFold", ofBot, "hasSubjectBotWith.handleContainsFold"},
+		Filters: []string{"state", "subjectType", "subjectBotID"},
+	},
+	{
 		Path: "/posts", Title: "Posts", Group: groupMarket, Field: "posts", Type: "Post", Name: "title",
 		About:   "Works and updates, also those that were taken back.",
 		Columns: []string{"author", "kind", "visibility", "createdAt", "deletedAt"},
@@ -192,6 +199,7 @@ var relations = map[string][]relation{
 		{"/ratings", "subjectID", "Ratings it got"}, {"/ratings", "authorID", "Ratings it gave"},
 		{"/files", "ownerID", "Files"}, {"/mails", "botID", "Mails to its owner"}, {"/webhooks", "botID", "Webhooks"},
 		{"/events", "recipientID", "Events it has not acknowledged"}, {"/feedback", "botID", "Feedback"},
+		{"/reports", "subjectBotID", "Reports of it"}, {"/reports", "botID", "Reports by it"}, {"/audit", "botID", "Audit"},
 	},
 	"Contact": {{"/messages", "contactID", "Messages"}},
 	"Order":   {{"/ledger", "orderID", "Ledger"}, {"/ratings", "orderID", "Ratings"}, {"/files", "boundID", "Files"}},

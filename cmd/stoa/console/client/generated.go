@@ -854,6 +854,7 @@ const (
 	FeedbackKindIdea     FeedbackKind = "idea"
 	FeedbackKindQuestion FeedbackKind = "question"
 	FeedbackKindOther    FeedbackKind = "other"
+	FeedbackKindReport   FeedbackKind = "report"
 )
 
 var AllFeedbackKind = []FeedbackKind{
@@ -861,6 +862,7 @@ var AllFeedbackKind = []FeedbackKind{
 	FeedbackKindIdea,
 	FeedbackKindQuestion,
 	FeedbackKindOther,
+	FeedbackKindReport,
 }
 
 // FeedbackRow includes the GraphQL fields of Feedback requested by the fragment FeedbackRow.
@@ -2541,7 +2543,7 @@ const (
 	RegistrationModeOpen RegistrationMode = "OPEN"
 	// Who presents an invitation.
 	RegistrationModeInvitation RegistrationMode = "INVITATION"
-	// Nobody.
+	// An anonymous caller.
 	RegistrationModeClosed RegistrationMode = "CLOSED"
 )
 

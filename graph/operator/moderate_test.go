@@ -1,0 +1,169 @@
+package operator_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/ent"
+	"stoa/graph/bots"
+	"stoa/graph/feedback"
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
+)
+
+// An operator clears the parts of a profile that it names and no others.
+func TestAProfileIsCleared(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ name, texts, images bool }{
+		"name": {name: true}, "texts": {texts: true}, "images": {images: true}, "all": {true, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			swindler := o.Agent()
+			avatar := o.File(swindler, "avatar").String()
+			_, err := o.Bots.UpdateMe(swindler.Ctx, bots.UpdateMeInput{
+				DisplayName: graphtest.Ptr("Stoa support"), Specialty: graphtest.Ptr("refunds"), Bio: graphtest.Ptr("Send me your token."),
+				CharacterDescription: graphtest.Ptr("An official."), AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: avatar}, RightsConfirmed: graphtest.Ptr(true),
+			})
+			require.NoError(t, err)
+			cleared, err := o.Operator.ClearProfile(o.ctx, swindler.ID, c.name, c.texts, c.images, "poses as the platform")
+			require.NoError(t, err)
+			require.Equal(t, swindler.ID, cleared.ID)
+			own, err := o.Bots.Me(swindler.Ctx)
+			require.NoError(t, err)
+			require.Equal(t, c.name, own.Bot.DisplayName == own.Bot.Handle)
+			require.Equal(t, c.texts, own.Bot.Specialty == "" && own.Bot.Bio == "" && own.Bot.CharacterDescription == "")
+			require.Equal(t, !c.texts, own.Bot.Specialty != "" && own.Bot.Bio != "" && own.Bot.CharacterDescription != "")
+			require.Equal(t, c.images, own.Bot.Visuals.Avatar == nil)
+			require.EqualValues(t, 1, o.Count("SELECT count(*) FROM attachments WHERE owner_id = $1 AND deleted_at IS NULL", swindler.ID))
+			require.Equal(t, map[string]any{"name": c.name, "texts": c.texts, "images": c.images}, o.entries()[0].Details)
+		})
+	}
+	o := newOffice(t)
+	_, err := o.Operator.ClearProfile(o.ctx, o.Agent().ID, false, false, false, "nothing")
+	graphtest.RequireFault(t, err, fault.InvalidInput)
+	gone := o.Agent()
+	o.Deleted(gone)
+	_, err = o.Operator.ClearProfile(o.ctx, gone.ID, true, false, false, "gone")
+	graphtest.RequireFault(t, err, fault.NotFound)
+}
+
+// One act removes everything of the kinds that it names, of that agent alone, and the audit log says how much that was.
+func TestContentIsRemovedAtOnce(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	swindler, other := o.Agent(), o.Agent()
+	for _, by := range []*graphtest.Agent{swindler, swindler, other} {
+		o.Posted(by, "buy now", "public")
+		o.task(by)
+		o.service(by)
+	}
+	left := func(by *graphtest.Agent) [3]int64 {
+		return [3]int64{
+			o.Count("SELECT count(*) FROM posts WHERE author_id = $1 AND deleted_at IS NULL", by.ID),
+			o.Count("SELECT count(*) FROM tasks WHERE customer_id = $1 AND removed_at IS NULL", by.ID),
+			o.Count("SELECT count(*) FROM services WHERE bot_id = $1 AND deleted_at IS NULL", by.ID),
+		}
+	}
+	_, err := o.Operator.RemoveContent(o.ctx, swindler.ID, nil, "no kinds")
+	graphtest.RequireFault(t, err, fault.InvalidInput)
+	_, err = o.Operator.RemoveContent(o.ctx, uuid.New(), []operator.ContentKind{operator.ContentPosts}, "unknown")
+	graphtest.RequireFault(t, err, fault.NotFound)
+	require.Equal(t, [3]int64{2, 2, 2}, left(swindler))
+
+	_, err = o.Operator.RemoveContent(o.ctx, swindler.ID, []operator.ContentKind{operator.ContentPosts, operator.ContentServices}, "spam")
+	require.NoError(t, err)
+	require.Equal(t, [3]int64{0, 2, 0}, left(swindler))
+	require.Equal(t, [3]int64{1, 1, 1}, left(other))
+	_, err = o.Operator.RemoveContent(o.ctx, swindler.ID, []operator.ContentKind{operator.ContentTasks, operator.ContentRatings}, "spam")
+	require.NoError(t, err)
+	require.Equal(t, [3]int64{}, left(swindler))
+	require.Equal(t, map[string]any{"POSTS": 2.0, "SERVICES": 2.0}, o.entries()[0].Details)
+	require.Equal(t, map[string]any{"TASKS": 2.0, "RATINGS": 0.0}, o.entries()[1].Details)
+}
+
+// The ratings that an agent wrote go too, and with them what they did to reputations.
+func TestWrittenRatingsAreRemoved(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	id := o.rating()
+	found, err := o.DB.Ent.Rating.Get(o.ctx, id)
+	require.NoError(t, err)
+	_, err = o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentRatings}, "bought")
+	require.NoError(t, err)
+	require.EqualValues(t, 0, o.Count("SELECT count(*) FROM ratings WHERE removed_at IS NULL"))
+	require.EqualValues(t, 0, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", found.SubjectID))
+}
+
+// The audit entries about an agent are those about anything of it.
+func TestTheAuditOfAnAgent(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent, other := o.Agent(), o.Agent()
+	_, err := o.Operator.RemovePost(o.ctx, o.Posted(agent, "spam", "public").ID, "spam")
+	require.NoError(t, err)
+	_, err = o.Operator.RemoveTask(o.ctx, o.task(agent), "spam")
+	require.NoError(t, err)
+	_, err = o.Operator.RemoveService(o.ctx, o.service(agent), "spam")
+	require.NoError(t, err)
+	_, err = o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), "spam")
+	require.NoError(t, err)
+	report, err := o.Feedback.SendFeedback(other.Ctx, feedback.SendInput{
+		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."),
+		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(agent.ID.String())},
+	})
+	require.NoError(t, err)
+	_, err = o.Operator.AnswerFeedback(o.ctx, report.Feedback.ID, "Thank you.", "seen to")
+	require.NoError(t, err)
+	_, err = o.Operator.SuspendBot(o.ctx, agent.ID, "spam")
+	require.NoError(t, err)
+	_, err = o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, "another's")
+	require.NoError(t, err)
+	found, err := o.Operator.AuditEntries(o.ctx, nil, nil, nil, nil, nil, &ent.AuditEntryWhereInput{BotID: &agent.ID})
+	require.NoError(t, err)
+	var procedures []string
+	for _, edge := range found.Edges {
+		procedures = append(procedures, edge.Node.Procedure)
+	}
+	require.ElementsMatch(t, []string{"removePost", "removeTask", "removeService", "removeAttachment", "answerFeedback", "suspendBot"}, procedures)
+}
+
+// Reports stand apart from other feedback, first on the overview, with the age of the oldest.
+func TestReportsStandApart(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	reporter, subject := o.Agent(), o.Agent()
+	o.sent(reporter)
+	made, err := o.Feedback.SendFeedback(reporter.Ctx, feedback.SendInput{
+		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens."),
+		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(subject.ID.String())},
+	})
+	require.NoError(t, err)
+	reports, err := o.Operator.Reports(o.ctx, nil, nil, nil, nil, nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, reports.TotalCount)
+	require.Equal(t, made.Feedback.ID, reports.Edges[0].Node.ID)
+	require.Equal(t, subject.ID, *reports.Edges[0].Node.SubjectBotID)
+	others, err := o.Operator.Feedbacks(o.ctx, nil, nil, nil, nil, nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, others.TotalCount)
+	require.NotEqual(t, made.Feedback.ID, others.Edges[0].Node.ID)
+
+	o.Shift(3*time.Hour + time.Second)
+	overview, err := o.Operator.Overview(o.ctx)
+	require.NoError(t, err)
+	first := overview.Attention[0]
+	require.Equal(t, "Reports wait for an answer, the oldest for 3 hours.", first.Text)
+	require.EqualValues(t, 1, first.Count)
+
+	_, err = o.Operator.AnswerFeedback(o.ctx, made.Feedback.ID, "We have seen to it.", "done")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, o.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'feedback.answered'
+		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.Feedback.ID))
+}
