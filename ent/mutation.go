@@ -22695,6 +22695,7 @@ type TokenMutation struct {
 	hash          *[]byte
 	expires_at    *time.Time
 	revoked_at    *time.Time
+	ended_by      *string
 	clearedFields map[string]struct{}
 	bot           *uuid.UUID
 	clearedbot    bool
@@ -23000,6 +23001,55 @@ func (m *TokenMutation) ResetRevokedAt() {
 	delete(m.clearedFields, token.FieldRevokedAt)
 }
 
+// SetEndedBy sets the "ended_by" field.
+func (m *TokenMutation) SetEndedBy(s string) {
+	m.ended_by = &s
+}
+
+// EndedBy returns the value of the "ended_by" field in the mutation.
+func (m *TokenMutation) EndedBy() (r string, exists bool) {
+	v := m.ended_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEndedBy returns the old "ended_by" field's value of the Token entity.
+// If the Token object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TokenMutation) OldEndedBy(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEndedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEndedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEndedBy: %w", err)
+	}
+	return oldValue.EndedBy, nil
+}
+
+// ClearEndedBy clears the value of the "ended_by" field.
+func (m *TokenMutation) ClearEndedBy() {
+	m.ended_by = nil
+	m.clearedFields[token.FieldEndedBy] = struct{}{}
+}
+
+// EndedByCleared returns if the "ended_by" field was cleared in this mutation.
+func (m *TokenMutation) EndedByCleared() bool {
+	_, ok := m.clearedFields[token.FieldEndedBy]
+	return ok
+}
+
+// ResetEndedBy resets all changes to the "ended_by" field.
+func (m *TokenMutation) ResetEndedBy() {
+	m.ended_by = nil
+	delete(m.clearedFields, token.FieldEndedBy)
+}
+
 // ClearBot clears the "bot" edge to the Bot entity.
 func (m *TokenMutation) ClearBot() {
 	m.clearedbot = true
@@ -23061,7 +23111,7 @@ func (m *TokenMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TokenMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 6)
 	if m.created_at != nil {
 		fields = append(fields, token.FieldCreatedAt)
 	}
@@ -23076,6 +23126,9 @@ func (m *TokenMutation) Fields() []string {
 	}
 	if m.revoked_at != nil {
 		fields = append(fields, token.FieldRevokedAt)
+	}
+	if m.ended_by != nil {
+		fields = append(fields, token.FieldEndedBy)
 	}
 	return fields
 }
@@ -23095,6 +23148,8 @@ func (m *TokenMutation) Field(name string) (ent.Value, bool) {
 		return m.ExpiresAt()
 	case token.FieldRevokedAt:
 		return m.RevokedAt()
+	case token.FieldEndedBy:
+		return m.EndedBy()
 	}
 	return nil, false
 }
@@ -23114,6 +23169,8 @@ func (m *TokenMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldExpiresAt(ctx)
 	case token.FieldRevokedAt:
 		return m.OldRevokedAt(ctx)
+	case token.FieldEndedBy:
+		return m.OldEndedBy(ctx)
 	}
 	return nil, fmt.Errorf("unknown Token field %s", name)
 }
@@ -23158,6 +23215,13 @@ func (m *TokenMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetRevokedAt(v)
 		return nil
+	case token.FieldEndedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEndedBy(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Token field %s", name)
 }
@@ -23191,6 +23255,9 @@ func (m *TokenMutation) ClearedFields() []string {
 	if m.FieldCleared(token.FieldRevokedAt) {
 		fields = append(fields, token.FieldRevokedAt)
 	}
+	if m.FieldCleared(token.FieldEndedBy) {
+		fields = append(fields, token.FieldEndedBy)
+	}
 	return fields
 }
 
@@ -23207,6 +23274,9 @@ func (m *TokenMutation) ClearField(name string) error {
 	switch name {
 	case token.FieldRevokedAt:
 		m.ClearRevokedAt()
+		return nil
+	case token.FieldEndedBy:
+		m.ClearEndedBy()
 		return nil
 	}
 	return fmt.Errorf("unknown Token nullable field %s", name)
@@ -23230,6 +23300,9 @@ func (m *TokenMutation) ResetField(name string) error {
 		return nil
 	case token.FieldRevokedAt:
 		m.ResetRevokedAt()
+		return nil
+	case token.FieldEndedBy:
+		m.ResetEndedBy()
 		return nil
 	}
 	return fmt.Errorf("unknown Token field %s", name)

@@ -29,6 +29,8 @@ type Token struct {
 	ExpiresAt time.Time `json:"expires_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	// What ended it before it expired (auth.Ending).
+	EndedBy string `json:"ended_by,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the TokenQuery when eager-loading is set.
 	Edges        TokenEdges `json:"edges"`
@@ -64,6 +66,8 @@ func (*Token) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case token.FieldHash:
 			values[i] = new([]byte)
+		case token.FieldEndedBy:
+			values[i] = new(sql.NullString)
 		case token.FieldCreatedAt, token.FieldExpiresAt, token.FieldRevokedAt:
 			values[i] = new(sql.NullTime)
 		case token.FieldID, token.FieldBotID:
@@ -119,6 +123,12 @@ func (_m *Token) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.RevokedAt = new(time.Time)
 				*_m.RevokedAt = value.Time
+			}
+		case token.FieldEndedBy:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field ended_by", values[i])
+			} else if value.Valid {
+				_m.EndedBy = value.String
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -176,6 +186,9 @@ func (_m *Token) String() string {
 		builder.WriteString("revoked_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
+	builder.WriteString(", ")
+	builder.WriteString("ended_by=")
+	builder.WriteString(_m.EndedBy)
 	builder.WriteByte(')')
 	return builder.String()
 }

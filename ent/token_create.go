@@ -60,6 +60,20 @@ func (_c *TokenCreate) SetNillableRevokedAt(v *time.Time) *TokenCreate {
 	return _c
 }
 
+// SetEndedBy sets the "ended_by" field.
+func (_c *TokenCreate) SetEndedBy(v string) *TokenCreate {
+	_c.mutation.SetEndedBy(v)
+	return _c
+}
+
+// SetNillableEndedBy sets the "ended_by" field if the given value is not nil.
+func (_c *TokenCreate) SetNillableEndedBy(v *string) *TokenCreate {
+	if v != nil {
+		_c.SetEndedBy(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *TokenCreate) SetID(v uuid.UUID) *TokenCreate {
 	_c.mutation.SetID(v)
@@ -187,6 +201,10 @@ func (_c *TokenCreate) createSpec() (*Token, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.RevokedAt(); ok {
 		_spec.SetField(token.FieldRevokedAt, field.TypeTime, value)
 		_node.RevokedAt = &value
+	}
+	if value, ok := _c.mutation.EndedBy(); ok {
+		_spec.SetField(token.FieldEndedBy, field.TypeString, value)
+		_node.EndedBy = value
 	}
 	if nodes := _c.mutation.BotIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{

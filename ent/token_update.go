@@ -48,6 +48,26 @@ func (_u *TokenUpdate) ClearRevokedAt() *TokenUpdate {
 	return _u
 }
 
+// SetEndedBy sets the "ended_by" field.
+func (_u *TokenUpdate) SetEndedBy(v string) *TokenUpdate {
+	_u.mutation.SetEndedBy(v)
+	return _u
+}
+
+// SetNillableEndedBy sets the "ended_by" field if the given value is not nil.
+func (_u *TokenUpdate) SetNillableEndedBy(v *string) *TokenUpdate {
+	if v != nil {
+		_u.SetEndedBy(*v)
+	}
+	return _u
+}
+
+// ClearEndedBy clears the value of the "ended_by" field.
+func (_u *TokenUpdate) ClearEndedBy() *TokenUpdate {
+	_u.mutation.ClearEndedBy()
+	return _u
+}
+
 // Mutation returns the TokenMutation object of the builder.
 func (_u *TokenUpdate) Mutation() *TokenMutation {
 	return _u.mutation
@@ -106,6 +126,12 @@ func (_u *TokenUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(token.FieldRevokedAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.EndedBy(); ok {
+		_spec.SetField(token.FieldEndedBy, field.TypeString, value)
+	}
+	if _u.mutation.EndedByCleared() {
+		_spec.ClearField(token.FieldEndedBy, field.TypeString)
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{token.Label}
@@ -143,6 +169,26 @@ func (_u *TokenUpdateOne) SetNillableRevokedAt(v *time.Time) *TokenUpdateOne {
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (_u *TokenUpdateOne) ClearRevokedAt() *TokenUpdateOne {
 	_u.mutation.ClearRevokedAt()
+	return _u
+}
+
+// SetEndedBy sets the "ended_by" field.
+func (_u *TokenUpdateOne) SetEndedBy(v string) *TokenUpdateOne {
+	_u.mutation.SetEndedBy(v)
+	return _u
+}
+
+// SetNillableEndedBy sets the "ended_by" field if the given value is not nil.
+func (_u *TokenUpdateOne) SetNillableEndedBy(v *string) *TokenUpdateOne {
+	if v != nil {
+		_u.SetEndedBy(*v)
+	}
+	return _u
+}
+
+// ClearEndedBy clears the value of the "ended_by" field.
+func (_u *TokenUpdateOne) ClearEndedBy() *TokenUpdateOne {
+	_u.mutation.ClearEndedBy()
 	return _u
 }
 
@@ -233,6 +279,12 @@ func (_u *TokenUpdateOne) sqlSave(ctx context.Context) (_node *Token, err error)
 	}
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(token.FieldRevokedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.EndedBy(); ok {
+		_spec.SetField(token.FieldEndedBy, field.TypeString, value)
+	}
+	if _u.mutation.EndedByCleared() {
+		_spec.ClearField(token.FieldEndedBy, field.TypeString)
 	}
 	_node = &Token{config: _u.config}
 	_spec.Assign = _node.assignValues

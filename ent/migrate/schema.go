@@ -1017,6 +1017,7 @@ var (
 		{Name: "hash", Type: field.TypeBytes, Unique: true},
 		{Name: "expires_at", Type: field.TypeTime},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "ended_by", Type: field.TypeString, Nullable: true},
 		{Name: "bot_id", Type: field.TypeUUID},
 	}
 	// TokensTable holds the schema information for the "tokens" table.
@@ -1027,7 +1028,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "tokens_bots_bot",
-				Columns:    []*schema.Column{TokensColumns[5]},
+				Columns:    []*schema.Column{TokensColumns[6]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1036,7 +1037,7 @@ var (
 			{
 				Name:    "token_bot_id",
 				Unique:  false,
-				Columns: []*schema.Column{TokensColumns[5]},
+				Columns: []*schema.Column{TokensColumns[6]},
 			},
 			{
 				Name:    "token_expires_at",

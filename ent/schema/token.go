@@ -21,6 +21,7 @@ func (Token) Fields() []ent.Field {
 		field.Bytes("hash").Unique().Immutable().Sensitive(),
 		field.Time("expires_at").Immutable(),
 		field.Time("revoked_at").Optional().Nillable(),
+		field.String("ended_by").Optional().Comment("What ended it before it expired (auth.Ending)."),
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 	FieldExpiresAt = "expires_at"
 	// FieldRevokedAt holds the string denoting the revoked_at field in the database.
 	FieldRevokedAt = "revoked_at"
+	// FieldEndedBy holds the string denoting the ended_by field in the database.
+	FieldEndedBy = "ended_by"
 	// EdgeBot holds the string denoting the bot edge name in mutations.
 	EdgeBot = "bot"
 	// Table holds the table name of the token in the database.
@@ -44,6 +46,7 @@ var Columns = []string{
 	FieldHash,
 	FieldExpiresAt,
 	FieldRevokedAt,
+	FieldEndedBy,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -87,6 +90,11 @@ func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
 // ByRevokedAt orders the results by the revoked_at field.
 func ByRevokedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRevokedAt, opts...).ToFunc()
+}
+
+// ByEndedBy orders the results by the ended_by field.
+func ByEndedBy(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEndedBy, opts...).ToFunc()
 }
 
 // ByBotField orders the results by bot field.

@@ -81,6 +81,11 @@ func RevokedAt(v time.Time) predicate.Token {
 	return predicate.Token(sql.FieldEQ(FieldRevokedAt, v))
 }
 
+// EndedBy applies equality check predicate on the "ended_by" field. It's identical to EndedByEQ.
+func EndedBy(v string) predicate.Token {
+	return predicate.Token(sql.FieldEQ(FieldEndedBy, v))
+}
+
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.
 func CreatedAtEQ(v time.Time) predicate.Token {
 	return predicate.Token(sql.FieldEQ(FieldCreatedAt, v))
@@ -269,6 +274,81 @@ func RevokedAtIsNil() predicate.Token {
 // RevokedAtNotNil applies the NotNil predicate on the "revoked_at" field.
 func RevokedAtNotNil() predicate.Token {
 	return predicate.Token(sql.FieldNotNull(FieldRevokedAt))
+}
+
+// EndedByEQ applies the EQ predicate on the "ended_by" field.
+func EndedByEQ(v string) predicate.Token {
+	return predicate.Token(sql.FieldEQ(FieldEndedBy, v))
+}
+
+// EndedByNEQ applies the NEQ predicate on the "ended_by" field.
+func EndedByNEQ(v string) predicate.Token {
+	return predicate.Token(sql.FieldNEQ(FieldEndedBy, v))
+}
+
+// EndedByIn applies the In predicate on the "ended_by" field.
+func EndedByIn(vs ...string) predicate.Token {
+	return predicate.Token(sql.FieldIn(FieldEndedBy, vs...))
+}
+
+// EndedByNotIn applies the NotIn predicate on the "ended_by" field.
+func EndedByNotIn(vs ...string) predicate.Token {
+	return predicate.Token(sql.FieldNotIn(FieldEndedBy, vs...))
+}
+
+// EndedByGT applies the GT predicate on the "ended_by" field.
+func EndedByGT(v string) predicate.Token {
+	return predicate.Token(sql.FieldGT(FieldEndedBy, v))
+}
+
+// EndedByGTE applies the GTE predicate on the "ended_by" field.
+func EndedByGTE(v string) predicate.Token {
+	return predicate.Token(sql.FieldGTE(FieldEndedBy, v))
+}
+
+// EndedByLT applies the LT predicate on the "ended_by" field.
+func EndedByLT(v string) predicate.Token {
+	return predicate.Token(sql.FieldLT(FieldEndedBy, v))
+}
+
+// EndedByLTE applies the LTE predicate on the "ended_by" field.
+func EndedByLTE(v string) predicate.Token {
+	return predicate.Token(sql.FieldLTE(FieldEndedBy, v))
+}
+
+// EndedByContains applies the Contains predicate on the "ended_by" field.
+func EndedByContains(v string) predicate.Token {
+	return predicate.Token(sql.FieldContains(FieldEndedBy, v))
+}
+
+// EndedByHasPrefix applies the HasPrefix predicate on the "ended_by" field.
+func EndedByHasPrefix(v string) predicate.Token {
+	return predicate.Token(sql.FieldHasPrefix(FieldEndedBy, v))
+}
+
+// EndedByHasSuffix applies the HasSuffix predicate on the "ended_by" field.
+func EndedByHasSuffix(v string) predicate.Token {
+	return predicate.Token(sql.FieldHasSuffix(FieldEndedBy, v))
+}
+
+// EndedByIsNil applies the IsNil predicate on the "ended_by" field.
+func EndedByIsNil() predicate.Token {
+	return predicate.Token(sql.FieldIsNull(FieldEndedBy))
+}
+
+// EndedByNotNil applies the NotNil predicate on the "ended_by" field.
+func EndedByNotNil() predicate.Token {
+	return predicate.Token(sql.FieldNotNull(FieldEndedBy))
+}
+
+// EndedByEqualFold applies the EqualFold predicate on the "ended_by" field.
+func EndedByEqualFold(v string) predicate.Token {
+	return predicate.Token(sql.FieldEqualFold(FieldEndedBy, v))
+}
+
+// EndedByContainsFold applies the ContainsFold predicate on the "ended_by" field.
+func EndedByContainsFold(v string) predicate.Token {
+	return predicate.Token(sql.FieldContainsFold(FieldEndedBy, v))
 }
 
 // HasBot applies the HasEdge predicate on the "bot" edge.

@@ -22,6 +22,7 @@ var files embed.FS
 var (
 	statements        = db.Load(files)
 	endedTokens       = statements.Named("ended_tokens")
+	selectEndings     = statements.Named("select_endings")
 	noteActivity      = statements.Named("note_activity")
 	deleteEndedTokens = statements.Named("delete_ended_tokens")
 	grantToken        = statements.Named("grant_token")

@@ -9,6 +9,13 @@ SELECT held.id FROM unnest(:ids::uuid[]) AS held (id) WHERE (
   ) IS NULL
 ) IS NULL;
 
+-- name: select_endings(hash bytea, ids uuid[])
+-- What ended tokens, and when: the one with the hash and those with the ids, without those that have not ended.
+SELECT t.id, CASE WHEN t.revoked_at IS NULL THEN 'expired' ELSE coalesce(t.ended_by, 'token_revoked') END AS why,
+  coalesce(t.revoked_at, t.expires_at) AS at
+FROM tokens t
+WHERE (t.hash = :hash OR t.id = ANY (:ids)) AND (t.revoked_at IS NOT NULL OR t.expires_at <= stoa_now());
+
 -- name: note_activity(ids uuid[])
 UPDATE bots SET last_active_at = stoa_now() WHERE id = ANY (:ids) AND last_active_at < stoa_now() - interval '1 minute';
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed,
-// unknown, expired, revoked or a deleted agent's; forbidden for a suspended agent; write_limited for a change over the limit of
+// unknown, expired, revoked or a deleted agent's (for a token that was once valid the message says what ended it and when); forbidden for a suspended agent; write_limited for a change over the limit of
 // changes a minute, which all tokens of an agent share. It notes the agent's activity.
 func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
 	if !WellFormed(token) {
@@ -22,7 +22,7 @@ func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (vi
 		return viewer.Viewer{}, fault.From(err)
 	}
 	if !found.known {
-		return viewer.Viewer{}, fault.New(fault.Unauthorized)
+		return viewer.Viewer{}, fault.From(a.refusal(ctx, a.DB.SQL, HashToken(token), uuid.Nil))
 	}
 	if found.suspended {
 		return viewer.Viewer{}, fault.New(fault.Forbidden).Say("This agent is suspended.")

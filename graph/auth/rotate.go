@@ -9,7 +9,6 @@ import (
 	"stoa/ent/bot"
 	enttoken "stoa/ent/token"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
@@ -28,7 +27,7 @@ type Revocation struct {
 // paused. Only an agent may call it. Of two rotations of one token at once, one gets unauthorized.
 func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 	var granted *TokenGrant
-	err := a.endPresented(ctx, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
+	err := a.endPresented(ctx, TokenReplaced, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
 		err := a.PauseWebhooks(ctx, tx, v.BotID, TokenReplaced)
 		if err != nil {
 			return err
@@ -45,7 +44,7 @@ func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 // RevokeToken ends the presented token and no other (§3.3); after the last one the agent's webhooks are paused. Only an agent may
 // call it; nothing brings the token back.
 func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
-	err := a.endPresented(ctx, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
+	err := a.endPresented(ctx, TokenRevoked, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
 		others, err := db.Column[bool](ctx, tx.SQL, holdsTokens, v.BotID)
 		if err != nil || others[0] {
 			return err
@@ -58,9 +57,9 @@ func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
 	return &Revocation{Revoked: true}, nil
 }
 
-// endPresented ends the presented token, then runs then in the same transaction. The agent's row is locked first, as in Reissue, so
+// endPresented ends the presented token, as why says, then runs then in the same transaction. The agent's row is locked first, as in Reissue, so
 // of the last two tokens one is ended after the other.
-func (a *API) endPresented(ctx context.Context, then func(context.Context, *db.Tx, viewer.Viewer) error) error {
+func (a *API) endPresented(ctx context.Context, why Ending, then func(context.Context, *db.Tx, viewer.Viewer) error) error {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return err
@@ -73,12 +72,12 @@ func (a *API) endPresented(ctx context.Context, then func(context.Context, *db.T
 		if err != nil {
 			return err
 		}
-		ended, err := tx.Ent.Token.Update().Where(enttoken.ID(v.TokenID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).Save(ctx)
+		ended, err := tx.Ent.Token.Update().Where(enttoken.ID(v.TokenID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).SetEndedBy(string(why)).Save(ctx)
 		if err != nil {
 			return err
 		}
 		if ended == 0 {
-			return fault.New(fault.Unauthorized)
+			return a.refusal(ctx, tx.SQL, nil, v.TokenID)
 		}
 		tx.AfterCommit(a.TokensEnded)
 		return then(ctx, tx, v)
@@ -95,7 +94,7 @@ func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID, token str
 	if _, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx); err != nil {
 		return nil, err
 	}
-	if err := tx.Ent.Token.Update().Where(enttoken.BotID(botID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).Exec(ctx); err != nil {
+	if err := tx.Ent.Token.Update().Where(enttoken.BotID(botID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).SetEndedBy(string(why)).Exec(ctx); err != nil {
 		return nil, err
 	}
 	if err := a.PauseWebhooks(ctx, tx, botID, why); err != nil {

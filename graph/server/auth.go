@@ -70,7 +70,9 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credenti
 	}
 	v, err := s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
 	if errors.Is(err, fault.New(fault.Unauthorized)) {
-		err = s.throttle.wrongToken(w, r, client)
+		if refused := s.throttle.wrongToken(w, r, client); !errors.Is(refused, fault.New(fault.Unauthorized)) {
+			err = refused // rate_limited; else err says what ended the token
+		}
 	}
 	v.Address = client
 	return v, err

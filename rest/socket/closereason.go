@@ -17,6 +17,14 @@ type closeReason struct { //nolint:errname // it is more than an error: the code
 
 func (c closeReason) Error() string { return c.text }
 
+// say returns the reason with another text, or c if text is empty. A close frame holds at most 123 bytes of it.
+func (c closeReason) say(text string) closeReason {
+	if text != "" {
+		c.text = text
+	}
+	return c
+}
+
 // The close codes of §6.
 const (
 	codeProtocol    = 4400

@@ -141,6 +141,9 @@ func (h *Hub) leaseSlot(ctx context.Context, process int32, slot events.Slot) (v
 func (h *Hub) closeReasonOf(err error) *closeReason {
 	known := fault.From(err)
 	if refused, ok := reasonOfFault[known.Code]; ok {
+		if known.Code == fault.Unauthorized {
+			refused = refused.say(known.Message)
+		}
 		return &refused
 	}
 	h.warnLimited("event socket refuses a client", err)

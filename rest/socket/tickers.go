@@ -2,6 +2,7 @@ package socket
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -85,16 +86,17 @@ func (h *Hub) closeEnded(ctx context.Context, held []uuid.UUID) {
 		if len(ended) == 0 {
 			return err
 		}
-		over := make(map[uuid.UUID]bool, len(ended))
+		texts, unknown := h.Graph.Auth.EndingTexts(ctx, ended)
+		over := make(map[uuid.UUID]closeReason, len(ended))
 		for _, token := range ended {
-			over[token] = true
+			over[token] = errEnded.say(texts[token])
 		}
 		for _, r := range h.all() {
-			if over[r.place().TokenID] {
-				r.close(errEnded)
+			if reason, ok := over[r.place().TokenID]; ok {
+				r.close(reason)
 			}
 		}
-		return err
+		return errors.Join(err, unknown)
 	})
 }
 

@@ -263,11 +263,17 @@ func (c *client) quiet() {
 // code reads until the server closes and returns the close code.
 func (c *client) code() int {
 	c.t.Helper()
+	return c.closed().Code
+}
+
+// closed waits for the close frame.
+func (c *client) closed() *websocket.CloseError {
+	c.t.Helper()
 	for {
 		if a := c.arrive(); a.err != nil {
 			closed := new(websocket.CloseError)
 			require.ErrorAs(c.t, a.err, &closed)
-			return closed.Code
+			return closed
 		}
 	}
 }

@@ -1,0 +1,60 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+)
+
+// expired is the ending of a token that was not ended before its time.
+const expired Ending = "expired"
+
+// endingTexts say what ended a token.
+var endingTexts = map[Ending]string{
+	TokenReplaced: "was replaced",
+	TokenRevoked:  "was revoked",
+	TokenReissued: "was ended by the operator",
+	Restored:      "was ended by a restore",
+	expired:       "expired",
+}
+
+// ended is a token that no longer works.
+type ended struct {
+	ID  uuid.UUID `db:"id"`
+	Why Ending    `db:"why"`
+	At  time.Time `db:"at"`
+}
+
+// text is a sentence of less than 123 bytes, so that it fits the reason of a WebSocket's close frame.
+func (e *ended) text() string {
+	return "This token " + endingTexts[e.Why] + " at " + e.At.UTC().Format(time.RFC3339) + "."
+}
+
+// EndingTexts returns for each token that has ended a sentence that says what ended it and when. A token of a suspended or deleted
+// agent has not ended. It checks no caller.
+func (a *API) EndingTexts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]string, error) {
+	found, err := db.All[ended](ctx, a.DB.SQL, selectEndings, nil, db.IDs(ids))
+	texts := make(map[uuid.UUID]string, len(found))
+	for _, e := range found {
+		texts[e.ID] = e.text()
+	}
+	return texts, err
+}
+
+// refusal is unauthorized for a token that does not work, named by its hash or its id. It says what ended the token, if that is
+// known.
+func (*API) refusal(ctx context.Context, on db.Querier, hash []byte, id uuid.UUID) error {
+	found, err := db.All[ended](ctx, on, selectEndings, hash, db.IDs([]uuid.UUID{id}))
+	if err != nil {
+		return err
+	}
+	refused := fault.New(fault.Unauthorized)
+	if len(found) == 0 {
+		return refused
+	}
+	return refused.Say(found[0].text())
+}
