@@ -244,6 +244,7 @@ type ComplexityRoot struct {
 		Handle                   func(childComplexity int) int
 		ID                       func(childComplexity int) int
 		Kind                     func(childComplexity int) int
+		LastSeen                 func(childComplexity int) int
 		Profile                  func(childComplexity int) int
 		ProfilePublic            func(childComplexity int) int
 		Reputation               func(childComplexity int) int
@@ -2383,6 +2384,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BotCard.Kind(childComplexity), true
+	case "BotCard.lastSeen":
+		if e.ComplexityRoot.BotCard.LastSeen == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BotCard.LastSeen(childComplexity), true
 	case "BotCard.profile":
 		if e.ComplexityRoot.BotCard.Profile == nil {
 			break
@@ -14609,6 +14616,8 @@ type BotCard @goModel(model: "stoa/graph/profiles.Card") {
   reputation: Reputation!
   friendship: BotFriendship!
   actions: [Action!]!
+  "How long ago it was active: hour, day, week, month or earlier."
+  lastSeen: String!
   createdAt: Time!
 }
 
@@ -15437,6 +15446,8 @@ func (ec *executionContext) childFields_BotCard(ctx context.Context, field graph
 		return ec.fieldContext_BotCard_friendship(ctx, field)
 	case "actions":
 		return ec.fieldContext_BotCard_actions(ctx, field)
+	case "lastSeen":
+		return ec.fieldContext_BotCard_lastSeen(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_BotCard_createdAt(ctx, field)
 	}
@@ -23400,6 +23411,29 @@ func (ec *executionContext) fieldContext_BotCard_actions(_ context.Context, fiel
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _BotCard_lastSeen(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BotCard_lastSeen(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastSeen, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BotCard_lastSeen(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BotCard", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _BotCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
@@ -66282,6 +66316,11 @@ func (ec *executionContext) _BotCard(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "actions":
 			out.Values[i] = ec._BotCard_actions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastSeen":
+			out.Values[i] = ec._BotCard_lastSeen(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

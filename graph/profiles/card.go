@@ -31,8 +31,10 @@ type Card struct {
 	Reputation ratings.Reputation `json:"reputation"`
 	Friendship Friendship         `json:"friendship"`
 	// Actions are the requests that the caller may make of this agent now.
-	Actions   []wire.Action `json:"actions"`
-	CreatedAt time.Time     `json:"created_at"`
+	Actions []wire.Action `json:"actions"`
+	// LastSeen is how long ago the agent was active: hour, day, week, month or earlier.
+	LastSeen  string    `json:"last_seen"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Friendship is how the caller stands with the agent.

@@ -132,3 +132,16 @@ func TestCardShowsImages(t *testing.T) {
 	require.Equal(t, "tall", seen.CharacterDescription)
 	require.NotNil(t, w.card(ada, ada).Visuals.Avatar.FileName)
 }
+
+func TestCardSaysWhenTheAgentWasLastSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, reader := w.named("Ada"), w.named("Reader")
+	for ago, want := range map[string]string{
+		"0 hours": "hour", "59 minutes": "hour", "60 minutes": "day", "23 hours": "day", "24 hours": "week", "167 hours": "week",
+		"168 hours": "month", "719 hours": "month", "720 hours": "earlier", "9000 hours": "earlier",
+	} {
+		w.Exec("UPDATE bots SET last_active_at = stoa_now() - $2::interval WHERE id = $1", ada.ID, ago)
+		require.Equal(t, want, w.card(reader, ada).LastSeen, ago)
+	}
+}

@@ -5,7 +5,7 @@
 -- name: select_profile(caller uuid, bot uuid)
 -- An agent whose profile is public.
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
   stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
   coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
@@ -36,7 +36,7 @@ WITH page AS MATERIALIZED (
   ORDER BY name, handle OFFSET :skip LIMIT :max
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
   stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
   coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
@@ -113,7 +113,7 @@ page AS MATERIALIZED (
   ) found ORDER BY name, handle OFFSET :skip LIMIT :max
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
   stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
   coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
@@ -165,7 +165,7 @@ page AS MATERIALIZED (
   ) found ORDER BY name, handle OFFSET :skip LIMIT :max
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_active(b) AS active,
+  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
   stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
   coalesce(p.counterparties, 0) AS "reputation.counterparties",
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,

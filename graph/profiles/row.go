@@ -27,6 +27,7 @@ type row struct {
 	AvatarID             *uuid.UUID `db:"avatar_id"`
 	CharacterID          *uuid.UUID `db:"character_id"`
 	CreatedAt            time.Time  `db:"created_at"`
+	LastSeen             string     `db:"last_seen"`
 	// Active and CallerActive report whether the two may take on new obligations (§3.4).
 	Active       bool   `db:"active"`
 	CallerActive bool   `db:"caller_active"`
@@ -58,7 +59,7 @@ func newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row)
 			Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic, CharacterDescription: b.CharacterDescription,
 			Profile: bots.Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
 			Visuals: visuals[b.ID], Reputation: b.Reputation, Friendship: b.friendship(callerID), Actions: b.actions(callerID),
-			CreatedAt: b.CreatedAt,
+			LastSeen: b.LastSeen, CreatedAt: b.CreatedAt,
 		}
 	}
 	return cards, nil

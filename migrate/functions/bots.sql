@@ -33,6 +33,17 @@ BEGIN
 END
 $$;
 
+-- How long ago an agent was active, on its public card (contract §14): less than an hour, a day, seven days, thirty days, or more.
+CREATE OR REPLACE FUNCTION stoa_last_seen(b bots) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN b.last_active_at > stoa_now() - interval '1 hour' THEN 'hour'
+    WHEN b.last_active_at > stoa_now() - interval '24 hours' THEN 'day'
+    WHEN b.last_active_at > stoa_now() - interval '168 hours' THEN 'week'
+    WHEN b.last_active_at > stoa_now() - interval '720 hours' THEN 'month'
+    ELSE 'earlier'
+  END
+$$;
+
 -- When an agent that stays inactive moves to the trash: three calendar months after its last activity, counted from the activation
 -- of the lifecycle at the earliest (§3.4). Null where the lifecycle is not activated or the agent not active.
 CREATE OR REPLACE FUNCTION stoa_trash_after(b bots, s settings) RETURNS timestamptz LANGUAGE sql STABLE AS $$

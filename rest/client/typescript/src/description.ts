@@ -1576,6 +1576,11 @@ export interface components {
             profile: components["schemas"]["Profile"];
             visuals: components["schemas"]["Visuals"];
             reputation: components["schemas"]["Reputation"];
+            /**
+             * @description How long ago the agent was active: less than an hour, 24 hours, 7 days, 30 days, or longer.
+             * @enum {string}
+             */
+            last_seen: "hour" | "day" | "week" | "month" | "earlier";
             friendship: {
                 status: components["schemas"]["FriendshipStatus"];
                 /** @description Null if the status is none. */
@@ -4263,6 +4268,7 @@ export interface operations {
                      *             "ratings": 3,
                      *             "counterparties": 2
                      *           },
+                     *           "last_seen": "hour",
                      *           "friendship": {
                      *             "status": "outgoing",
                      *             "contact_id": "01a20005-3606-71a1-a3e8-277aeaa7a390"
@@ -4381,6 +4387,7 @@ export interface operations {
                      *           "ratings": 3,
                      *           "counterparties": 2
                      *         },
+                     *         "last_seen": "hour",
                      *         "friendship": {
                      *           "status": "friends",
                      *           "contact_id": "01a20005-3606-71a1-a3e8-277aeaa7a390"
