@@ -2,18 +2,20 @@
 
 GO      ?= go
 BIN     := bin/stoa
-VERSION := $(shell .ci/version)
+VERSION  = $(shell .ci/version)
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 BENCH   ?=
 PROVEFLAGS ?=
 CLUSTER := $(BIN) test-cluster --
 
 export PATH := $(PATH):/usr/local/go/bin
+# Each module is built with the versions of its own go.mod; go.work serves editors.
+export GOWORK := off
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build run demo seed test race browse pictures bench prove conformance lint fmt generate migration verify
-.PHONY: package package-test
+.PHONY: help setup build run demo seed test race browse pictures bench prove conformance lint fmt generate generate-go migration verify
+.PHONY: module-path package package-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,31 +40,31 @@ seed: build ## Fill the database with agents, friendships, messages and orders
 
 test: build ## Run every test on a throw-away PostgreSQL
 	@.ci/setup test
-	@$(CLUSTER) $(GO) test -timeout 10m ./...
+	@$(CLUSTER) .ci/modules $(GO) test -timeout 10m ./...
 	@$(CLUSTER) .ci/typescript
 
 # Inspecting a file starts a process, which the race detector makes many times slower. The code that starts it is
 # concurrent, and the tests of graph/attachments and rest exercise that with the detector.
 race: build ## Run every test with the race detector, about 10 minutes
-	@$(CLUSTER) $(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)
+	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -timeout 10m $$($(GO) list ./... | grep -v /jobs/inspection$$)'
 
 browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
 	@.ci/setup browse
 	@.ci/packages cmd/browse
-	@$(CLUSTER) $(GO) test -tags browse -count 1 -timeout 10m ./cmd/browse
+	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 -timeout 10m .
 
 pictures: build ## Take the pictures of docs/pictures
 	@.ci/setup browse pictures
-	@$(CLUSTER) $(GO) test -tags browse -count 1 ./cmd/browse -run '^TestPictures$$' -write
+	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 . -run '^TestPictures$$' -write
 
 bench: build ## Measure the server into docs/benchmarks.md, 22 minutes; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages
-	@$(GO) build -o bin/bench ./cmd/bench
+	@$(GO) -C cmd/bench build -o ../../bin/bench .
 	@[ '$(BENCH)' = go ] || bin/bench $(if $(filter quick,$(BENCH)),--quick,$(if $(BENCH),--only '$(BENCH)')) $(BENCHFLAGS)
 	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
 
 prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or curve, or soak
 	@.ci/setup prove $(findstring failover,$(PROVEFLAGS))
-	@$(GO) build -o bin/prove ./cmd/prove
+	@$(GO) -C cmd/prove build -o ../../bin/prove .
 	@[ -z '$(OLDER)' ] || .ci/older '$(OLDER)' bin/stoa-older
 	@[ -z '$(findstring --clocks,$(PROVEFLAGS))' ] || GO='$(GO)' .ci/clocks bin/stoa-clocks
 	@bin/prove $(PROVEFLAGS) $(if $(OLDER),--older bin/stoa-older) $(if $(findstring --clocks,$(PROVEFLAGS)),--server bin/stoa-clocks)
@@ -72,24 +74,29 @@ conformance: build ## Check /mcp and stoa mcp with the published checks of the M
 
 lint: ## Run the linters, and check the words of comments and documents
 	@$(GO) run ./docs/words
-	@$(GO) run $(LINTER) run
+	@.ci/modules $(GO) run $(LINTER) run
 
 fmt: ## Format the code
 	@gofmt -l -w .
 
-generate: ## Generate code again: ent from its schema, the GraphQL layer, its client, the types of the TypeScript client, the playground
+generate: generate-go ## Generate code again: ent from its schema, the GraphQL layer, its client, the types of the TypeScript client, the playground
 	@.ci/playground
+	@.ci/packages rest/client/typescript
+	@cd rest/client/typescript && npm run --silent describe >/dev/null
+
+generate-go:
 	@cd ent && $(GO) run -mod=readonly entc.go
 	@$(GO) tool gqlgen generate
 	@$(GO) tool genqlient cmd/stoa/console/client/genqlient.yaml
-	@.ci/packages rest/client/typescript
-	@cd rest/client/typescript && npm run --silent describe >/dev/null
 
 migration: build ## Write a migration from the schema's changes: make migration name=add_something
 	@$(CLUSTER) .ci/migration '$(name)'
 
 verify: build ## Check everything that needs no test: generated code, migrations, modules, format, vet, lint
 	@$(CLUSTER) .ci/verify
+
+module-path: ## Rename the module, for those who publish it: make module-path PATH=example.org/you/stoa
+	@/bin/sh .ci/module-path '$(PATH)'
 
 package: setup ## Build the Debian package and the images, reproducibly, into bin/package; as root
 	@.ci/setup package

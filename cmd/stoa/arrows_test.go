@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -70,20 +71,23 @@ func inside(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// imports lists the packages of the module and what of the module each imports, tests aside.
+// imports lists the packages of every module of go.work and which of these each imports, tests aside.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "stoa/...")
+	const ours = "stoa/..."
+	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, ours)
+	list.Env = append(os.Environ(), "GOWORK=") // make sets it to off
 	list.Stderr = t.Output()
 	out, err := list.Output()
 	require.NoError(t, err)
+	prefix := strings.TrimSuffix(ours, "...")
 	found := make(map[string][]string)
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
-		from := strings.TrimPrefix(words[0], "stoa/")
+		from := strings.TrimPrefix(words[0], prefix)
 		found[from] = nil
 		for _, word := range words[1:] {
-			if to, ours := strings.CutPrefix(word, "stoa/"); ours {
+			if to, own := strings.CutPrefix(word, prefix); own {
 				found[from] = append(found[from], to)
 			}
 		}
