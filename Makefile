@@ -79,10 +79,11 @@ lint: ## Run the linters, and check the words of comments and documents
 fmt: ## Format the code
 	@gofmt -l -w .
 
-generate: generate-go ## Generate code again: ent from its schema, the GraphQL layer, its client, the types of the TypeScript client, the playground
+generate: generate-go ## Generate code again: ent from its schema, the GraphQL layer, its client, the TypeScript client, the playground
 	@.ci/playground
 	@.ci/packages rest/client/typescript
 	@cd rest/client/typescript && npm run --silent describe >/dev/null
+	@.ci/npm
 
 generate-go:
 	@cd ent && $(GO) run -mod=readonly entc.go

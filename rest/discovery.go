@@ -15,6 +15,7 @@ import (
 	_ "embed"
 
 	"stoa/rest/mcp"
+	"stoa/rest/npm"
 )
 
 // Paths of the descriptions that programs look for by convention (§9).
@@ -27,6 +28,7 @@ const (
 	heartbeatPath  = "/heartbeat.md"
 	wholeTextPath  = "/llms-full.txt"
 	robotsPath     = "/robots.txt"
+	clientsPath    = "/clients/"
 	keysPath       = "/.well-known/stoa-keys.json"
 )
 
@@ -45,7 +47,12 @@ func (s *server) found() map[string]http.Handler {
 	text := func(text string) func() ([]byte, error) {
 		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
 	}
+	archive, err := npm.FileName()
+	if err != nil {
+		panic(err) // the package is part of this build
+	}
 	pages := map[string]http.Handler{
+		clientsPath + archive: s.page("application/gzip", npm.Archive),
 		skillFilePath:  s.page("text/markdown; charset=utf-8", text(skill)),
 		heartbeatPath:  s.page("text/markdown; charset=utf-8", text(heartbeat)),
 		robotsPath:     s.page("text/plain; charset=utf-8", text(s.robots())),

@@ -29,6 +29,7 @@ var discovered = map[string]string{
 	"/llms-full.txt":                          "text/plain; charset=utf-8",
 	"/robots.txt":                             "text/plain; charset=utf-8",
 	"/.well-known/stoa-keys.json":             "application/json",
+	"/clients/stoa-client-0.1.0.tgz":          "application/gzip",
 }
 
 // addresses of this server in a text.

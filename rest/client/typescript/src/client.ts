@@ -1,97 +1,47 @@
-import createClient, { type Client } from "openapi-fetch";
 import { isBound, boundNonce, TrustError } from "./bind.js";
-import type { components, paths } from "./description.js";
+import type { components } from "./description.js";
+import type { StoaEvent } from "./events.js";
 import { Fault } from "./fault.js";
 import { loadKeyFile, saveKeyFile, type Identity } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { derivedOperationId } from "./operationid.js";
 import { after } from "./pages.js";
-import { pause, retrying, type RetryOptions } from "./retry.js";
-import { handleOf, type Named, Trust, type TrustStore } from "./trust.js";
-import { FileTrustStore, IndexedDBTrustStore } from "./truststores.js";
+import type { Acted, Action, Opened, Purpose, Recipient, Terms } from "./records.js";
+import { type Answer, type Replayable, Requests, type RequestOptions } from "./requests.js";
+import { handleOf, Trust, type TrustStore } from "./trust.js";
+import { browserTrust, FileTrustStore } from "./truststores.js";
 
-export interface Options extends Partial<RetryOptions> {
-  /** Where the server is, such as https://stoa.example, without a path. */
-  origin: string;
-  /** The agent's token; what anyone may read needs none. */
-  token?: string;
-  /** The agent's keys, needed for messages alone. They never leave this process. */
+export interface Options extends RequestOptions {
+  /** The agent's keys, which only messages need. They never leave this process. */
   keys?: KeyPair;
-  /** The agent's own id; asked for where it is needed and not given. */
+  /** The agent's own id; the client asks for it when it needs it and has none. */
   id?: string;
-  /** Where the keys of other agents are kept from their first use on. With keys it must be given, but in browsers, which have IndexedDB. */
+  /** Where the keys of other agents are kept from their first use on. An agent with keys must name it, except in browsers, which have
+   * IndexedDB. */
   trust?: TrustStore;
-  /** The token that is in use now, for a listener whose token the server has refused. `Stoa.open` reads the key file again. */
-  latestToken?: () => Promise<string>;
-  /** What sends requests; the runtime's fetch unless given. */
-  fetch?: typeof fetch;
 }
 
-type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 type Schemas = components["schemas"];
 type Bot = Schemas["Bot"];
 type Message = Schemas["Message"];
-type Order = Schemas["Order"];
 
-/** The part of an agent that a message needs, as its card and every brief show it. */
-export type Recipient = Named;
-
-/** A record after a change. replayed says that nothing was done: the same request had been carried out before. */
-export type Replayable<T> = T & { replayed: boolean };
-
-/** An order in its present state, after a change. If the change was made before, stored is the answer that was given then. */
-export type Acted = Replayable<Order> & { stored?: Order };
-
-/** A message's text. bound says whether the sender's client has bound it to its sender and its id: where it has not, a server could
- * show it as the other side's, or under another id. */
-export interface Opened {
-  text: string;
-  bound: boolean;
-}
-
-// How long a rotated token is waited for, and the pause before looking again, in seconds.
-const renewal = 15;
-const renewalPause = 0.1;
+// The actions whose answer is an order.
+const orderPaths = [/^\/api\/v1\/orders(\/[^/]+\/(?!rating$|drafts)[a-z-]+)?$/, /^\/api\/v1\/tasks\/[^/]+\/select$/];
 
 /** An agent's connection to a server. Requests may be made side by side. */
-export class Stoa {
-  readonly origin: string;
+export class Stoa extends Requests {
   readonly keys: KeyPair | undefined;
   /** The keys of other agents; undefined without keys of one's own. */
   readonly trust: Trust | undefined;
-  /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Its answers go through `done` or `result`. */
-  readonly api: Client<paths>;
-  readonly #options: Options;
-  #token: string | undefined;
   #id: string | undefined;
-  #saveToken: ((token: string) => Promise<void>) | undefined;
 
   constructor(options: Options) {
-    this.origin = options.origin.replace(/\/+$/, "");
-    this.#options = options;
-    this.#token = options.token;
+    super(options);
     this.#id = options.id?.toLowerCase();
     this.keys = options.keys;
     if (this.keys) {
       this.trust = new Trust(options.trust ?? browserTrust(this.origin, this.keys));
     }
-    const send = retrying(options.fetch ?? fetch, {
-      attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
-    });
-    this.api = createClient<paths>({
-      baseUrl: this.origin,
-      fetch: (request) => {
-        if (this.#token) {
-          request.headers.set("Authorization", `Bearer ${this.#token}`);
-        }
-        return send(request);
-      },
-    });
-  }
-
-  /** The token in use. */
-  get token(): string | undefined {
-    return this.#token;
   }
 
   /** Opens a key file, in Node; the keys of other agents are kept beside it, in FILE.trust. `stoa agent` uses the same files. */
@@ -106,7 +56,7 @@ export class Stoa {
       origin: identity.origin, token: identity.token, keys: KeyPair.fromPrivateKey(identity.private_key),
       ...(identity.id ? { id: identity.id } : {}),
     });
-    stoa.#saveToken = async (token) => saveKeyFile(file, { ...(await loadKeyFile(file)), token });
+    stoa.saveToken = async (token) => saveKeyFile(file, { ...(await loadKeyFile(file)), token });
     return stoa;
   }
 
@@ -137,47 +87,6 @@ export class Stoa {
   static #register(options: Options, keys: KeyPair, passport: Omit<Schemas["RegisterInput"], "encryption_public_key">) {
     const stranger = new Stoa(options);
     return stranger.done(stranger.api.POST("/api/v1/bots/register", { body: { ...passport, encryption_public_key: keys.publicKey } }));
-  }
-
-  /** The body of an answer; throws the Fault that the server answered instead. */
-  async done<T>(answer: Answer<T>): Promise<T> {
-    return (await this.result(answer)).body;
-  }
-
-  /** The body of an answer, and whether it is the stored one of an earlier request with the same id, which may be older than the
-   * present. Throws the Fault that the server answered instead. */
-  async result<T>(answer: Answer<T>): Promise<{ body: T; replayed: boolean }> {
-    const { data, error, response } = await answer;
-    if (error !== undefined || !response.ok) {
-      throw Fault.of(response, error);
-    }
-    return { body: data as T, replayed: response.headers.get("Idempotent-Replayed") === "true" };
-  }
-
-  /** Replaces the token, and keeps the new one in the key file that was opened. */
-  async rotate(): Promise<string> {
-    const { token } = await this.done(this.api.POST("/api/v1/tokens/rotate"));
-    this.#token = token;
-    await this.#saveToken?.(token);
-    return token;
-  }
-
-  /** Whether another token is in use than one that the server has refused. Waits for it, since a rotation ends the old token before
-   * the new one can be stored. */
-  async renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean> {
-    const { latestToken } = this.#options;
-    for (let waited = 0; this.#token === refused && latestToken && waited < renewal; waited += renewalPause) {
-      const latest = await latestToken().catch(() => undefined); // what cannot be read may be there again the next time
-      if (this.#token !== refused) {
-        break; // a rotation in this process
-      }
-      if (latest && latest !== refused) {
-        this.#token = latest;
-      } else {
-        await pause(renewalPause, signal);
-      }
-    }
-    return this.#token !== refused;
   }
 
   /** The agent with that id or handle, an @ before it or not; its key is pinned. A friend is found with a closed profile, too. */
@@ -221,7 +130,7 @@ export class Stoa {
     const sent = body.message;
     const same = Object.entries(envelope).every(([name, value]) => sent[name as keyof Message] === value || name.endsWith("_id")) &&
       sent.recipient_id === envelope.recipient_id.toLowerCase() && sent.client_message_id === messageId.toLowerCase() &&
-      sent.sender_id === (await this.#ownId());
+      sent.sender_id === (await this.id());
     if (!same) {
       throw new TrustError("altered", "the server answered with another message than the one sent");
     }
@@ -237,14 +146,14 @@ export class Stoa {
     }
     await trust.check(to);
     const nonce = boundNonce({
-      sender_id: await this.#ownId(), recipient_id: to.id, client_message_id: messageId, sender_public_key: keys.publicKey,
+      sender_id: await this.id(), recipient_id: to.id, client_message_id: messageId, sender_public_key: keys.publicKey,
       recipient_public_key: key,
     });
     return keys.seal(text, to.id, key, messageId, nonce);
   }
 
   /** Offers an order. The same terms again are the first offer, unless they name another operation_id. */
-  offer(terms: Omit<Schemas["OrderInput"], "operation_id"> & { operation_id?: string }): Promise<Acted> {
+  offer(terms: Terms): Promise<Acted> {
     return this.#act("/api/v1/orders", terms);
   }
 
@@ -273,6 +182,64 @@ export class Stoa {
     return this.#act(`/api/v1/tasks/${taskId}/select`, { response_id: responseId, confirmed_total_minor: confirmedTotalMinor });
   }
 
+  /**
+   * Follows an action that a record lists: `stoa.follow(action, { result_text: "…" })`. members are those that the action's body leaves
+   * open with null; an operation_id is derived unless given, and a member that stays open is not sent. Returns the answer; an `order` in
+   * it is as it is now. To send a message, give its `text`.
+   */
+  async follow<T = Record<string, unknown>>(action: Action, members: Record<string, unknown> = {}): Promise<Replayable<T>> {
+    const known = Object.entries(action.body).filter(([, value]) => value !== null);
+    const sent: Record<string, unknown> = { ...Object.fromEntries(known), ...members };
+    if (action.name === "send_message") {
+      const message = await this.send(await this.find(String(sent.recipient_id)), String(sent.text));
+      return { message, replayed: message.replayed } as unknown as Replayable<T>;
+    }
+    if (orderPaths.some((path) => path.test(action.path))) {
+      const order = await this.#act(action.path, sent);
+      return { order, replayed: order.replayed } as unknown as Replayable<T>;
+    }
+    if ("operation_id" in action.body) {
+      sent.operation_id ??= derivedOperationId(action.method, action.path, sent);
+    }
+    const body = action.method === "GET" ? {} : { body: sent as never };
+    const answer = this.api.request(action.method.toLowerCase() as "post", action.path as "/api/v1/orders", body as never);
+    const { body: result, replayed } = await this.result(answer as unknown as Answer<T>);
+    return { ...result, replayed };
+  }
+
+  /**
+   * Uploads a file: `stoa.upload(bytes, "order", "report.pdf")`. Waits until the server has inspected it. A repeat under the same
+   * uploadId is the same file.
+   */
+  async upload(
+    bytes: Uint8Array | ArrayBuffer | Blob, purpose: Purpose, name: string, uploadId: string = crypto.randomUUID(),
+  ): Promise<Replayable<Schemas["Attachment"]>> {
+    const form = new FormData();
+    form.set("purpose", purpose);
+    form.set("upload_id", uploadId);
+    form.set("file", bytes instanceof Blob ? bytes : new Blob([bytes as BlobPart]), name);
+    const { body, replayed } = await this.result(this.api.POST("/api/v1/attachments", {
+      body: form as never, bodySerializer: (form: unknown) => form as FormData,
+    }));
+    return { ...body.attachment, replayed };
+  }
+
+  /** The bytes of a file, by its record or id. Throws a TrustError if they are not those of a record that names their SHA-256. */
+  async download(file: string | Pick<Schemas["Attachment"], "id" | "sha256">): Promise<Uint8Array> {
+    const { id, sha256 } = typeof file === "string" ? { id: file, sha256: null } : file;
+    const buffer = await this.done(this.api.GET("/api/v1/attachments/{attachment_id}/download", {
+      params: { path: { attachment_id: id } }, parseAs: "arrayBuffer",
+    }) as unknown as Answer<ArrayBuffer>);
+    const bytes = new Uint8Array(buffer);
+    if (sha256 !== null && crypto.subtle) {
+      const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+      if (Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("") !== sha256) {
+        throw new TrustError("altered", "the server returned other bytes than its record of the file says");
+      }
+    }
+    return bytes;
+  }
+
   /** Rates the other side of a closed order, once. The same rating again is the first one. */
   async rate(orderId: string, stars: number, text?: string): Promise<Replayable<Schemas["Rating"]>> {
     const said = text === undefined ? { stars } : { stars, text };
@@ -284,7 +251,7 @@ export class Stoa {
    * the message is not what the server says of it, or the peer's key is not the pinned one. */
   async open(message: Message, peerId?: string): Promise<Opened> {
     const { keys, trust } = this.#ownKeys();
-    const me = await this.#ownId();
+    const me = await this.id();
     const mine = message.sender_id === me;
     const [peer, own, key] = mine
       ? [message.recipient_id, message.sender_public_key, message.recipient_public_key]
@@ -304,12 +271,12 @@ export class Stoa {
   }
 
   /** Opens the message of an event; undefined for an event that brings none. */
-  async text(event: { kind: string; payload: Record<string, unknown> }): Promise<Opened | undefined> {
+  async text(event: StoaEvent): Promise<Opened | undefined> {
     if (event.kind !== "message.created") {
       return undefined;
     }
-    const { message, message_id, sender_id } = event.payload as Schemas["MessagePayload"];
-    if (message_id !== message.id || sender_id !== message.sender_id || sender_id === (await this.#ownId())) {
+    const { message, message_id, sender_id } = event.payload;
+    if (message_id !== message.id || sender_id !== message.sender_id || sender_id === (await this.id())) {
       throw new TrustError("altered", "the event is of another message");
     }
     return this.open(message);
@@ -330,7 +297,7 @@ export class Stoa {
       ? (await this.done(this.api.GET("/api/v1/orders/{order_id}", { params: { path: { order_id: answer.order.id } } }))).order
       : answer.order;
     for (const side of [order.customer, order.contractor]) {
-      if (this.trust && side.id !== (await this.#ownId())) {
+      if (this.trust && side.id !== (await this.id())) {
         await this.trust.check(side);
       }
     }
@@ -350,16 +317,9 @@ export class Stoa {
     return { keys: this.keys, trust: this.trust };
   }
 
-  async #ownId(): Promise<string> {
+  /** The agent's own id. */
+  async id(): Promise<string> {
     this.#id ??= (await this.done(this.api.GET("/api/v1/bots/me"))).bot.id;
     return this.#id;
   }
-}
-
-/** The pins of an agent in a browser. */
-function browserTrust(origin: string, keys: KeyPair): TrustStore {
-  if (typeof indexedDB === "undefined") {
-    throw new Error("say where the keys of other agents are kept: trust: new FileTrustStore(path)");
-  }
-  return new IndexedDBTrustStore(`stoa trust ${origin.replace(/\/+$/, "")} ${keys.publicKey}`);
 }

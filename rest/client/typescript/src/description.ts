@@ -1327,6 +1327,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/clients/stoa-client-0.1.0.tgz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Install the TypeScript client of this server
+         * @description `npm install` takes this address. The package is built from this description.
+         */
+        get: operations["getTypeScriptClient"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/heartbeat.md": {
         parameters: {
             query?: never;
@@ -11948,6 +11968,55 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            /** @description The client has it already. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            412: components["responses"]["OtherVersion"];
+            429: components["responses"]["RequestLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTypeScriptClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of what the client has. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The package, as npm pack makes it. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/gzip": unknown;
                 };
             };
             /** @description The client has it already. */

@@ -1,12 +1,12 @@
-/** A refusal of the server (contract §7), or a request without an answer. */
+/** A refusal of the server, or a request without an answer. */
 export class Fault extends Error {
-  /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" where no answer came. */
+  /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
   readonly code: string;
   /** The HTTP status; 0 if no answer came. */
   readonly status: number;
   /** What the server's log calls the request. */
   readonly requestId: string | undefined;
-  /** After how many seconds to try again, where the server says so. */
+  /** After how many seconds to try again, if the server says so. */
   readonly retryAfter: number | undefined;
   /** What is wrong with each field to blame. */
   readonly fields: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export class Fault extends Error {
     this.fields = fields;
   }
 
-  /** Makes the fault of an answer with a status of 400 or more; body is its JSON, if it has any. */
+  /** The fault of an answer with a status of 400 or more; body is its JSON, or undefined. */
   static of(answer: Response, body: unknown): Fault {
     const error = (body as { error?: { code?: string; message?: string; fields?: Record<string, string> } } | undefined)?.error;
     return new Fault(error?.code ?? `status_${answer.status}`, error?.message ?? answer.statusText, answer, error?.fields);

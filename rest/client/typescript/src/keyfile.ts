@@ -1,3 +1,5 @@
+import { replaceFile } from "./lines.js";
+
 /** What an agent must not lose, as the client for Go keeps it in a key file of mode 0600. */
 export interface Identity {
   origin: string;
@@ -17,15 +19,6 @@ export async function loadKeyFile(path: string): Promise<Identity> {
 }
 
 /** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
-export async function saveKeyFile(path: string, identity: Identity): Promise<void> {
-  const { open, rename } = await import("node:fs/promises");
-  const next = `${path}.${crypto.randomUUID()}.new`;
-  const file = await open(next, "wx", 0o600);
-  try {
-    await file.write(`${JSON.stringify(identity, undefined, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(next, path);
+export function saveKeyFile(path: string, identity: Identity): Promise<void> {
+  return replaceFile(path, `${JSON.stringify(identity, undefined, 2)}\n`);
 }

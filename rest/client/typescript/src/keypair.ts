@@ -1,6 +1,6 @@
 import nacl from "tweetnacl";
 
-/** What is sent in place of a text (contract §2.4). */
+/** A sealed text, as POST /api/v1/messages takes it. */
 export interface Envelope {
   recipient_id: string;
   client_message_id: string;
@@ -14,7 +14,7 @@ export interface Envelope {
 /** The part of a message that is needed to open it. */
 export type BoxedMessage = Pick<Envelope, "nonce" | "ciphertext" | "sender_public_key" | "recipient_public_key">;
 
-// The most that a message may have, in characters and in bytes of UTF-8 (contract §2.4). The server sees only ciphertexts.
+// The most that a message may have, in characters and in bytes of UTF-8. The server sees only ciphertexts.
 const maxText = 8000;
 const maxTextBytes = 15_000;
 

@@ -1,48 +1,16 @@
 import type { Stoa } from "./client.js";
+import type { StoaEvent } from "./events.js";
+import { type EventStore, MemoryEventStore } from "./eventstores.js";
 import { Fault } from "./fault.js";
 import { poll } from "./poll.js";
 import { pause } from "./retry.js";
 import { socket } from "./socket.js";
-
-/** An event (contract §6). */
-export interface StoaEvent {
-  event_id: string;
-  kind: string;
-  payload: Record<string, unknown>;
-}
 
 /** An event in the hands of the agent. What is not acknowledged comes again. */
 export interface Delivery {
   event: StoaEvent;
   /** Says that the event is stored or dealt with. Resolves when the server has confirmed that it will not send it again. */
   acknowledge(): Promise<void>;
-}
-
-/** The ids of events that were dealt with. One that outlives the process makes each event be handed over once. */
-export interface EventStore {
-  has(id: string): boolean | Promise<boolean>;
-  add(id: string): void | Promise<void>;
-}
-
-/** Remembers the latest ids in memory. */
-export class MemoryEventStore implements EventStore {
-  readonly #ids = new Set<string>();
-
-  constructor(readonly size = 10_000) {}
-
-  has(id: string): boolean {
-    return this.#ids.has(id);
-  }
-
-  add(id: string): void {
-    this.#ids.add(id);
-    if (this.#ids.size > this.size) {
-      for (const oldest of this.#ids) {
-        this.#ids.delete(oldest);
-        break;
-      }
-    }
-  }
 }
 
 /** A way in which events come. It ends or throws when the connection does; what was not acknowledged comes again on the next. */
@@ -54,8 +22,9 @@ export interface Connection extends AsyncIterable<StoaEvent> {
 export interface ListenOptions {
   /** Ends the generator. */
   signal?: AbortSignal;
-  /** 2 also brings profile.recommendations and order.rated. */
+  /** 2 unless given. 1 leaves out profile.recommendations, order.rated and everything newer. */
   version?: 1 | 2;
+  /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
   store?: EventStore;
   /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
   by?: "socket" | "poll";
@@ -79,7 +48,7 @@ const longestWait = 30;
  * on with the new one. An event that the store has is acknowledged and not yielded.
  */
 export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
-  const { signal, version = 1, store = new MemoryEventStore() } = options;
+  const { signal, version = 2, store = new MemoryEventStore() } = options;
   let by = options.by ?? (typeof process === "object" && process.versions?.node ? "socket" : "poll");
   for (let failed = 0, unopened = 0; !signal?.aborted; failed++) {
     if (!options.by && unopened >= socketsTried) {

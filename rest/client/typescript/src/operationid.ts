@@ -1,6 +1,6 @@
 import { v5 } from "uuid";
 
-// The namespace of derived operation ids (contract §4.11).
+// The namespace of derived operation ids.
 const namespace = "6e8b7d1c-52c4-5b0e-9d0f-3f1f0c7a5a11";
 
 /**

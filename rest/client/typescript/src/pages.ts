@@ -12,12 +12,17 @@ export async function* pages<K extends string, T>(
   }
 }
 
-/** Goes through a list that is read from a cursor on, which `next_before` gives: contacts, messages, ledger entries. */
-export async function* after<K extends string, C extends string | number, T>(
-  read: (before: C | undefined) => Promise<Record<K, readonly T[]> & { next_before: C | null }>, list: K,
+/** The cursor of a list, which `after` passes to its reader: undefined at first. Its type is open, because it is a string in some
+ * lists and a number in the wallet's. */
+export type Cursor = any;
+
+/** Goes through a list that is read from a cursor on, such as contacts, messages or ledger entries:
+ * `after((before) => stoa.done(stoa.api.GET("/api/v1/contacts", { params: { query: { before } } })), "contacts")`. */
+export async function* after<K extends string, T>(
+  read: (before: Cursor) => Promise<Record<K, readonly T[]> & { next_before: string | number | null }>, list: K,
 ): AsyncGenerator<T, void, undefined> {
-  for (let before: C | undefined; ; ) {
-    const got: Record<K, readonly T[]> & { next_before: C | null } = await read(before);
+  for (let before: Cursor; ; ) {
+    const got = await read(before);
     yield* got[list];
     if (got.next_before === null) {
       return;

@@ -1,11 +1,12 @@
 import type { Stoa } from "./client.js";
-import type { Connection, StoaEvent } from "./listen.js";
+import type { StoaEvent } from "./events.js";
+import type { Connection } from "./listen.js";
 import { pause } from "./retry.js";
 
 // How long to wait before asking again where all that came is still unacknowledged, in seconds.
 const unacknowledged = 2;
 
-/** Events by requests that wait (contract §4.10). Each comes once a connection, as it would over a socket. */
+/** Events by requests that wait (GET /api/v1/events). Each comes once a connection, as it would over a socket. */
 export function poll(stoa: Stoa, version: number, signal?: AbortSignal): Connection {
   const received = new Set<string>();
   const ended = new AbortController();

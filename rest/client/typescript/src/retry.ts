@@ -8,26 +8,45 @@ export interface RetryOptions {
   longestWait: number;
 }
 
-// The members of a body that make a request one that can be repeated: the server answers with what it has stored (§1.7).
+// The members of a body that make a request repeatable: the server stores its answer under that id and returns it again.
 const idempotencyKeys = ["operation_id", "client_message_id"];
 
-// What can be repeated by its nature, besides reading: friendship, and acknowledging events.
-const idempotentPaths = [/^\/api\/v1\/contacts\//, /^\/api\/v1\/events\/acks$/, /^\/mcp$/];
+// Requests besides reads that can be repeated without an id in JSON: uploads carry theirs in the form, the others change nothing the
+// second time.
+const uploads = /^\/api\/v1\/attachments$/;
+const idempotentPaths = [
+  uploads, /^\/api\/v1\/contacts\//, /^\/api\/v1\/events\/acks$/, /^\/api\/v1\/orders\/quote$/, /^\/api\/v1\/tasks\/[^/]+\/close$/, /^\/mcp$/,
+];
+
+// How long a repeated upload may wait for the inspection of its file, in seconds, before its refusal is returned.
+const inspection = 120;
 
 /**
- * Returns a fetch that repeats: any request that was answered 429, since it did nothing, and those without an answer or answered
- * 503 whose repeat acts once. A registration, a rotation of the token, a new post or an upload is never repeated blindly.
+ * Returns a fetch that repeats: any request that was answered 429, because it did nothing, and those without an answer or answered
+ * 503 whose repeat acts once. A repeated upload whose file is still being inspected waits for that. A registration, a rotation of the
+ * token or a new post is never repeated blindly. isReplaced reports, after a 401, whether another token is in use than the request's.
  */
-export function retrying(send: typeof fetch, options: RetryOptions): (request: Request) => Promise<Response> {
+export function retrying(
+  send: (request: Request) => Promise<Response>, options: RetryOptions, isReplaced: (request: Request) => Promise<boolean>,
+): (request: Request) => Promise<Response> {
   return async (request) => {
     const repeatable = await isRepeatable(request);
+    let waited = 0;
     for (let attempt = 1; ; attempt++) {
       const last = attempt >= options.attempts;
+      const sent = last ? request : request.clone();
       let wait = options.firstWait * 2 ** (attempt - 1) * (0.5 + Math.random());
       try {
-        const answer = await send(last ? request : request.clone());
-        const again = answer.status === 429 || (answer.status === 503 && repeatable);
-        wait = Math.max(wait, retryAfter(answer) ?? 0);
+        const answer = await send(sent);
+        const after = retryAfter(answer);
+        if (!last && (await isUnfinished(sent, answer)) && waited + (after ?? 0) <= inspection) {
+          await pause(after ?? wait, request.signal);
+          waited += after ?? wait;
+          attempt--;
+          continue;
+        }
+        const again = answer.status === 429 || (answer.status === 503 && repeatable) || (answer.status === 401 && (await isReplaced(sent)));
+        wait = answer.status === 401 ? 0 : Math.max(wait, after ?? 0);
         if (last || !again || wait > options.longestWait) {
           return answer;
         }
@@ -41,6 +60,15 @@ export function retrying(send: typeof fetch, options: RetryOptions): (request: R
       await pause(wait, request.signal);
     }
   };
+}
+
+// Whether an upload was sent before, and its file is still being inspected.
+async function isUnfinished(request: Request, answer: Response): Promise<boolean> {
+  if (answer.status !== 409 || request.method !== "POST" || !uploads.test(new URL(request.url).pathname)) {
+    return false;
+  }
+  const body = (await answer.clone().json().catch(() => undefined)) as { error?: { fields?: Record<string, string> } } | undefined;
+  return body?.error?.fields?.upload_id === "unfinished";
 }
 
 async function isRepeatable(request: Request): Promise<boolean> {
@@ -57,7 +85,7 @@ async function isRepeatable(request: Request): Promise<boolean> {
   return idempotencyKeys.some((key) => typeof body?.[key] === "string");
 }
 
-/** Waits some seconds; throws the signal's reason where it is aborted meanwhile. */
+/** Waits some seconds; throws the signal's reason if it is aborted meanwhile. */
 export function pause(seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

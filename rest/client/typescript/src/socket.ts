@@ -1,7 +1,8 @@
 import type { Stoa } from "./client.js";
-import { ListenError, type Connection, type StoaEvent } from "./listen.js";
+import type { StoaEvent } from "./events.js";
+import { ListenError, type Connection } from "./listen.js";
 
-// The codes with which the server closes a socket for what the client must change (contract §6).
+// The codes with which the server closes a socket for what the client must change.
 const refusals = new Set([4400, 4401, 4403]);
 
 // The server pings every 30 s; a socket that is silent for longer than this, in milliseconds, leads nowhere.
@@ -25,7 +26,7 @@ export async function socket(stoa: Stoa, version: number, signal?: AbortSignal):
   ws.on("message", (raw) => {
     const frame = JSON.parse(String(raw)) as Frame;
     if (frame.type === "event") {
-      queue.push({ event_id: frame.event_id, kind: frame.kind, payload: frame.payload });
+      queue.push({ event_id: frame.event_id, kind: frame.kind, payload: frame.payload } as StoaEvent);
       wake();
       return;
     }

@@ -120,7 +120,7 @@ export function handleOf(written: string): string {
   return written.replace(/^@/, "").toLowerCase();
 }
 
-/** What people compare of a public key in base64 (contract §2.1); the key itself where the runtime has no SHA-256. */
+/** The fingerprint of a public key in base64, which people compare; the key itself if the runtime has no SHA-256. */
 export async function fingerprint(key: string): Promise<string> {
   if (!globalThis.crypto?.subtle) {
     return key;

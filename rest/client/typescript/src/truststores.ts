@@ -1,3 +1,5 @@
+import type { KeyPair } from "./keypair.js";
+import { appendLine, readLines } from "./lines.js";
 import type { Pin, TrustStore } from "./trust.js";
 
 /** Keeps pins in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
@@ -5,33 +7,17 @@ export class FileTrustStore implements TrustStore {
   constructor(readonly path: string) {}
 
   async read(): Promise<Pin[]> {
-    const { readFile } = await import("node:fs/promises");
-    const raw = await readFile(this.path, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") {
-        return "";
-      }
-      throw error;
-    });
-    return raw.split("\n").flatMap((line) => {
+    return (await readLines(this.path)).flatMap((line) => {
       try {
         return [JSON.parse(line) as Pin];
       } catch {
-        return []; // what a crash has cut is no line
+        return []; // a line that a crash has cut
       }
     });
   }
 
-  async append(line: Pin): Promise<void> {
-    const { open } = await import("node:fs/promises");
-    const file = await open(this.path, "a+", 0o600);
-    try {
-      const { size } = await file.stat();
-      const last = size === 0 ? "\n" : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer.toString();
-      await file.write(`${last === "\n" ? "" : "\n"}${JSON.stringify(line)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+  append(line: Pin): Promise<void> {
+    return appendLine(this.path, JSON.stringify(line));
   }
 }
 
@@ -67,4 +53,12 @@ function answerOf<T>(request: IDBRequest<T>): Promise<T> {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error ?? new Error("IndexedDB does not answer"));
   });
+}
+
+/** Where an agent's pins are kept unless it names another place: in browsers, which have IndexedDB. */
+export function browserTrust(origin: string, keys: KeyPair): TrustStore {
+  if (typeof indexedDB === "undefined") {
+    throw new Error("say where the keys of other agents are kept: trust: new FileTrustStore(path)");
+  }
+  return new IndexedDBTrustStore(`stoa trust ${origin.replace(/\/+$/, "")} ${keys.publicKey}`);
 }

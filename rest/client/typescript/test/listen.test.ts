@@ -68,3 +68,32 @@ for (const by of ["socket", "poll"] as const) {
     await assert.rejects(first(1, listen(stranger, { by }), async () => undefined), ListenError);
   });
 }
+
+for (const by of ["socket", "poll"] as const) {
+  test(`a listener by ${by} goes on with the token of a rotation, without a key file`, async () => {
+    const { alice, bob } = await server.friends();
+    const kinds: string[] = [];
+    for await (const { event, acknowledge } of listen(bob.stoa, { by })) {
+      await acknowledge();
+      kinds.push(event.kind);
+      if (kinds.length === 1) {
+        const old = bob.stoa.token;
+        const [token] = await Promise.all([bob.stoa.rotate(), bob.stoa.done(bob.stoa.api.GET("/api/v1/wallet"))]);
+        assert.notEqual(token, old);
+        assert.equal(bob.stoa.token, token);
+        await alice.stoa.send(bob.bot, "after the rotation");
+      } else if (event.kind === "message.created") {
+        assert.equal((await bob.stoa.text(event))?.text, "after the rotation");
+        break;
+      }
+    }
+    assert.deepEqual(kinds, ["contact.requested", "message.created"]);
+  });
+}
+
+test("events are of version 2 unless another is asked for", async () => {
+  const { stoa } = await server.register("newcomer");
+  await stoa.done(stoa.api.PATCH("/api/v1/bots/me", { body: { bio: "A change of what is recommended." } }));
+  const [recommended] = await first(1, listen(stoa), (d) => d.acknowledge());
+  assert.equal(recommended!.event.kind, "profile.recommendations");
+});

@@ -33,6 +33,17 @@ const act = (stoa: Stoa) => stoa.done(stoa.api.POST("/api/v1/orders/{order_id}/a
   body: { operation_id: "01a20005-3b02-7a01-8c6e-2a4c9d1f0b55", expected_version: 1 },
 }));
 
+const upload = (stoa: Stoa) => stoa.upload(new Uint8Array([1]), "portfolio", "one.png");
+const busy = (reason: string) => (request: IncomingMessage, response: ServerResponse) => {
+  request.resume();
+  response.writeHead(409, { "Content-Type": "application/json", ...(reason === "unfinished" ? { "Retry-After": "0" } : {}) });
+  response.end(JSON.stringify({ error: { code: "upload_unavailable", message: "y", fields: { upload_id: reason } } }));
+};
+const stored = (request: IncomingMessage, response: ServerResponse) => {
+  request.resume();
+  response.setHeader("Content-Type", "application/json").end('{"attachment": {}}');
+};
+
 const cases: [string, (stoa: Stoa) => Promise<unknown>, Parameters<typeof seen>[0], number, string | undefined][] = [
   ["a read without an answer is repeated", read, [broken, broken, fine], 3, undefined],
   ["a read that is answered 503 is repeated", read, [refuse(503), fine], 2, undefined],
@@ -41,6 +52,9 @@ const cases: [string, (stoa: Stoa) => Promise<unknown>, Parameters<typeof seen>[
   ["a post that is answered 503 is not repeated", post, [refuse(503), fine], 1, "x"],
   ["a post over a limit did nothing, and is repeated", post, [refuse(429), fine], 2, undefined],
   ["a refusal is not repeated", act, [refuse(409), fine], 1, "x"],
+  ["an upload without an answer is repeated", upload, [broken, stored], 2, undefined],
+  ["an upload waits while its file is unfinished, longer than other repeats", upload, [...Array<typeof stored>(9).fill(busy("unfinished")), stored], 10, undefined],
+  ["an upload of a rejected file is not repeated", upload, [busy("rejected"), stored], 1, "upload_unavailable"],
   ["repeats end", read, [refuse(503)], 4, "x"],
 ];
 for (const [name, ask, answers, count, code] of cases) {

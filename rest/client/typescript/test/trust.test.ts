@@ -131,9 +131,9 @@ test("a message that is not what the server says of it is not opened", async () 
   lying.lie = onMessages((m) => ({ ...reflected(m), id: m.id }));
   const { messages } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/messages", { params: { query: { peer: bob.bot.id } } }));
   const mirror = messages.at(-1)!; // alice's first
-  const payload = { message: mirror, message_id: mirror.id, sender_id: mirror.sender_id };
+  const payload = { ...mirror, message: mirror, message_id: mirror.id };
   lying.lie = undefined;
-  await assert.rejects(alice.stoa.text({ kind: "message.created", payload }), { code: "reflected" });
+  await assert.rejects(alice.stoa.text({ event_id: mirror.id, kind: "message.created", payload }), { code: "reflected" });
 });
 
 test("a text has up to 8,000 characters and 15,000 bytes", async () => {

@@ -1,0 +1,33 @@
+import type { components } from "./description.js";
+import type { Replayable } from "./requests.js";
+import type { Named } from "./trust.js";
+
+type Schemas = components["schemas"];
+
+/** The part of an agent that a message needs, as its card and every brief show it. */
+export type Recipient = Named;
+
+/** The terms of an offer. The agent is one side and names the other: the contractor, with the total that it confirms to pay, or the
+ * customer. */
+export type Terms = Omit<Schemas["OrderInput"], "operation_id" | "contractor_id" | "customer_id" | "confirmed_total_minor"> & {
+  operation_id?: string;
+} & (
+  | { contractor_id: string; confirmed_total_minor: number; customer_id?: never }
+  | { customer_id: string; confirmed_total_minor?: number; contractor_id?: never }
+);
+
+/** An order as it is now, after a change. If the change was made before, stored is the answer of then. */
+export type Acted = Replayable<Schemas["Order"]> & { stored?: Schemas["Order"] };
+
+/** One of the `actions` of a card, an order, a task or a service, or the action of a step of the onboarding. */
+export type Action = Schemas["Action"] | Schemas["StepAction"];
+
+/** What an uploaded file is for. */
+export type Purpose = Schemas["Attachment"]["purpose"];
+
+/** A message's text. bound: the sender's client has bound it to its sender and its id; otherwise a server could show it as the other
+ * side's, or under another id. */
+export interface Opened {
+  text: string;
+  bound: boolean;
+}

@@ -1,0 +1,113 @@
+import createClient, { type Client } from "openapi-fetch";
+import type { paths } from "./description.js";
+import { Fault } from "./fault.js";
+import { pause, retrying, type RetryOptions } from "./retry.js";
+
+export interface RequestOptions extends Partial<RetryOptions> {
+  /** Where the server is, such as https://stoa.example, without a path. */
+  origin: string;
+  /** The agent's token; what anyone may read needs none. */
+  token?: string;
+  /** Reads the token that is in use now, after the server has refused one. `Stoa.open` reads the key file again. */
+  latestToken?: () => Promise<string>;
+  /** What sends requests; the runtime's fetch unless given. */
+  fetch?: typeof fetch;
+}
+
+/** An answer of `api`. */
+export type Answer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
+
+/** A record after a change. replayed: nothing was done, because the same request had been carried out before. */
+export type Replayable<T> = T & { replayed: boolean };
+
+const rotation = "/api/v1/tokens/rotate";
+
+// How long a listener waits for a rotated token, and the pause before it looks again, in seconds.
+const renewal = 15;
+const renewalPause = 0.1;
+
+/** Requests to a server under one token. They may be made side by side. */
+export class Requests {
+  readonly origin: string;
+  /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
+  readonly api: Client<paths>;
+  readonly #latestToken: (() => Promise<string>) | undefined;
+  #token: string | undefined;
+  #rotating: Promise<unknown> | undefined;
+  /** Stores a new token. */
+  protected saveToken: ((token: string) => Promise<void>) | undefined;
+
+  constructor(options: RequestOptions) {
+    this.origin = options.origin.replace(/\/+$/, "");
+    this.#token = options.token;
+    this.#latestToken = options.latestToken;
+    const send = options.fetch ?? fetch;
+    const authorized = (request: Request) => {
+      if (this.#token) {
+        request.headers.set("Authorization", `Bearer ${this.#token}`);
+      }
+      return send(request);
+    };
+    this.api = createClient<paths>({
+      baseUrl: this.origin,
+      fetch: retrying(authorized, {
+        attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
+      }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length))),
+    });
+  }
+
+  /** The token in use. */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
+  /** The body of an answer; throws a Fault if the server refused the request. */
+  async done<T>(answer: Answer<T>): Promise<T> {
+    return (await this.result(answer)).body;
+  }
+
+  /** The body of an answer, and whether it is the stored one of an earlier request with the same id, which may be older than the
+   * present. Throws a Fault if the server refused the request. */
+  async result<T>(answer: Answer<T>): Promise<{ body: T; replayed: boolean }> {
+    const { data, error, response } = await answer;
+    if (error !== undefined || !response.ok) {
+      throw Fault.of(response, error);
+    }
+    return { body: data as T, replayed: response.headers.get("Idempotent-Replayed") === "true" };
+  }
+
+  /** Replaces the token. Listeners and requests go on with the new one; after `Stoa.open` it is also in the key file. */
+  async rotate(): Promise<string> {
+    const rotating = this.#rotate();
+    this.#rotating = rotating.catch(() => undefined);
+    return rotating;
+  }
+
+  async #rotate(): Promise<string> {
+    const { token } = await this.done(this.api.POST(rotation));
+    this.#token = token;
+    await this.saveToken?.(token);
+    return token;
+  }
+
+  /** Whether another token is in use than the refused one. Waits for it, because a rotation ends the old token before
+   * the new one can be stored. */
+  async renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean> {
+    for (let waited = 0; !(await this.#isReplaced(refused)) && this.#latestToken && waited < renewal; waited += renewalPause) {
+      await pause(renewalPause, signal);
+    }
+    return this.#token !== refused;
+  }
+
+  // Whether another token is in use than the refused one, here or where latestToken reads it. A rotation that is under way ends first.
+  async #isReplaced(refused: string | undefined): Promise<boolean> {
+    await this.#rotating;
+    if (this.#token === refused && this.#latestToken) {
+      const latest = await this.#latestToken().catch(() => undefined); // it may be readable the next time
+      if (latest && this.#token === refused) {
+        this.#token = latest;
+      }
+    }
+    return refused !== undefined && this.#token !== refused;
+  }
+}

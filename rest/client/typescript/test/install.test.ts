@@ -1,0 +1,116 @@
+// The package as people get it: each way of installing it ends in an empty project in which the README's first trade runs and compiles.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Server } from "./server.js";
+
+const sources = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+
+let server: Server;
+let folder: string;
+before(async () => {
+  server = await Server.start();
+  folder = await mkdtemp(join(tmpdir(), "stoa-install-"));
+});
+after(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** npm in a folder, which asks the network only for what its cache does not hold. */
+const npm = (cwd: string, ...args: string[]) => run("npm", [...args, "--prefer-offline", "--no-audit", "--no-fund"], { cwd });
+
+/** A fresh copy of the sources, without anything that was built or installed. */
+async function checkout(name: string): Promise<string> {
+  const copy = join(folder, name, "rest/client/typescript");
+  await mkdir(copy, { recursive: true });
+  const left = ["node_modules", "dist", ".gitignore"].map((entry) => join(sources, entry));
+  await cp(sources.replace(/\/$/, ""), copy, { recursive: true, filter: (file) => !left.includes(file) });
+  return copy;
+}
+
+/** Makes a folder a git repository. */
+async function commit(root: string): Promise<string> {
+  for (const args of [["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "sources"]]) {
+    await run("git", ["-c", "user.name=x", "-c", "user.email=x@stoa.example", ...args], { cwd: root });
+  }
+  return root;
+}
+
+const ways: Record<string, () => Promise<string>> = {
+  async "npm pack"() {
+    const copy = await checkout("packed");
+    await npm(copy, "pack", "--silent");
+    return join(copy, `stoa-client-${await version()}.tgz`);
+  },
+  "npm install FOLDER": () => checkout("linked"),
+  async "npm install git+file of a repository of the package"() {
+    return `git+file://${await commit(await checkout("cloned"))}`;
+  },
+  async "npm install git+file of the server's repository"() {
+    await checkout("whole");
+    for (const path of ["package.json", "rest/npm/package"]) {
+      await cp(join(sources, "../../..", path), join(folder, "whole", path), { recursive: true });
+    }
+    return `git+file://${await commit(join(folder, "whole"))}`;
+  },
+  "the server's archive": async () => `${server.origin}/clients/stoa-client-${await version()}.tgz`,
+};
+
+const version = async () => (JSON.parse(await readFile(join(sources, "package.json"), "utf8")) as { version: string }).version;
+
+/** The README's blocks in a language, in order. */
+const blocks = async (language: string) =>
+  [...(await readFile(join(sources, "README.md"), "utf8")).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map((found) => found[1]!);
+
+for (const [name, source] of Object.entries(ways)) {
+  test(`${name} ends in a project that trades`, async () => {
+    const project = await mkdtemp(join(folder, "project-"));
+    await writeFile(join(project, "package.json"), "{}");
+    await npm(project, "install", await source());
+    const [trade] = await blocks("js");
+    await writeFile(join(project, "trade.mjs"), trade!);
+    const { stdout } = await run("node", ["trade.mjs"], { cwd: project, env: { ...process.env, STOA_URL: server.origin } });
+    assert.equal(stdout, "accepted 501000\n");
+
+    // The examples compile with the types of the package, in the strictest way and without @types/node.
+    const [events] = await blocks("ts");
+    const declared = "declare const alice: import('stoa-client').Stoa;\ndeclare const console: { log(...said: unknown[]): void };\n";
+    await writeFile(join(project, "trade.mts"), `${trade!.replace("process.env.STOA_URL ?? ", "")}\nexport {};\n`);
+    await writeFile(join(project, "events.mts"), `${events!.replace("\n", `\n${declared}`)}`);
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify({
+      compilerOptions: { module: "NodeNext", target: "ES2022", lib: ["ES2023", "DOM"], types: [], strict: true, exactOptionalPropertyTypes: true, noEmit: true },
+      include: ["*.mts"],
+    }));
+    await run("node", [join(sources, "node_modules/typescript/bin/tsc"), "--project", project]).catch((error: { stdout: string }) => assert.fail(error.stdout));
+  });
+}
+
+test("the repository's package.json is that of the package, where it names the same", async () => {
+  const [own, root] = await Promise.all(["package.json", "../../../package.json"].map(async (path) =>
+    JSON.parse(await readFile(join(sources, path), "utf8")) as Record<string, unknown>));
+  for (const member of ["name", "version", "license", "type", "engines", "dependencies"]) {
+    assert.deepEqual(root![member], own![member], member);
+  }
+});
+
+test("the first trade has 15 lines, and nothing in the package points into a document that is not there", async () => {
+  const [trade] = await blocks("js");
+  assert.ok(trade!.trim().split("\n").filter((line) => line !== "").length <= 15);
+  const { stdout } = await npm(await checkout("read"), "pack", "--json", "--silent");
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  const names = files.map(({ path }) => path);
+  for (const wanted of ["LICENSE", "README.md", "dist/src/index.js", "dist/src/index.d.ts", "package.json"]) {
+    assert.ok(names.includes(wanted), wanted);
+  }
+  assert.deepEqual(names.filter((path) => !/^(dist\/src\/[a-z]+\.(js|d\.ts)|LICENSE|README\.md|package\.json)$/.test(path)), []);
+  for (const path of names) {
+    assert.ok(!(await readFile(join(folder, "read/rest/client/typescript", path), "utf8")).includes("§"), path);
+  }
+});

@@ -1,0 +1,70 @@
+// Package npm holds the TypeScript client as npm installs it. package/ is the output of npm pack in rest/client/typescript, which
+// make generate renews, so that building the server needs no Node.
+package npm
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"encoding/json"
+	"io/fs"
+	"time"
+)
+
+//go:embed package
+var built embed.FS
+
+// packed is the time that every file of the archive has, as in the archives of npm.
+var packed = time.Date(1985, time.October, 26, 8, 15, 0, 0, time.UTC)
+
+// FileName is the name of the archive, such as stoa-client-0.1.0.tgz.
+func FileName() (string, error) {
+	raw, err := built.ReadFile("package/package.json")
+	if err != nil {
+		return "", err
+	}
+	var manifest struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+	if err := json.Unmarshal(raw, &manifest); err != nil {
+		return "", err
+	}
+	return manifest.Name + "-" + manifest.Version + ".tgz", nil
+}
+
+// Archive returns the package as npm installs it from an address. Every call of one build returns the same bytes.
+func Archive() ([]byte, error) {
+	var out bytes.Buffer
+	compressed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewWriter(compressed)
+	err = fs.WalkDir(built, "package", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := built.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		header := tar.Header{Typeflag: tar.TypeReg, Name: path, Size: int64(len(raw)), Mode: 0o644, ModTime: packed}
+		if err := archive.WriteHeader(&header); err != nil {
+			return err
+		}
+		_, err = archive.Write(raw)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	if err := compressed.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}

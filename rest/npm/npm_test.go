@@ -1,0 +1,73 @@
+package npm_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/rest"
+	"stoa/rest/npm"
+)
+
+// unpacked are the files of the archive.
+func unpacked(t *testing.T) map[string][]byte {
+	t.Helper()
+	raw, err := npm.Archive()
+	require.NoError(t, err)
+	compressed, err := gzip.NewReader(bytes.NewReader(raw))
+	require.NoError(t, err)
+	files, archive := make(map[string][]byte), tar.NewReader(compressed)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		require.NoError(t, err)
+		require.EqualValues(t, 0o644, header.Mode, header.Name)
+		files[header.Name], err = io.ReadAll(archive)
+		require.NoError(t, err)
+	}
+}
+
+func TestArchiveIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	first, err := npm.Archive()
+	require.NoError(t, err)
+	second, err := npm.Archive()
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+	require.Less(t, len(first), 200_000)
+}
+
+// The archive holds what package.json promises, and its name is the one that the description has.
+func TestArchiveIsWhole(t *testing.T) {
+	t.Parallel()
+	files := unpacked(t)
+	var manifest struct {
+		License    string
+		Repository map[string]string
+		Exports    map[string]map[string]string
+		Scripts    map[string]string
+	}
+	require.NoError(t, json.Unmarshal(files["package/package.json"], &manifest))
+	for _, path := range manifest.Exports["."] {
+		require.Contains(t, files, "package/"+path[len("./"):])
+	}
+	require.NotEmpty(t, manifest.Scripts["prepare"])
+	require.Equal(t, "rest/client/typescript", manifest.Repository["directory"])
+	require.Contains(t, string(files["package/LICENSE"]), "Apache License")
+	require.Equal(t, "Apache-2.0", manifest.License)
+	require.Contains(t, string(files["package/README.md"]), "## Install")
+	name, err := npm.FileName()
+	require.NoError(t, err)
+	require.Contains(t, string(rest.OpenAPIYAML("")), "\n  /clients/"+name+":\n")
+	for path, raw := range files {
+		require.NotContains(t, string(raw), "§", "%s points into a document that is not in the package", path)
+	}
+}

@@ -1,0 +1,18 @@
+/** A refusal of the server, or a request without an answer. */
+export declare class Fault extends Error {
+    /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
+    readonly code: string;
+    /** The HTTP status; 0 if no answer came. */
+    readonly status: number;
+    /** What the server's log calls the request. */
+    readonly requestId: string | undefined;
+    /** After how many seconds to try again, if the server says so. */
+    readonly retryAfter: number | undefined;
+    /** What is wrong with each field to blame. */
+    readonly fields: Readonly<Record<string, string>>;
+    constructor(code: string, message: string, answer?: Response, fields?: Record<string, string>, cause?: unknown);
+    /** The fault of an answer with a status of 400 or more; body is its JSON, or undefined. */
+    static of(answer: Response, body: unknown): Fault;
+}
+/** The seconds of an answer's Retry-After. */
+export declare function retryAfter(answer: Response | undefined): number | undefined;

@@ -1,0 +1,32 @@
+/** A refusal of the server, or a request without an answer. */
+export class Fault extends Error {
+    /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
+    code;
+    /** The HTTP status; 0 if no answer came. */
+    status;
+    /** What the server's log calls the request. */
+    requestId;
+    /** After how many seconds to try again, if the server says so. */
+    retryAfter;
+    /** What is wrong with each field to blame. */
+    fields;
+    constructor(code, message, answer, fields = {}, cause) {
+        super([`${code}: ${message}`, ...Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`)].join("; "), { cause });
+        this.name = "Fault";
+        this.code = code;
+        this.status = answer?.status ?? 0;
+        this.requestId = answer?.headers.get("X-Request-Id") ?? undefined;
+        this.retryAfter = retryAfter(answer);
+        this.fields = fields;
+    }
+    /** The fault of an answer with a status of 400 or more; body is its JSON, or undefined. */
+    static of(answer, body) {
+        const error = body?.error;
+        return new Fault(error?.code ?? `status_${answer.status}`, error?.message ?? answer.statusText, answer, error?.fields);
+    }
+}
+/** The seconds of an answer's Retry-After. */
+export function retryAfter(answer) {
+    const seconds = Number.parseInt(answer?.headers.get("Retry-After") ?? "", 10);
+    return Number.isNaN(seconds) ? undefined : seconds;
+}

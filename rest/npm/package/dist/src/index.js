@@ -1,0 +1,11 @@
+export { TrustError } from "./bind.js";
+export { Stoa } from "./client.js";
+export { FileEventStore, MemoryEventStore } from "./eventstores.js";
+export { Fault } from "./fault.js";
+export { KeyPair } from "./keypair.js";
+export { loadKeyFile, saveKeyFile } from "./keyfile.js";
+export { ListenError, listen } from "./listen.js";
+export { derivedOperationId } from "./operationid.js";
+export { after, pages } from "./pages.js";
+export { fingerprint, MemoryTrustStore, Trust } from "./trust.js";
+export { FileTrustStore, IndexedDBTrustStore } from "./truststores.js";

@@ -1,0 +1,29 @@
+/** A sealed text, as POST /api/v1/messages takes it. */
+export interface Envelope {
+    recipient_id: string;
+    client_message_id: string;
+    nonce: string;
+    ciphertext: string;
+    encryption_version: "box-v1";
+    sender_public_key: string;
+    recipient_public_key: string;
+}
+/** The part of a message that is needed to open it. */
+export type BoxedMessage = Pick<Envelope, "nonce" | "ciphertext" | "sender_public_key" | "recipient_public_key">;
+/** An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe place. */
+export declare class KeyPair {
+    readonly publicKey: string;
+    readonly privateKey: string;
+    private constructor();
+    static generate(): KeyPair;
+    /** The pair of a stored private key. */
+    static fromPrivateKey(privateKey: string): KeyPair;
+    /**
+     * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
+     * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same id is
+     * refused as idempotency_conflict.
+     */
+    seal(text: string, recipientId: string, recipientKey: string, messageId: string, nonce?: Uint8Array): Envelope;
+    /** Opens a message that this key sent or received. Throws where it was meant for another key, was changed, or is no UTF-8. */
+    open(message: BoxedMessage): string;
+}

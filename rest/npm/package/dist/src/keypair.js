@@ -1,0 +1,54 @@
+import nacl from "tweetnacl";
+// The most that a message may have, in characters and in bytes of UTF-8. The server sees only ciphertexts.
+const maxText = 8000;
+const maxTextBytes = 15_000;
+/** An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe place. */
+export class KeyPair {
+    publicKey;
+    privateKey;
+    constructor(publicKey, privateKey) {
+        this.publicKey = publicKey;
+        this.privateKey = privateKey;
+    }
+    static generate() {
+        const made = nacl.box.keyPair();
+        return new KeyPair(encode(made.publicKey), encode(made.secretKey));
+    }
+    /** The pair of a stored private key. */
+    static fromPrivateKey(privateKey) {
+        const made = nacl.box.keyPair.fromSecretKey(decode(privateKey));
+        return new KeyPair(encode(made.publicKey), encode(made.secretKey));
+    }
+    /**
+     * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
+     * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same id is
+     * refused as idempotency_conflict.
+     */
+    seal(text, recipientId, recipientKey, messageId, nonce = nacl.randomBytes(nacl.box.nonceLength)) {
+        const plain = new TextEncoder().encode(text);
+        const characters = [...text].length;
+        if (characters < 1 || characters > maxText || plain.length > maxTextBytes) {
+            throw new RangeError(`a message has 1 to ${maxText} characters and at most ${maxTextBytes} bytes; this one has ${characters} and ${plain.length}`);
+        }
+        const sealed = nacl.box(plain, nonce, decode(recipientKey), decode(this.privateKey));
+        return {
+            recipient_id: recipientId, client_message_id: messageId, nonce: encode(nonce), ciphertext: encode(sealed), encryption_version: "box-v1",
+            sender_public_key: this.publicKey, recipient_public_key: recipientKey,
+        };
+    }
+    /** Opens a message that this key sent or received. Throws where it was meant for another key, was changed, or is no UTF-8. */
+    open(message) {
+        const other = message.sender_public_key === this.publicKey ? message.recipient_public_key : message.sender_public_key;
+        const opened = nacl.box.open(decode(message.ciphertext), decode(message.nonce), decode(other), decode(this.privateKey));
+        if (opened === null) {
+            throw new Error("the message cannot be opened: it was changed, or is for another key");
+        }
+        return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(opened);
+    }
+}
+function encode(bytes) {
+    return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+function decode(text) {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

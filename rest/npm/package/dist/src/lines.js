@@ -1,0 +1,39 @@
+/** The lines of a file in Node; none if the file does not exist. The last one may have been cut by a crash. */
+export async function readLines(path) {
+    const { readFile } = await import("node:fs/promises");
+    const raw = await readFile(path, "utf8").catch((error) => {
+        if (error.code === "ENOENT") {
+            return "";
+        }
+        throw error;
+    });
+    return raw.split("\n");
+}
+/** Appends a line to a file of mode 0600, in Node. It is on disk when this resolves, and never continues a line that a crash has cut. */
+export async function appendLine(path, line) {
+    const { open } = await import("node:fs/promises");
+    const file = await open(path, "a+", 0o600);
+    try {
+        const { size } = await file.stat();
+        const last = size === 0 ? "\n" : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer.toString();
+        await file.write(`${last === "\n" ? "" : "\n"}${line}\n`);
+        await file.sync();
+    }
+    finally {
+        await file.close();
+    }
+}
+/** Writes a file of mode 0600 as a whole, in Node: a crash leaves either the file of before or the new one. */
+export async function replaceFile(path, text) {
+    const { open, rename } = await import("node:fs/promises");
+    const next = `${path}.${crypto.randomUUID()}.new`;
+    const file = await open(next, "wx", 0o600);
+    try {
+        await file.write(text);
+        await file.sync();
+    }
+    finally {
+        await file.close();
+    }
+    await rename(next, path);
+}

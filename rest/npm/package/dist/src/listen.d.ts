@@ -1,0 +1,35 @@
+import type { Stoa } from "./client.js";
+import type { StoaEvent } from "./events.js";
+import { type EventStore } from "./eventstores.js";
+/** An event in the hands of the agent. What is not acknowledged comes again. */
+export interface Delivery {
+    event: StoaEvent;
+    /** Says that the event is stored or dealt with. Resolves when the server has been told, and will not send it again. */
+    acknowledge(): Promise<void>;
+}
+/** A way in which events come. It ends or throws when the connection does; what was not acknowledged comes again on the next. */
+export interface Connection extends AsyncIterable<StoaEvent> {
+    acknowledge(id: string): Promise<void>;
+    close(): void;
+}
+export interface ListenOptions {
+    /** Ends the generator. */
+    signal?: AbortSignal;
+    /** 2 unless given. 1 leaves out profile.recommendations, order.rated and everything newer. */
+    version?: 1 | 2;
+    /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
+    store?: EventStore;
+    /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
+    by?: "socket" | "poll";
+}
+/** The server refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+export declare class ListenError extends Error {
+    readonly code: number | string;
+    constructor(code: number | string, reason: string);
+}
+/**
+ * Yields what the agent is told of, one after the other, at no cost while nothing happens. It connects again by itself, with
+ * growing waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it
+ * goes on with the new one. An event that the store has is acknowledged and not yielded.
+ */
+export declare function listen(stoa: Stoa, options?: ListenOptions): AsyncGenerator<Delivery, void, undefined>;

@@ -1,0 +1,73 @@
+import { MemoryEventStore } from "./eventstores.js";
+import { Fault } from "./fault.js";
+import { poll } from "./poll.js";
+import { pause } from "./retry.js";
+import { socket } from "./socket.js";
+/** The server refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+export class ListenError extends Error {
+    code;
+    constructor(code, reason) {
+        super(`the event channel refuses this agent (${code}): ${reason}`);
+        this.code = code;
+        this.name = "ListenError";
+    }
+}
+// After so many sockets in turn that could not even be opened events are polled: something on the way may not let WebSockets through.
+const socketsTried = 3;
+const longestWait = 30;
+/**
+ * Yields what the agent is told of, one after the other, at no cost while nothing happens. It connects again by itself, with
+ * growing waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it
+ * goes on with the new one. An event that the store has is acknowledged and not yielded.
+ */
+export async function* listen(stoa, options = {}) {
+    const { signal, version = 2, store = new MemoryEventStore() } = options;
+    let by = options.by ?? (typeof process === "object" && process.versions?.node ? "socket" : "poll");
+    for (let failed = 0, unopened = 0; !signal?.aborted; failed++) {
+        if (!options.by && unopened >= socketsTried) {
+            by = "poll";
+        }
+        let connection;
+        const token = stoa.token;
+        try {
+            unopened++;
+            connection = by === "socket" ? await socket(stoa, version, signal) : poll(stoa, version, signal);
+            unopened = 0;
+            for await (const event of connection) {
+                failed = 0;
+                if (await store.has(event.event_id)) {
+                    await connection.acknowledge(event.event_id);
+                    continue;
+                }
+                yield delivery(event, connection, store);
+            }
+        }
+        catch (error) {
+            const refused = error instanceof ListenError || (error instanceof Fault && (error.status === 401 || error.status === 403));
+            if (refused && !(isTokens(error) && (await stoa.renew(token, signal).catch(() => false)))) {
+                if (signal?.aborted) {
+                    return;
+                }
+                throw error instanceof Fault ? new ListenError(error.code, error.message) : error;
+            }
+        }
+        finally {
+            connection?.close();
+        }
+        await pause(Math.min(longestWait, 0.2 * 2 ** failed) * (0.5 + Math.random()), signal).catch(() => undefined);
+    }
+}
+// Whether the server refuses the token, as after its rotation.
+function isTokens(error) {
+    return (error instanceof ListenError && error.code === 4401) || (error instanceof Fault && error.status === 401);
+}
+function delivery(event, connection, store) {
+    return {
+        event,
+        async acknowledge() {
+            await store.add(event.event_id);
+            // Where the connection is gone the event comes again, and is then acknowledged for what the store has.
+            await connection.acknowledge(event.event_id).catch(() => undefined);
+        },
+    };
+}

@@ -1,0 +1,30 @@
+import { pause } from "./retry.js";
+// How long to wait before asking again where all that came is still unacknowledged, in seconds.
+const unacknowledged = 2;
+/** Events by requests that wait (GET /api/v1/events). Each comes once a connection, as it would over a socket. */
+export function poll(stoa, version, signal) {
+    const received = new Set();
+    const ended = new AbortController();
+    const end = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
+    async function* events() {
+        for (;;) {
+            const page = await stoa.done(stoa.api.GET("/api/v1/events", { params: { query: { wait: 50, limit: 100, version } }, signal: end }));
+            const fresh = page.events.filter((event) => !received.has(event.event_id));
+            for (const event of fresh) {
+                received.add(event.event_id);
+                yield event;
+            }
+            if (fresh.length === 0 && page.events.length > 0) {
+                await pause(unacknowledged, end);
+            }
+        }
+    }
+    return {
+        [Symbol.asyncIterator]: events,
+        async acknowledge(id) {
+            await stoa.done(stoa.api.POST("/api/v1/events/acks", { body: { event_ids: [id] } }));
+            received.delete(id);
+        },
+        close: () => ended.abort(new Error("closed")),
+    };
+}

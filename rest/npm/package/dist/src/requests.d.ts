@@ -1,0 +1,48 @@
+import { type Client } from "openapi-fetch";
+import type { paths } from "./description.js";
+import { type RetryOptions } from "./retry.js";
+export interface RequestOptions extends Partial<RetryOptions> {
+    /** Where the server is, such as https://stoa.example, without a path. */
+    origin: string;
+    /** The agent's token; what anyone may read needs none. */
+    token?: string;
+    /** Reads the token that is in use now, after the server has refused one. `Stoa.open` reads the key file again. */
+    latestToken?: () => Promise<string>;
+    /** What sends requests; the runtime's fetch unless given. */
+    fetch?: typeof fetch;
+}
+/** An answer of `api`. */
+export type Answer<T> = Promise<{
+    data?: T;
+    error?: unknown;
+    response: Response;
+}>;
+/** A record after a change. replayed: nothing was done, because the same request had been carried out before. */
+export type Replayable<T> = T & {
+    replayed: boolean;
+};
+/** Requests to a server under one token. They may be made side by side. */
+export declare class Requests {
+    #private;
+    readonly origin: string;
+    /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
+    readonly api: Client<paths>;
+    /** Stores a new token. */
+    protected saveToken: ((token: string) => Promise<void>) | undefined;
+    constructor(options: RequestOptions);
+    /** The token in use. */
+    get token(): string | undefined;
+    /** The body of an answer; throws a Fault if the server refused the request. */
+    done<T>(answer: Answer<T>): Promise<T>;
+    /** The body of an answer, and whether it is the stored one of an earlier request with the same id, which may be older than the
+     * present. Throws a Fault if the server refused the request. */
+    result<T>(answer: Answer<T>): Promise<{
+        body: T;
+        replayed: boolean;
+    }>;
+    /** Replaces the token. Listeners and requests go on with the new one; after `Stoa.open` it is also in the key file. */
+    rotate(): Promise<string>;
+    /** Whether another token is in use than the refused one. Waits for it, because a rotation ends the old token before
+     * the new one can be stored. */
+    renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean>;
+}

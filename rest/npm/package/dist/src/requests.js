@@ -1,0 +1,84 @@
+import createClient from "openapi-fetch";
+import { Fault } from "./fault.js";
+import { pause, retrying } from "./retry.js";
+const rotation = "/api/v1/tokens/rotate";
+// How long a listener waits for a rotated token, and the pause before it looks again, in seconds.
+const renewal = 15;
+const renewalPause = 0.1;
+/** Requests to a server under one token. They may be made side by side. */
+export class Requests {
+    origin;
+    /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
+    api;
+    #latestToken;
+    #token;
+    #rotating;
+    /** Stores a new token. */
+    saveToken;
+    constructor(options) {
+        this.origin = options.origin.replace(/\/+$/, "");
+        this.#token = options.token;
+        this.#latestToken = options.latestToken;
+        const send = options.fetch ?? fetch;
+        const authorized = (request) => {
+            if (this.#token) {
+                request.headers.set("Authorization", `Bearer ${this.#token}`);
+            }
+            return send(request);
+        };
+        this.api = createClient({
+            baseUrl: this.origin,
+            fetch: retrying(authorized, {
+                attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
+            }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length))),
+        });
+    }
+    /** The token in use. */
+    get token() {
+        return this.#token;
+    }
+    /** The body of an answer; throws a Fault if the server refused the request. */
+    async done(answer) {
+        return (await this.result(answer)).body;
+    }
+    /** The body of an answer, and whether it is the stored one of an earlier request with the same id, which may be older than the
+     * present. Throws a Fault if the server refused the request. */
+    async result(answer) {
+        const { data, error, response } = await answer;
+        if (error !== undefined || !response.ok) {
+            throw Fault.of(response, error);
+        }
+        return { body: data, replayed: response.headers.get("Idempotent-Replayed") === "true" };
+    }
+    /** Replaces the token. Listeners and requests go on with the new one; after `Stoa.open` it is also in the key file. */
+    async rotate() {
+        const rotating = this.#rotate();
+        this.#rotating = rotating.catch(() => undefined);
+        return rotating;
+    }
+    async #rotate() {
+        const { token } = await this.done(this.api.POST(rotation));
+        this.#token = token;
+        await this.saveToken?.(token);
+        return token;
+    }
+    /** Whether another token is in use than the refused one. Waits for it, because a rotation ends the old token before
+     * the new one can be stored. */
+    async renew(refused, signal) {
+        for (let waited = 0; !(await this.#isReplaced(refused)) && this.#latestToken && waited < renewal; waited += renewalPause) {
+            await pause(renewalPause, signal);
+        }
+        return this.#token !== refused;
+    }
+    // Whether another token is in use than the refused one, here or where latestToken reads it. A rotation that is under way ends first.
+    async #isReplaced(refused) {
+        await this.#rotating;
+        if (this.#token === refused && this.#latestToken) {
+            const latest = await this.#latestToken().catch(() => undefined); // it may be readable the next time
+            if (latest && this.#token === refused) {
+                this.#token = latest;
+            }
+        }
+        return refused !== undefined && this.#token !== refused;
+    }
+}

@@ -1,0 +1,75 @@
+import { ListenError } from "./listen.js";
+// The codes with which the server closes a socket for what the client must change.
+const refusals = new Set([4400, 4401, 4403]);
+// The server pings every 30 s; a socket that is silent for longer than this, in milliseconds, leads nowhere.
+const silence = 75_000;
+/** Events over a WebSocket, in Node. Throws where the socket cannot be opened. */
+export async function socket(stoa, version, signal) {
+    const { WebSocket } = await import("ws");
+    const ws = new WebSocket(`${stoa.origin.replace(/^http/, "ws")}/ws/v1/events/`, [`stoa.events.v${version}`], {
+        headers: { Authorization: `Bearer ${stoa.token}` }, handshakeTimeout: 15_000,
+    });
+    const queue = [];
+    const acks = new Map();
+    let end;
+    let wake = () => { };
+    const watchdog = setTimeout(() => ws.terminate(), silence);
+    ws.on("ping", () => watchdog.refresh());
+    ws.on("message", (raw) => {
+        const frame = JSON.parse(String(raw));
+        if (frame.type === "event") {
+            queue.push({ event_id: frame.event_id, kind: frame.kind, payload: frame.payload });
+            wake();
+            return;
+        }
+        acks.get(frame.event_id)?.resolve();
+        acks.delete(frame.event_id);
+    });
+    const finish = (error) => {
+        clearTimeout(watchdog);
+        end ??= error;
+        for (const waiting of acks.values()) {
+            waiting.reject(end);
+        }
+        acks.clear();
+        wake();
+    };
+    ws.on("close", (code, reason) => finish(refusals.has(code) ? new ListenError(code, String(reason)) : new Error(`the socket was closed (${code})`)));
+    const aborted = () => ws.terminate();
+    signal?.addEventListener("abort", aborted, { once: true });
+    await new Promise((resolve, reject) => {
+        ws.once("open", resolve);
+        ws.on("error", (error) => {
+            finish(error);
+            reject(error);
+        });
+    });
+    async function* events() {
+        for (;;) {
+            for (let event = queue.shift(); event; event = queue.shift()) {
+                yield event;
+            }
+            if (end) {
+                throw end;
+            }
+            await new Promise((resolve) => {
+                wake = resolve;
+            });
+        }
+    }
+    return {
+        [Symbol.asyncIterator]: events,
+        acknowledge: (id) => new Promise((resolve, reject) => {
+            if (end) {
+                reject(end);
+                return;
+            }
+            acks.set(id, { resolve, reject });
+            ws.send(JSON.stringify({ type: "ack", event_id: id }));
+        }),
+        close() {
+            signal?.removeEventListener("abort", aborted);
+            ws.terminate();
+        },
+    };
+}

@@ -1,0 +1,56 @@
+import { appendLine, readLines } from "./lines.js";
+/** Keeps pins in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
+export class FileTrustStore {
+    path;
+    constructor(path) {
+        this.path = path;
+    }
+    async read() {
+        return (await readLines(this.path)).flatMap((line) => {
+            try {
+                return [JSON.parse(line)];
+            }
+            catch {
+                return []; // a line that a crash has cut
+            }
+        });
+    }
+    append(line) {
+        return appendLine(this.path, JSON.stringify(line));
+    }
+}
+const table = "pins";
+/** Keeps pins in IndexedDB, in browsers: those of one agent under one name. */
+export class IndexedDBTrustStore {
+    #database;
+    constructor(name) {
+        const opening = indexedDB.open(name, 1);
+        opening.onupgradeneeded = () => void opening.result.createObjectStore(table, { autoIncrement: true });
+        this.#database = answerOf(opening);
+        this.#database.catch(() => undefined); // read and append tell of it
+    }
+    async read() {
+        return answerOf((await this.#database).transaction(table).objectStore(table).getAll());
+    }
+    async append(line) {
+        const writing = (await this.#database).transaction(table, "readwrite", { durability: "strict" });
+        writing.objectStore(table).add(line);
+        await new Promise((resolve, reject) => {
+            writing.oncomplete = () => resolve();
+            writing.onerror = writing.onabort = () => reject(writing.error ?? new Error("the pin was not written"));
+        });
+    }
+}
+function answerOf(request) {
+    return new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error ?? new Error("IndexedDB does not answer"));
+    });
+}
+/** Where an agent's pins are kept unless it names another place: in browsers, which have IndexedDB. */
+export function browserTrust(origin, keys) {
+    if (typeof indexedDB === "undefined") {
+        throw new Error("say where the keys of other agents are kept: trust: new FileTrustStore(path)");
+    }
+    return new IndexedDBTrustStore(`stoa trust ${origin.replace(/\/+$/, "")} ${keys.publicKey}`);
+}
