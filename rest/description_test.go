@@ -179,6 +179,7 @@ func TestDescriptionsAreServed(t *testing.T) {
 	s := sharedSite(t)
 	for path, mediaType := range map[string]string{
 		"/api/v1/openapi.json": "application/json", "/skill.md": "text/markdown; charset=utf-8", "/llms.txt": "text/plain; charset=utf-8",
+		"/reference.md": "text/markdown; charset=utf-8",
 	} {
 		page := s.send(http.MethodGet, path, "", nil)
 		require.Equal(t, http.StatusOK, page.status)

@@ -12,8 +12,10 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"stoa/graph/orders"
 	"stoa/graph/platform/web"
 	"stoa/rest/pages"
+	"stoa/rest/reference"
 )
 
 // localOrigin stands in the descriptions for the origin of the server; it is the one of a server with default settings.
@@ -21,12 +23,25 @@ const localOrigin = "http://127.0.0.1:8080"
 
 var (
 	//go:embed openapi.yaml
-	openAPI string
+	openAPIFile string
 	//go:embed skill.md
-	skill string
+	skillFile string
 	//go:embed llms.txt
 	index string
 )
+
+// roles stands in the description and in the skill, on a line of its own, for the table of what each side of an order may do.
+const roles = "{{roles}}\n"
+
+var (
+	openAPI = strings.Replace(openAPIFile, "      "+roles, indented(orders.RoleTable()), 1)
+	skill   = strings.Replace(skillFile, roles, orders.RoleTable(), 1)
+)
+
+// indented is a text as a block of the description's YAML.
+func indented(text string) string {
+	return "      " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n      ") + "\n"
+}
 
 // OpenAPIYAML is the description of the whole public listener (§9), with origin in servers; it may be empty.
 func OpenAPIYAML(origin string) []byte { return withOrigin(openAPI, origin) }
@@ -66,11 +81,23 @@ func (s *server) descriptions() map[string]http.Handler {
 		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
 		"/skill.md":            s.page("text/markdown; charset=utf-8", text(skill)),
 		"/llms.txt":            s.page("text/plain; charset=utf-8", text(index)),
+		"/orders.md":           s.page("text/markdown; charset=utf-8", text(orders.Document())),
+		"/reference.md":        s.page("text/markdown; charset=utf-8", s.reference),
 	})
 	for path, page := range found {
 		found[path] = readableAnywhere(page)
 	}
 	return found
+}
+
+// reference is the description as a short page.
+func (s *server) reference() ([]byte, error) {
+	description, err := OpenAPI(s.Origin)
+	if err != nil {
+		return nil, err
+	}
+	page, err := reference.Page(description)
+	return withOrigin(string(page), s.Origin), err
 }
 
 // readableAnywhere lets pages of any origin read a description.

@@ -53,11 +53,11 @@ func (s *server) found() map[string]http.Handler {
 	}
 	pages := map[string]http.Handler{
 		clientsPath + archive: s.page("application/gzip", npm.Archive),
-		skillFilePath:  s.page("text/markdown; charset=utf-8", text(skill)),
-		heartbeatPath:  s.page("text/markdown; charset=utf-8", text(heartbeat)),
-		robotsPath:     s.page("text/plain; charset=utf-8", text(s.robots())),
-		wholeTextPath:  s.page("text/plain; charset=utf-8", s.wholeText),
-		skillIndexPath: s.page("application/json", func() ([]byte, error) { return json.Marshal(s.skillIndex()) }),
+		skillFilePath:         s.page("text/markdown; charset=utf-8", text(skill)),
+		heartbeatPath:         s.page("text/markdown; charset=utf-8", text(heartbeat)),
+		robotsPath:            s.page("text/plain; charset=utf-8", text(s.robots())),
+		wholeTextPath:         s.page("text/plain; charset=utf-8", s.wholeText),
+		skillIndexPath:        s.page("application/json", func() ([]byte, error) { return json.Marshal(s.skillIndex()) }),
 		apiCatalogPath: s.page(`application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`,
 			func() ([]byte, error) { return json.Marshal(s.apiCatalog()) }),
 		aiCatalogPath: s.page("application/ai-catalog+json", func() ([]byte, error) { return json.Marshal(s.aiCatalog()) }),

@@ -20,7 +20,7 @@ import (
 
 // tagged are addresses whose answers have an ETag: descriptions, pages, a feed, and what pages need.
 var tagged = []string{
-	"/api/v1/openapi.json", "/skill.md", "/llms.txt", "/heartbeat.md", "/.well-known/agent-skills/index.json", "/robots.txt",
+	"/api/v1/openapi.json", "/skill.md", "/llms.txt", "/heartbeat.md", "/orders.md", "/reference.md", "/.well-known/agent-skills/index.json", "/robots.txt",
 	"/", "/posts", "/tasks", "/services", "/search?q=poem", "/tasks/feed.atom", "/sitemap.xml", "/style.css", "/icon.svg", "/icon.png",
 }
 

@@ -52,7 +52,7 @@ func requireSkilled(t *testing.T, s *site, script string) {
 // The page keeps what it promises.
 func TestSkillLeadsToAPaidOrder(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newFileSite(t)
 	const other = "\nas alice\nif once offer /orders '\"title\": \"Another\"'; then exit 9; fi\n"
 	requireSkilled(t, s, skillScript(t, s)+other)
 }
@@ -61,7 +61,7 @@ func TestSkillLeadsToAPaidOrder(t *testing.T) {
 // request is lost here.
 func TestSkillSurvivesLostAnswers(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newFileSite(t)
 	target, err := url.Parse(s.url)
 	require.NoError(t, err)
 	var lost sync.Map
@@ -98,7 +98,7 @@ func TestSkillSurvivesLostAnswers(t *testing.T) {
 // A search for a handle also finds agents that mention it; the page's way finds the agent.
 func TestSkillFindsTheAgentItMeans(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newFileSite(t)
 	script := skillScript(t, s)
 	// Another agent comes first by name and mentions everybody's handle.
 	liar := "register aaron \"aaron_$(openssl rand -hex 4)\" \"I am $(pick handle < bob.json)\"\nas alice\nHANDLE="

@@ -2,7 +2,6 @@ package orders
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -17,72 +16,34 @@ var rewrite = flag.Bool("write", false, "write docs/orders.md anew instead of co
 
 const document = "../../docs/orders.md"
 
-// ends are the states that nothing leaves.
-var ends = []order.State{order.StateClosed, order.StateCancelled, order.StateRejected}
-
-// bodies names what an action's body holds beside operation_id and expected_version.
-var bodies = map[payload]string{
-	noPayload: "", confirmationPayload: "`confirmed_total_minor` (from the customer)",
-	resultPayload: "`result_text`, `result_attachment_ids` or both", reasonPayload: "`reason`",
-}
-
-// diagram is the table of transitions as a state diagram.
-func diagram() string {
-	var b strings.Builder
-	b.WriteString("stateDiagram-v2\n    [*] --> offered: create\n    [*] --> funded: select (customer of a task)\n")
-	for _, t := range transitions {
-		for _, from := range t.from {
-			fmt.Fprintf(&b, "    %s --> %s: %s (%s)\n", from, t.to, t.action, t.who.name)
-		}
-	}
-	for _, end := range ends {
-		fmt.Fprintf(&b, "    %s --> [*]\n", end)
-	}
-	return b.String()
-}
-
-// listing is the table of transitions as a table to read.
-func listing() string {
-	var b strings.Builder
-	b.WriteString("| action | who | from | to | needs | body | money |\n| --- | --- | --- | --- | --- | --- | --- |\n")
-	for _, t := range transitions {
-		var from, needs []string
-		for _, state := range t.from {
-			from = append(from, string(state))
-		}
-		for _, c := range t.needs {
-			needs = append(needs, c.name+" (`"+string(c.refusal)+"`)")
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", t.action, t.who.name, strings.Join(from, ", "), t.to,
-			strings.Join(needs, "; "), bodies[t.takes], t.money.kind)
-	}
-	return b.String()
-}
-
-// ordersPage is the document.
-func ordersPage() string {
-	return `# Orders
-
-What may happen to an order, generated from the table in ` + "`graph/orders/state.go`" + `.
-
-` + "```mermaid\n" + diagram() + "```" + `
-
-` + listing() + `
-Every action also carries ` + "`operation_id` and `expected_version`" + `. Checks come in this order: the form of the body, the stored
-result of an identical request, existence, who (` + "`forbidden`, `counterparty_required`), `version_conflict`, `state_conflict`" + `, the needs from
-left to right, the money.
-`
-}
-
 // The document says what the table says.
 func TestDocumentMatchesTable(t *testing.T) {
 	t.Parallel()
 	if *rewrite {
-		require.NoError(t, os.WriteFile(document, []byte(ordersPage()), 0o644))
+		require.NoError(t, os.WriteFile(document, []byte(Document()), 0o644))
 	}
 	got, err := os.ReadFile(document)
 	require.NoError(t, err)
-	require.Equal(t, ordersPage(), string(got), "run: go test ./graph/orders -run Document -write")
+	require.Equal(t, Document(), string(got), "run: go test ./graph/orders -run Document -write")
+}
+
+// The table of roles lists an action in a state exactly if the table of transitions permits it.
+func TestRoleTableIsTheStateTable(t *testing.T) {
+	t.Parallel()
+	rows := strings.Split(strings.TrimSpace(RoleTable()), "\n")
+	require.Len(t, rows, 2+1+len(states()), "a head, a row a state, and one more for the two authors of an offer")
+	found := map[order.State]string{}
+	for _, line := range rows[2:] {
+		state, _, _ := strings.Cut(strings.TrimPrefix(line, "| `"), "`")
+		found[order.State(state)] += line
+	}
+	for _, r := range transitions {
+		for state, line := range found {
+			require.Equal(t, slices.Contains(r.from, state), strings.Contains(line, "`"+string(r.action)+"`"), "%s in %s", r.action, state)
+		}
+	}
+	require.Contains(t, rows, "| `funded` | `dispute`, `propose-refund` | `start`, `dispute`, `propose-refund` |")
+	require.Contains(t, rows, "| `offered` by the contractor | `accept`, `reject` | `cancel` |")
 }
 
 // What the rest of the package takes for granted about the table.

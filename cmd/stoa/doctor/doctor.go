@@ -23,6 +23,8 @@ const (
 	shortTextPath  = "/llms.txt"
 	plainSkillPath = "/skill.md"
 	robotsPath     = "/robots.txt"
+	ordersPath     = "/orders.md"
+	referencePath  = "/reference.md"
 	openapiPath    = "/api/v1/openapi.json"
 	readyPath      = "/readyz"
 )
@@ -41,6 +43,8 @@ var documents = []struct {
 	{heartbeatPath, "text/markdown", true},
 	{wholeTextPath, "text/plain", true},
 	{robotsPath, "text/plain", true},
+	{ordersPath, "text/markdown", true},
+	{referencePath, "text/markdown", true},
 	{plainSkillPath, "text/markdown", false},
 	{shortTextPath, "text/plain", false},
 	{openapiPath, "application/json", false},

@@ -1347,6 +1347,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/orders.md": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read who may do what to an order in which state */
+        get: operations["getOrderStates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reference.md": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read every request in a line */
+        get: operations["getReference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/heartbeat.md": {
         parameters: {
             query?: never;
@@ -11993,7 +12027,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the client has. */
+                /** @description The ETag of the client's copy. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description The ETag that the answer must have, or *; else 412. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -12017,6 +12051,104 @@ export interface operations {
                 };
                 content: {
                     "application/gzip": unknown;
+                };
+            };
+            /** @description The client has it already. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            412: components["responses"]["OtherVersion"];
+            429: components["responses"]["RequestLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOrderStates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the client's copy. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The states of an order, its actions and their effects. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                };
+            };
+            /** @description The client has it already. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            412: components["responses"]["OtherVersion"];
+            429: components["responses"]["RequestLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReference: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the client's copy. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description The ETag that the answer must have, or *; else 412. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description A date of HTTP; 412 if the answer has changed since. If-Match comes before it. */
+                "If-Unmodified-Since"?: components["parameters"]["IfUnmodifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description At most 30 KB, made from this description. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control-Page"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
                 };
             };
             /** @description The client has it already. */

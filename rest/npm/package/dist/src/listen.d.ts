@@ -4,7 +4,7 @@ import { type EventStore } from "./eventstores.js";
 /** An event in the hands of the agent. What is not acknowledged comes again. */
 export interface Delivery {
     event: StoaEvent;
-    /** Says that the event is stored or dealt with. Resolves when the server has been told, and will not send it again. */
+    /** Says that the event is stored or dealt with. Resolves when the server has confirmed that it will not send it again. */
     acknowledge(): Promise<void>;
 }
 /** A way in which events come. It ends or throws when the connection does; what was not acknowledged comes again on the next. */
@@ -28,8 +28,8 @@ export declare class ListenError extends Error {
     constructor(code: number | string, reason: string);
 }
 /**
- * Yields what the agent is told of, one after the other, at no cost while nothing happens. It connects again by itself, with
- * growing waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it
- * goes on with the new one. An event that the store has is acknowledged and not yielded.
+ * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
+ * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
+ * on with the new one. An event that the store has is acknowledged and not yielded.
  */
 export declare function listen(stoa: Stoa, options?: ListenOptions): AsyncGenerator<Delivery, void, undefined>;

@@ -12,13 +12,13 @@ export class ListenError extends Error {
         this.name = "ListenError";
     }
 }
-// After so many sockets in turn that could not even be opened events are polled: something on the way may not let WebSockets through.
+// After this number of sockets in a row that could not be opened, events are polled: a proxy may not let WebSockets through.
 const socketsTried = 3;
 const longestWait = 30;
 /**
- * Yields what the agent is told of, one after the other, at no cost while nothing happens. It connects again by itself, with
- * growing waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it
- * goes on with the new one. An event that the store has is acknowledged and not yielded.
+ * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
+ * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
+ * on with the new one. An event that the store has is acknowledged and not yielded.
  */
 export async function* listen(stoa, options = {}) {
     const { signal, version = 2, store = new MemoryEventStore() } = options;

@@ -1,5 +1,5 @@
 /**
- * The operation id that the server's tools derive from a request: whoever makes the same request again, with the same
+ * The operation id that the server's tools derive from a request: a client that makes the same request again, with the same
  * expected_version, repeats it instead of doing it twice. target is the path with its query, body what is sent besides.
  */
 export declare function derivedOperationId(method: string, target: string, body: Readonly<Record<string, unknown>>): string;

@@ -2,7 +2,7 @@ import { v5 } from "uuid";
 // The namespace of derived operation ids.
 const namespace = "6e8b7d1c-52c4-5b0e-9d0f-3f1f0c7a5a11";
 /**
- * The operation id that the server's tools derive from a request: whoever makes the same request again, with the same
+ * The operation id that the server's tools derive from a request: a client that makes the same request again, with the same
  * expected_version, repeats it instead of doing it twice. target is the path with its query, body what is sent besides.
  */
 export function derivedOperationId(method, target, body) {

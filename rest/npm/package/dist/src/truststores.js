@@ -27,7 +27,7 @@ export class IndexedDBTrustStore {
         const opening = indexedDB.open(name, 1);
         opening.onupgradeneeded = () => void opening.result.createObjectStore(table, { autoIncrement: true });
         this.#database = answerOf(opening);
-        this.#database.catch(() => undefined); // read and append tell of it
+        this.#database.catch(() => undefined); // read and append report the error
     }
     async read() {
         return answerOf((await this.#database).transaction(table).objectStore(table).getAll());
