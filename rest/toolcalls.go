@@ -1,15 +1,19 @@
 package rest
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stoa/graph/platform/fault"
@@ -24,22 +28,34 @@ const toolsPath = "/mcp"
 // callsAtOnce is how many calls of one agent a process carries out at once (§8).
 const callsAtOnce = 4
 
-// toolCalls serves the Model Context Protocol over the routes of api. A call needs a token like a request of /api/v1; there is no metadata
-// of OAuth, since clients that find any drop a token they were given. A page of another origin is refused.
+// toolCalls serves the Model Context Protocol over the routes of api. A request with a token gets the tools of its agent, one without gets
+// those that lead to a token. There is no metadata of OAuth, since clients that find any drop a token they were given. A page of another
+// origin is refused.
 func (s *server) toolCalls(api http.Handler) http.Handler {
 	origins := web.NewOrigins(s.Origin, s.AllowedOrigins)
-	calls := atOnce{limit: callsAtOnce, running: make(map[uuid.UUID]int)}
+	calls := atOnce{limit: callsAtOnce, running: make(map[string]int)}
 	protocol := &mcp.Handler{
-		New: func() (*sdk.Server, error) {
+		New: func() (agents, guests *sdk.Server, err error) {
 			description, err := OpenAPI(s.Origin)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			return mcp.NewServer(mcp.Options{Description: description, Name: ToolsName(s.Origin), Version: s.Version, API: localAPI{api}})
+			options := mcp.Options{
+				Description: description, Name: ToolsName(s.Origin), Version: s.Version, Origin: s.at(""), API: localAPI{api},
+			}
+			if agents, err = mcp.NewServer(options); err != nil {
+				return nil, nil, err
+			}
+			guests, err = mcp.NewGuestServer(options)
+			return agents, guests, err
 		},
-		Fail: s.fail,
+		IsGuest: isGuest,
+		Fail:    s.fail,
 		Enter: func(r *http.Request) (leave func(), err error) {
-			return calls.enter(requestOf(r.Context()).caller.BotID)
+			if isGuest(r) {
+				return calls.enter(requestOf(r.Context()).address)
+			}
+			return calls.enter(requestOf(r.Context()).caller.BotID.String())
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,13 +63,17 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			s.fail(w, r, fault.New(fault.Forbidden))
 			return
 		}
-		caller, err := s.authenticate(r.Context(), r.Header, tokenRequired, false)
+		caller, err := s.authenticate(r.Context(), r.Header, tokenOptional, false)
 		if err == nil {
 			err = web.RequireJSON(r.Header)
 		}
 		var body []byte
 		if err == nil {
-			body, err = web.ReadBody(w, r, mcp.MaxRequest)
+			limit := int64(mcp.MaxRequest)
+			if isGuest(r) {
+				limit = mcp.MaxGuestRequest
+			}
+			body, err = web.ReadBody(w, r, limit)
 		}
 		if cutOff := new(wire.Error); err != nil && !errors.As(err, &cutOff) { // half a message is no JSON
 			s.fail(w, r, err)
@@ -64,26 +84,30 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 	})
 }
 
-// atOnce counts what agents do at the same time. It is safe for concurrent use.
+// isGuest reports whether a request has no token.
+func isGuest(r *http.Request) bool { return len(r.Header.Values("Authorization")) == 0 }
+
+// atOnce counts what callers do at the same time. It is safe for concurrent use.
 type atOnce struct {
-	limit   int
-	mu      sync.Mutex
-	running map[uuid.UUID]int
+	limit int
+	mu    sync.Mutex
+	// running is by the id of an agent, or by the address of a guest.
+	running map[string]int
 }
 
-// enter counts one more of an agent until leave is called. It returns rate_limited if there are too many.
-func (a *atOnce) enter(agent uuid.UUID) (leave func(), err error) {
+// enter counts one more of a caller until leave is called. It returns rate_limited if there are too many.
+func (a *atOnce) enter(caller string) (leave func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.running[agent] >= a.limit {
+	if a.running[caller] >= a.limit {
 		return nil, fault.New(fault.RateLimited).After(time.Second)
 	}
-	a.running[agent]++
+	a.running[caller]++
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.running[agent]--; a.running[agent] == 0 {
-			delete(a.running, agent)
+		if a.running[caller]--; a.running[caller] == 0 {
+			delete(a.running, caller)
 		}
 	}, nil
 }
@@ -94,23 +118,28 @@ type callerKey struct{}
 // localAPI sends requests to the routes of this process, as the caller of the tool, from the caller's address.
 type localAPI struct{ routes http.Handler }
 
-// Do implements mcp.API. Only what a route panics with is an error.
-func (a localAPI) Do(ctx context.Context, method, target string, body []byte) (mcp.Answer, error) {
+// Do implements mcp.API. Only what a route panics with is an error, and the end of a request that waits.
+func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	from := requestOf(caller.Context())
 	// The request is given up with that of the tool; the protocol's own context goes on for as long as its session.
 	request := &request{Context: context.WithValue(caller.Context(), chi.RouteCtxKey, chi.NewRouteContext()), id: from.id, address: from.address}
-	r, err := http.NewRequestWithContext(request, method, target, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(request, wanted.Method, wanted.Target, bytes.NewReader(wanted.Body))
 	if err != nil {
 		return mcp.Answer{}, err
 	}
-	r.RequestURI, r.RemoteAddr, r.Host = target, caller.RemoteAddr, caller.Host
-	r.Header["Authorization"] = caller.Header["Authorization"]
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
+	r.RequestURI, r.RemoteAddr, r.Host = wanted.Target, caller.RemoteAddr, caller.Host
+	if bearer := caller.Header["Authorization"]; bearer != nil {
+		r.Header["Authorization"] = bearer
+	}
+	if wanted.Body != nil {
+		r.Header.Set("Content-Type", cmp.Or(wanted.ContentType, "application/json"))
 	}
 	w := &recordedAnswer{header: make(http.Header), status: http.StatusOK}
 	a.routes.ServeHTTP(w, r)
+	if w.taken != nil {
+		return w.await(r)
+	}
 	return mcp.Answer{Status: w.status, Header: w.header, Body: w.body.Bytes()}, nil
 }
 
@@ -119,6 +148,28 @@ type recordedAnswer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
+	// taken is this side of the connection of a route that answers later, nil for others.
+	taken net.Conn
+}
+
+// Hijack implements http.Hijacker, for polls that wait.
+func (w *recordedAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	ours, theirs := net.Pipe()
+	w.taken = ours
+	return theirs, bufio.NewReadWriter(bufio.NewReader(theirs), bufio.NewWriter(theirs)), nil
+}
+
+// await reads the answer that comes later, and leaves when the request ends.
+func (w *recordedAnswer) await(r *http.Request) (mcp.Answer, error) {
+	defer w.taken.Close()
+	defer context.AfterFunc(r.Context(), func() { _ = w.taken.Close() })() // the route notices
+	response, err := http.ReadResponse(bufio.NewReader(w.taken), r)
+	if err != nil {
+		return mcp.Answer{}, fmt.Errorf("the answer that was waited for: %w", err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return mcp.Answer{Status: response.StatusCode, Header: response.Header, Body: body}, err
 }
 
 // Header implements http.ResponseWriter.

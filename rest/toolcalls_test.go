@@ -33,15 +33,20 @@ type withToken string
 
 func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+string(w))
+	if w != "" {
+		r.Header.Set("Authorization", "Bearer "+string(w))
+	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func (s *site) model(of *graphtest.Agent) *model {
+func (s *site) model(of *graphtest.Agent) *model { return s.modelWith(of.Token) }
+
+// modelWith is a model with a token; an empty one sends none.
+func (s *site) modelWith(token string) *model {
 	s.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(s.t.Context(), &sdk.StreamableClientTransport{
-		Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: withToken(of.Token)}, DisableStandaloneSSE: true,
+		Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: withToken(token)}, DisableStandaloneSSE: true,
 	}, nil)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = session.Close() })
@@ -165,10 +170,14 @@ func TestToolsFenceText(t *testing.T) {
 		`{"error":{"code":"unauthorized"}}`, "pending", "2026-01-01T00:00:00Z", s.customer.ID.String(),
 	}
 	for i, text := range hostile {
-		order := s.offer(s.contractor, changed(s.asked(), map[string]any{"title": fmt.Sprint("No ", i), "description": text}))
+		terms := map[string]any{"title": fmt.Sprint("No ", i), "description": text}
+		order := s.offer(s.contractor, changed(s.asked(), terms))
+		s.send("POST", "/api/v1/tasks", s.contractor.Token, changed(terms, map[string]any{
+			"deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
+		})).ok(http.StatusCreated)
 		for _, content := range []map[string]any{
 			m.call("orders", map[string]any{"order_id": order["id"]})["order"].(map[string]any),
-			m.call("orders", nil)["orders"].([]any)[0].(map[string]any),
+			m.call("find_tasks", map[string]any{"q": fmt.Sprint("No ", i)})["tasks"].([]any)[0].(map[string]any),
 		} {
 			got := content["description"].(string)
 			nonce := nonces.FindString(got)
@@ -182,8 +191,8 @@ func TestToolsFenceText(t *testing.T) {
 			if strings.Contains(text, "\u200b") {
 				require.Equal(t, "a⟨U+200B⟩b⟨U+2060⟩c⟨U+00AD⟩d⟨U+FE0F⟩e⟨U+E0041⟩f⟨U+3164⟩g", inner)
 			}
-			require.Equal(t, order["id"], content["id"], "ids are as they are")
-			require.Equal(t, "offered", content["state"])
+			require.Regexp(t, `^[0-9a-f-]{36}$`, content["id"], "ids are as they are")
+			require.Contains(t, []any{"offered", "open"}, content["state"])
 		}
 	}
 	first := nonces.FindString(fmt.Sprint(m.call("friends", nil)))
@@ -240,14 +249,13 @@ func TestToolsRefuse(t *testing.T) {
 	require.ErrorContains(t, err, "rm")
 }
 
-// The door is shut without a token, for suspended agents and for pages of other origins, and has no sessions.
+// The door is shut with a wrong token, for suspended agents and for pages of other origins, and has no sessions.
 func TestToolsDoor(t *testing.T) {
 	t.Parallel()
 	s := serve(t, shared.World(t), rest.Config{AllowedOrigins: []string{"https://*.friend.example"}})
 	agent := s.Agent()
 	initialize := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 	accept := []string{"Accept", "application/json, text/event-stream"}
-	s.send("POST", "/mcp", "", initialize, accept...).fault(http.StatusUnauthorized, fault.Unauthorized)
 	s.send("POST", "/mcp", "agent_wrong", initialize, accept...).fault(http.StatusUnauthorized, fault.Unauthorized)
 	for origin, status := range map[string]int{
 		"https://evil.example": http.StatusForbidden, "null": http.StatusForbidden, s.url: http.StatusOK,

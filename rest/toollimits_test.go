@@ -13,41 +13,41 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// An answer has at most 1 MiB, and next_page leads to the rest, with or without the page_size that was asked for.
+// An answer has at most 1 MiB, and next_before leads to the rest.
 func TestToolAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	author, reader := s.Agent(), s.Agent()
-	s.Show(author, true)
+	customer := s.Agent()
+	task := s.Tasked(customer, "A task", "Do it.", 500)
 	want := make(map[string]bool)
-	for i, letter := range []string{"漢", "\U0001F600", "a\u200b", "\u200b", "\"\\", "<"} {
-		for range 10 {
-			text := "x" + strings.Repeat(letter, (8000-2)/len([]rune(letter))) + string(rune('a'+i))
-			want[s.Posted(author, text, "public").ID.String()] = true
+	for _, letter := range []string{"<", "\u200b", "\"\\", "漢", "\U0001F600", "a\u200b"} {
+		for range 25 {
+			text := "x" + strings.Repeat(letter, (4000-2)/len([]rune(letter))) + "x"
+			made := s.send(http.MethodPost, "/api/v1/tasks/"+task.ID.String()+"/responses", s.Agent().Token, map[string]any{"text": text})
+			want[made.ok(http.StatusCreated)["response"].(map[string]any)["id"].(string)] = true
 		}
 	}
 	for _, path := range []string{"/mcp", "/mcp?results=text"} {
-		for _, size := range []map[string]any{{"page_size": 50}, {"page_size": 47}, {}} {
-			seen, m := make(map[string]bool), s.model(reader)
-			for arguments := size; ; {
-				message := map[string]any{
-					"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "read_posts", "arguments": arguments},
-				}
-				got := s.send(http.MethodPost, path, reader.Token, message, "Accept", "application/json, text/event-stream", version, "2025-11-25")
-				require.LessOrEqual(t, len(got.raw), 1<<20)
-				page := m.call("read_posts", arguments)
-				for _, post := range page["posts"].([]any) {
-					id := post.(map[string]any)["id"].(string)
-					require.False(t, seen[id], "a record comes twice")
-					seen[id] = true
-				}
-				if page["next_page"] == nil {
-					break
-				}
-				arguments = changed(map[string]any{"page": page["next_page"]}, size)
+		seen, m, calls := make(map[string]bool), s.model(customer), 0
+		for arguments := map[string]any{"task_id": task.ID.String(), "show": "answers"}; ; calls++ {
+			message := map[string]any{
+				"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "find_tasks", "arguments": arguments},
 			}
-			require.Equal(t, want, seen, "%s %v", path, size)
+			got := s.send(http.MethodPost, path, customer.Token, message, "Accept", "application/json, text/event-stream", version, "2025-11-25")
+			require.LessOrEqual(t, len(got.raw), 1<<20)
+			page := m.call("find_tasks", arguments)
+			for _, response := range page["responses"].([]any) {
+				id := response.(map[string]any)["id"].(string)
+				require.False(t, seen[id], "a record comes twice")
+				seen[id] = true
+			}
+			if page["next_before"] == nil {
+				break
+			}
+			arguments = changed(arguments, map[string]any{"before": page["next_before"]})
 		}
+		require.Equal(t, want, seen, path)
+		require.Greater(t, calls, 1, "a page of 100 holds what is 1 MiB")
 	}
 }
 

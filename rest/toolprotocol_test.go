@@ -147,7 +147,7 @@ func TestToolsReadEncodedNames(t *testing.T) {
 func TestToolsAsText(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	s.offer(s.contractor, changed(s.asked(), map[string]any{"description": `quoted "text" \ and more`}))
+	s.offer(s.contractor, changed(s.asked(), map[string]any{"title": `quoted "text" \ and more`}))
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"orders","arguments":{}}}`
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	send := func(path, message, named string) map[string]any {
@@ -172,7 +172,7 @@ func TestToolsAsText(t *testing.T) {
 		if c.text {
 			var content map[string]any
 			require.NoError(t, json.Unmarshal([]byte(text), &content), text)
-			require.Contains(t, content["orders"].([]any)[0].(map[string]any)["description"], `quoted "text" \ and more`)
+			require.Contains(t, content["orders"].([]any)[0].(map[string]any)["title"], `quoted "text" \ and more`)
 		}
 	}
 }

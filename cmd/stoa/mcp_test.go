@@ -25,6 +25,8 @@ type stdioModel struct {
 	t       testing.TB
 	url     string
 	key     string
+	// files is the folder whose files the model may upload.
+	files   string
 	session *sdk.ClientSession
 	// output are the schemas of the tools' results.
 	output map[string]*jsonschema.Schema
@@ -34,7 +36,9 @@ type stdioModel struct {
 
 func (s *testServer) stdioModel(name string) *stdioModel {
 	s.t.Helper()
-	m := &stdioModel{t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key"), called: make(map[string]bool)}
+	m := &stdioModel{
+		t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key"), files: s.t.TempDir(), called: make(map[string]bool),
+	}
 	m.start()
 	s.t.Cleanup(func() { m.kill() })
 	return m
@@ -43,7 +47,7 @@ func (s *testServer) stdioModel(name string) *stdioModel {
 // start starts the program of the tools.
 func (m *stdioModel) start() {
 	m.t.Helper()
-	cmd := programCommand(m.t, []string{"mcp", "--url", m.url, "--key", m.key})
+	cmd := programCommand(m.t, []string{"mcp", "--url", m.url, "--key", m.key, "--files", m.files})
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(m.t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	require.NoError(m.t, err)
@@ -106,6 +110,13 @@ func (m *stdioModel) once(name string, arguments map[string]any) (content map[st
 	require.NoError(m.t, err)
 	require.NoError(m.t, json.Unmarshal(nonces.ReplaceAll(raw, []byte("untrusted>")), &content))
 	return content
+}
+
+// single calls a tool once, because a repeat is refused.
+func (m *stdioModel) single(name string, arguments map[string]any) map[string]any {
+	m.t.Helper()
+	m.called[name] = true
+	return m.once(name, arguments)
 }
 
 // Every tool is called three times by programs that are killed in between, and the ledger is that of single calls.
@@ -185,7 +196,7 @@ func TestModelsTradeOverStdio(t *testing.T) {
 	task := made["task"].(map[string]any)["id"]
 	ben.call("find_tasks", map[string]any{"task_id": task})
 	ben.thrice("answer_task", map[string]any{"task_id": task, "text": "I know several."})
-	answers := ada.call("task_answers", map[string]any{"task_id": task})["responses"].([]any)
+	answers := ada.call("find_tasks", map[string]any{"task_id": task, "show": "answers"})["responses"].([]any)
 	require.Len(t, answers, 1)
 	chosen := ada.call("choose_answer", map[string]any{
 		"task_id": task, "response_id": answers[0].(map[string]any)["id"], "confirmed_total_minor": 550,
@@ -207,13 +218,83 @@ func TestModelsTradeOverStdio(t *testing.T) {
 	ben.thrice("acknowledge_events", map[string]any{"event_ids": []any{told[0].(map[string]any)["event_id"]}})
 	require.NotContains(t, ben.call("events", nil)["events"], told[0])
 
+	require.NoError(t, os.WriteFile(filepath.Join(ben.files, "sonnet.jpg"), blankJPEG(40, 30), 0o600))
+	_, sonnet := ben.thrice("upload_file", map[string]any{"purpose": "portfolio", "path": "sonnet.jpg"})
+	file := sonnet["attachment"].(map[string]any)
+	require.Equal(t, "sonnet.jpg", file["file_name"])
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments"))
+	seen := ben.call("read_file", map[string]any{"attachment_id": file["id"]})
+	require.Equal(t, file["id"], seen["attachment"].(map[string]any)["id"])
+	_, service := ben.thrice("offer_service", map[string]any{"title": "Sonnets", "description": "Fourteen lines."})
+	require.Equal(t, true, ben.single("take_back", map[string]any{
+		"what": "service", "service_id": service["service"].(map[string]any)["id"],
+	})["deleted"])
+	ben.call("feedback", nil)
+	ben.call("wallet", map[string]any{"show": "history"})
+	const withoutMail = "register owner_email confirm_owner_email"
 	for name := range names {
-		require.True(t, ada.called[name] || ben.called[name] || name == "register", "%s was not called thrice", name)
+		require.True(t, strings.Contains(withoutMail, name) || ada.called[name] || ben.called[name], "%s was not called thrice", name)
 	}
 	wallet = ada.call("wallet", nil)["wallet"].(map[string]any)
 	require.EqualValues(t, 500_000-1100-550, wallet["available_minor"])
 	require.EqualValues(t, 550, wallet["reserved_minor"])
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM orders"))
+}
+
+// The folder that the user allows is a wall: no path and no link leads out of it, and without a folder no path leads anywhere.
+func TestMCPReadsOnlyAllowedFiles(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	m := s.stdioModel("ada")
+	m.once("register", map[string]any{"handle": "ada_files", "display_name": "Ada"})
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "secret.jpg")
+	require.NoError(t, os.WriteFile(secret, blankJPEG(20, 20), 0o600))
+	require.NoError(t, os.Symlink(secret, filepath.Join(m.files, "link.jpg")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(m.files, "folder")))
+	require.NoError(t, os.Mkdir(filepath.Join(m.files, "in"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(m.files, "in", "own.jpg"), blankJPEG(20, 20), 0o600))
+	inside, err := filepath.Rel(m.files, secret)
+	require.NoError(t, err)
+	for _, path := range []string{secret, inside, "link.jpg", "folder/secret.jpg", "in/../../" + filepath.Base(outside) + "/secret.jpg", "in", "none.jpg", m.key} {
+		result, err := m.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "upload_file", Arguments: map[string]any{
+			"purpose": "order", "path": path,
+		}})
+		require.NoError(t, err)
+		require.True(t, result.IsError, path)
+		require.Contains(t, result.Content[0].(*sdk.TextContent).Text, "invalid_input", path)
+	}
+	made := m.once("upload_file", map[string]any{"purpose": "order", "path": "in/own.jpg"})
+	require.Equal(t, "own.jpg", made["attachment"].(map[string]any)["file_name"])
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments"))
+}
+
+// A model that registers on its own machine passes the mail gate with two tools.
+func TestMCPPassesTheMailGate(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
+	w.RequireOwners()
+	folder := t.TempDir()
+	s := startServer(t, append([]string{
+		"STOA_DATABASE_URL=" + w.URL, "STOA_DATA_DIR=" + folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",
+	}, noLimits...)...)
+	m := s.stdioModel("ada")
+	asked := m.once("owner_email", map[string]any{"email": "owner@example.org", "handle": "ada_owned"})
+	eventually(t, func() bool {
+		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
+		return err == nil && len(written) == 1
+	}, "the mail is not sent")
+	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
+	proof := m.once("confirm_owner_email", map[string]any{"challenge_id": asked["challenge_id"], "code": readCode(t, folder)})
+	m.kill()
+	m.start()
+	m.once("register", map[string]any{
+		"handle": "ada_owned", "display_name": "Ada", "owner_challenge_id": asked["challenge_id"],
+		"owner_verification_token": proof["verification_token"],
+	})
+	status := m.once("first_steps", nil)["email_verification"].(map[string]any)["status"]
+	require.Equal(t, "verified", status)
 }
 
 // Many large answers at once do not grow the process by more than 100 MiB, be their texts seen or not.

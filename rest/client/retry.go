@@ -50,6 +50,11 @@ func (c *Client) Send(ctx context.Context, method, target string, body []byte) (
 	return c.send(ctx, method, target, "application/json", body)
 }
 
+// SendAs is Send with a body of another media type, such as a form.
+func (c *Client) SendAs(ctx context.Context, method, target, contentType string, body []byte) (*Answer, error) {
+	return c.send(ctx, method, target, contentType, body)
+}
+
 func (c *Client) send(ctx context.Context, method, target, contentType string, body []byte) (*Answer, error) {
 	again := Repeatable(method, target, body)
 	for attempt := 0; ; attempt++ {

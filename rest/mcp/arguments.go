@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -115,48 +116,68 @@ func hasJSONType(name string, value any) bool {
 	}
 }
 
-// choose returns the operation that arguments mean, or what is wrong with them. An argument that the operation does not take is an error
-// as well.
-func (b *built) choose(arguments object) (o *operation, complaint string) {
-	var with string
-	if b.row.choice != "" {
-		i := slices.Index(b.row.choices, as[string](arguments[b.row.choice]))
-		if i < 0 {
-			return nil, b.row.choice + " must be one of " + strings.Join(b.row.choices, ", ")
-		}
-		o, with = b.operations[i], b.row.choice+" "+b.row.choices[i]
-	} else {
-		i := slices.IndexFunc(b.operations, func(o *operation) bool {
-			return !slices.ContainsFunc(o.inPath, func(name string) bool { return arguments[name] == nil })
-		})
-		o = b.operations[max(i, 0)]
-		with = strings.Join(o.inPath, " and ")
+// choose returns the way that arguments mean, or what is wrong with them. An argument that its operation does not take is an error as
+// well.
+func (b *built) choose(arguments object) (chosen *builtWay, complaint string) {
+	given := as[string](arguments[b.row.choice])
+	lacks := func(w *builtWay) bool {
+		return slices.ContainsFunc(append(w.inPath, w.needs...), func(name string) bool { return arguments[name] == nil })
 	}
-	for _, name := range o.inPath {
+	for i := range b.ways {
+		w := &b.ways[i]
+		if w.when == given && (chosen == nil || lacks(chosen)) {
+			chosen = w
+		}
+	}
+	if chosen == nil {
+		return nil, b.row.choice + " must be one of " + strings.Join(b.choices(), ", ")
+	}
+	with := strings.Join(chosen.inPath, " and ")
+	if given != "" {
+		with = b.row.choice + " " + given
+	}
+	for _, name := range chosen.inPath {
 		if as[string](arguments[name]) == "" {
 			return nil, name + " is missing"
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		if _, takes := o.schemas[name]; !takes && name != b.row.choice {
-			return nil, fmt.Sprintf("%s does not go with %s", name, with)
+		if _, takes := chosen.schemas[name]; !takes && name != b.row.choice {
+			return nil, cmp.Or(strings.TrimSuffix(fmt.Sprintf("%s does not go with %s", name, with), " with "), name+" does not go here")
 		}
 	}
-	return o, ""
+	return chosen, ""
 }
 
-// request is the path with its query and the body, nil for none. An operation id that is not given is derived from the rest.
-func (o *operation) request(choice string, arguments object) (target string, body []byte) {
+// request is the request of a call: the path with its query, and the body, nil for none. An operation id that is not given is derived
+// from the rest.
+func (b *built) request(w *builtWay, arguments object) Request {
 	rest := maps.Clone(arguments)
-	delete(rest, choice)
-	target = o.path
+	delete(rest, b.row.choice)
+	for argument, name := range b.row.named {
+		if value, ok := rest[argument]; ok {
+			rest[name] = value
+			delete(rest, argument)
+		}
+	}
+	return w.operation.request(rest, b.row.defaults)
+}
+
+// request is the request of an operation with parameters and the defaults of its query.
+func (o *operation) request(rest, defaults object) Request {
+	rest = maps.Clone(rest)
+	target := o.path
 	for _, name := range o.inPath {
 		target = strings.ReplaceAll(target, "{"+name+"}", url.PathEscape(as[string](rest[name])))
 		delete(rest, name)
 	}
 	query := make(url.Values)
 	for _, name := range o.inQuery {
-		if value, ok := rest[name]; ok {
+		value, ok := rest[name]
+		if !ok {
+			value = defaults[name]
+		}
+		if value != nil {
 			query.Set(name, fmt.Sprint(value))
 			delete(rest, name)
 		}
@@ -165,10 +186,10 @@ func (o *operation) request(choice string, arguments object) (target string, bod
 		target += "?" + query.Encode()
 	}
 	if o.method == http.MethodGet || o.method == http.MethodDelete {
-		return target, nil
+		return Request{Method: o.method, Target: target}
 	}
 	if _, takes := o.schemas[operationID]; takes && rest[operationID] == nil {
 		rest[operationID], _ = client.DeriveID(o.method, target, rest) // what was read can be written
 	}
-	return target, encode(rest)
+	return Request{Method: o.method, Target: target, Body: encode(rest)}
 }

@@ -14,33 +14,45 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// call sends the request for a call of the tool, and returns the answer with other agents' text fenced. A refusal of /api/v1, and
-// a request that cannot be sent, become a result with IsError, which models see. An error is one of the protocol, which models do
-// not see.
-func (b *built) call(ctx context.Context, api API, raw json.RawMessage, asText bool) (*sdk.CallToolResult, error) {
+// call sends the request that a call of the tool means, and returns the answer with other agents' text fenced. A refusal of /api/v1, or
+// a request that cannot be sent, is a result with IsError, which models see; an error is one of the protocol, which they do not see.
+// reads is called before many records are read.
+func (b *built) call(ctx context.Context, o *Options, reads func() error, raw json.RawMessage, asText bool) (*sdk.CallToolResult, error) {
 	arguments, complaint := b.arguments(raw)
 	if complaint != "" {
 		return refusal("invalid_input", complaint), nil
 	}
-	o, complaint := b.choose(arguments)
+	w, complaint := b.choose(arguments)
 	if complaint != "" {
 		return refusal("invalid_input", complaint), nil
 	}
-	refused, err := findAgents(ctx, api, arguments)
-	if refused != nil && err == nil {
-		return b.result(ctx, *refused, nil, asText, false)
+	if !b.row.waits {
+		if err := reads(); err != nil {
+			return nil, err
+		}
 	}
-	sized := splitPage(arguments)
-	target, body := o.request(b.row.choice, arguments)
+	refused, err := findAgents(ctx, o.API, arguments)
+	if refused != nil && err == nil {
+		return b.result(ctx, *refused, nil, asText)
+	}
+	send := b.row.send
+	if send == nil {
+		send = func(ctx context.Context, api API, r Request) (Answer, error) { return api.Do(ctx, r) }
+	}
 	var answer Answer
 	if err == nil {
-		answer, err = api.Do(ctx, o.method, target, body)
+		answer, err = send(ctx, o.API, b.request(w, arguments))
 	}
 	if err != nil {
 		const unknown = "there is no answer, and whether the request was carried out is not known: "
 		return refusal("service_unavailable", unknown+err.Error()), nil //nolint:nilerr // the model sees it
 	}
-	return b.result(ctx, answer, b.beside(ctx, api, answer), asText, sized)
+	if b.row.waits {
+		if err := reads(); err != nil {
+			return nil, err
+		}
+	}
+	return b.result(ctx, answer, b.beside(ctx, o.API, answer), asText)
 }
 
 // beside returns what is added to the stored answer of an earlier call: the mark that it is stored, and the record's present
@@ -56,8 +68,7 @@ func (b *built) beside(ctx context.Context, api API, answer Answer) object {
 	}
 	for name, record := range stored {
 		id := object{b.present.inPath[0]: as[object](record)["id"]}
-		target, _ := b.present.request("", id)
-		now, err := api.Do(ctx, b.present.method, target, nil)
+		now, err := api.Do(ctx, b.present.request(id, nil))
 		if err == nil && now.Status == http.StatusOK {
 			known["now"] = as[object](decode(now.Body))[name]
 		}
@@ -66,7 +77,7 @@ func (b *built) beside(ctx context.Context, api API, answer Answer) object {
 }
 
 // result returns an answer, and what is added to it, as a model gets it.
-func (b *built) result(ctx context.Context, answer Answer, beside object, asText, sized bool) (*sdk.CallToolResult, error) {
+func (b *built) result(ctx context.Context, answer Answer, beside object, asText bool) (*sdk.CallToolResult, error) {
 	value := decode(answer.Body)
 	whole, ok := value.(object)
 	if !ok {
@@ -76,11 +87,11 @@ func (b *built) result(ctx context.Context, answer Answer, beside object, asText
 		return refused(value, answer), nil
 	}
 	maps.Copy(whole, beside)
-	shaped, ok := b.shape(whole, asText, sized)
+	shaped, ok := b.shape(whole, asText)
 	if !ok {
 		return refusal("payload_too_large", "the answer is larger than "+bounds.Size(bounds.ToolAnswer)), nil
 	}
-	return shaped.result(ctx, asText), nil
+	return shaped.result(ctx, asText, answer.Images), nil
 }
 
 // decode returns the value of JSON, with numbers as written; nil if it is invalid.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,8 +47,8 @@ func TestFormsRefuseProse(t *testing.T) {
 		look(at+"[]", known.elements)
 		look(at+".*", known.other)
 	}
-	for _, row := range tools {
-		made, err := row.build(d)
+	for _, row := range slices.Concat(tools, guestTools, ownerTools) {
+		made, err := row.build(d, &shower{new(actions)})
 		require.NoError(t, err)
 		if !row.own {
 			look(row.name, made.forms)
@@ -56,13 +57,14 @@ func TestFormsRefuseProse(t *testing.T) {
 	for _, at := range []string{
 		"events.events[].kind", "events.events[].payload.friendship_status", "events.events[].payload.contact_id",
 		"events.events[].payload.status", "orders.events[].action", "orders.order.dispute.opened_by", "orders.order.state",
+		"events.events[].who.handle", "events.events[].who.id", "events.events[].role", "events.events[].action",
 		"orders.order.refund_proposal.proposed_by", "orders.order.actions[].name", "read_posts.posts[].visibility", "friends.contacts[].bot.handle",
 	} {
 		require.True(t, formed[at], "%s is the server's own word", at)
 	}
 	for _, at := range []string{
 		"read_posts.posts[].text", "read_posts.post.title", "orders.order.description", "orders.order.dispute.reason", "orders.events[].reason",
-		"find_agents.bot.bio", "friends.contacts[].bot.display_name", "rate_order.rating.text",
+		"events.events[].title", "events.events[].who.display_name", "find_agents.bot.bio", "friends.contacts[].bot.display_name", "rate_order.rating.text",
 	} {
 		require.False(t, formed[at], "%s is an agent's text", at)
 	}

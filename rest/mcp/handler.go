@@ -27,8 +27,12 @@ const (
 // RequestHeaders are those that a client of the protocol sends, beside Content-Type and Authorization.
 var RequestHeaders = []string{versionHeader, methodHeader, nameHeader}
 
-// MaxRequest is the size of a request in bytes: the arguments of a tool are at most a body of /api/v1 (§8), escaped in JSON.
-const MaxRequest = 256 << 10
+const (
+	// MaxRequest is the size of a request in bytes: the arguments of a tool are at most a file in base64.
+	MaxRequest = 1536 << 10
+	// MaxGuestRequest is that of a request without a token.
+	MaxGuestRequest = 64 << 10
+)
 
 // statelessVersion is the first version without sessions, in which the status of HTTP follows the error.
 const statelessVersion = "2026-07-28"
@@ -36,8 +40,10 @@ const statelessVersion = "2026-07-28"
 // Handler serves the protocol over HTTP: POST with a message, answered in JSON, without sessions. The server is made at the first request.
 // The caller of ServeMessage checks who calls, from where, and how large the message is.
 type Handler struct {
-	// New makes the server.
-	New func() (*sdk.Server, error)
+	// New makes the server of agents and that of guests, who have no token.
+	New func() (agents, guests *sdk.Server, err error)
+	// IsGuest reports whether a request has no token.
+	IsGuest func(*http.Request) bool
 	// Fail answers a request that no answer of the protocol fits.
 	Fail func(http.ResponseWriter, *http.Request, error)
 	// Enter is called before a call is carried out. leave is called when its answer is written.
@@ -51,9 +57,14 @@ type Handler struct {
 // ServeMessage answers a request whose body was read.
 func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []byte) {
 	h.once.Do(func() {
-		server, err := h.New()
+		agents, guests, err := h.New()
 		h.err = err
-		h.library = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		h.library = sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+			if h.IsGuest(r) {
+				return guests
+			}
+			return agents
+		}, &sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 			DisableLocalhostProtection: true, // behind a proxy on the same machine every request has a foreign Host
 		})

@@ -8,13 +8,17 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Local is a tool that is no operation of /api/v1, since it needs the agent's private key.
+// Local is a tool that is no operation of /api/v1, such as one that needs the agent's private key.
 type Local struct {
 	Name, Title, Description string
 	// Input is the schema of the arguments.
 	Input map[string]any
 	// Output is the schema of the result. In it, a text without its own form is another agent's.
 	Output map[string]any
+	// Request is the request of /api/v1 for which the tool stands in actions, such as "POST /api/v1/messages"; empty for none. Named are the
+	// tool's names of its fields.
+	Request string
+	Named   map[string]string
 	// ReadOnly says that a call changes nothing. A repeat of a call that changes something must not change more.
 	ReadOnly bool
 	// Own says that the result holds no text of another agent, so nothing of it is fenced.
@@ -23,15 +27,16 @@ type Local struct {
 	Call func(ctx context.Context, arguments json.RawMessage) (Answer, error)
 }
 
-// AddLocal adds a tool to a server that NewServer has made of the same options. Its results and refusals have the form of the other tools'.
-func (o Options) AddLocal(server *sdk.Server, local *Local) {
+// addLocal adds a tool whose results and refusals have the form of the other tools'.
+func (o Options) addLocal(server *sdk.Server, local *Local, show *shower) {
 	closed, destructive := false, false
 	b := &built{
-		row: &tool{name: local.Name, own: local.Own}, input: as[object](local.Input["properties"]), forms: formsOf(new(description), local.Output),
+		row: &tool{name: local.Name, own: local.Own}, input: as[object](local.Input["properties"]), show: show,
+		forms: formsOf(new(description), local.Output),
 	}
 	server.AddTool(&sdk.Tool{
 		Name: local.Name, Title: local.Title, Description: local.Description, InputSchema: local.Input,
-		OutputSchema: new(description).output([]object{maps.Clone(local.Output)}),
+		OutputSchema: shallow(local.Output),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint: local.ReadOnly, IdempotentHint: true, DestructiveHint: &destructive, OpenWorldHint: &closed,
 		},
@@ -39,10 +44,24 @@ func (o Options) AddLocal(server *sdk.Server, local *Local) {
 		if _, complaint := b.arguments(request.Params.Arguments); complaint != "" {
 			return refusal("invalid_input", complaint), nil
 		}
-		answer, err := local.Call(ctx, request.Params.Arguments)
+		raw := request.Params.Arguments
+		if len(raw) == 0 {
+			raw = json.RawMessage("{}")
+		}
+		answer, err := local.Call(ctx, raw)
 		if err != nil {
 			return refusal("invalid_input", err.Error()), nil // the model sees it
 		}
-		return b.result(ctx, answer, nil, o.asText(ctx, request.ProtocolVersion()), false)
+		return b.result(ctx, answer, b.beside(ctx, o.API, answer), o.asText(ctx, request.ProtocolVersion()))
 	})
+}
+
+// shallow is a schema whose members have nothing but their types.
+func shallow(schema object) object {
+	made, members := maps.Clone(schema), make(object)
+	for name, member := range as[object](schema["properties"]) {
+		members[name] = pick(as[object](member), []string{"type", "const"})
+	}
+	made["properties"] = members
+	return made
 }

@@ -24,38 +24,63 @@ type shaped struct {
 	note string
 }
 
-// shape fences the texts of an answer and makes it fit. Of a list the beginning is kept, and the answer says how to go on; a record that
-// is too large alone has its texts cut. ok says whether that was enough.
-func (b *built) shape(answer object, asText, sized bool) (s shaped, ok bool) {
+// shape fences the texts of an answer, shows its records (see shower), and makes it fit. Of a list the beginning is kept, and the answer
+// says how to go on; a record that is too large alone has its texts cut. ok says whether that was enough.
+func (b *built) shape(answer object, asText bool) (s shaped, ok bool) {
+	p := pageOf(answer)
 	for _, most := range shortenings {
 		fence := newFence()
-		fence.most = most
-		enclose := func(known *forms, value any) any {
+		enclose := func(known *forms, value any, most int) any {
 			if b.row.own {
 				return value
 			}
+			fence.most = most
 			return fence.enclose(known, value)
 		}
-		whole := maps.Clone(answer)
-		p := pageOf(whole)
-		if p.list != "" {
-			known := b.forms.member(p.list).element()
-			p.cut(whole, fitting(as[[]any](whole[p.list]), asText, func(element any) any { return enclose(known, element) }), sized)
+		// listed are the records of a list as cards.
+		listed := func(list string, value any, known *forms) []any {
+			return fitting(as[[]any](value), asText, func(record any) any {
+				return b.show.card(list, enclose(known.element(), record, cards[list].most(most)))
+			})
 		}
+		whole := maps.Clone(answer)
+		for name := range hiddenMembers {
+			delete(whole, name)
+		}
+		complete := true
 		for name, value := range whole {
-			if name != p.list {
-				whole[name] = enclose(b.forms.member(name), value)
+			known := b.forms.member(name)
+			_, isList := value.([]any)
+			switch list := singular[name]; {
+			case name == p.list:
+				complete = p.cut(whole, listed(name, value, known))
+			case isList && cards[name].keeps != nil:
+				whole[name] = listed(name, value, known)
+			case b.row.brief && list != "":
+				short := enclose(known, value, cards[list].most(most))
+				whole[name] = pickCard(b.show.shown(short, false), list)
+			default:
+				whole[name] = b.show.shown(enclose(known, value, most), false)
 			}
 		}
+		b.show.nameTools(b.row.own, whole)
 		s.raw, s.note = encode(whole), p.note(whole)
 		if most > 0 {
 			s.note += " Long texts are cut."
 		}
-		if sizeOf(s.raw, asText) <= maxResult {
+		if complete && sizeOf(s.raw, asText) <= maxResult {
 			return s, true
 		}
 	}
 	return s, false
+}
+
+// pickCard is a record that was shown as one of a list, with its actions as calls of tools.
+func pickCard(shown any, list string) any {
+	if record, ok := shown.(object); ok {
+		return pick(record, cards[list].keeps)
+	}
+	return shown
 }
 
 // fitting returns as many elements of a list as fit into a result, as JSON, and at least one.
@@ -82,7 +107,15 @@ func sizeOf(raw []byte, asText bool) int {
 
 // result is the answer of the protocol. It holds the data once: as structured content with a line of text, or as text alone. Over HTTP
 // the data follows when the answer is written.
-func (s shaped) result(ctx context.Context, asText bool) *sdk.CallToolResult {
+func (s shaped) result(ctx context.Context, asText bool, images []*sdk.ImageContent) *sdk.CallToolResult {
+	result := s.text(ctx, asText)
+	for _, image := range images {
+		result.Content = append(result.Content, image)
+	}
+	return result
+}
+
+func (s shaped) text(ctx context.Context, asText bool) *sdk.CallToolResult {
 	waiting, _ := ctx.Value(delayedKey{}).(*delayed)
 	if waiting != nil {
 		waiting.raw, waiting.asText = s.raw, asText

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,14 +10,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// operationID is the field that names a request for repeats. Models need not give it (see client.DeriveID).
+// operationID is the field that names a request for repeats. Models need not send it (see client.DeriveID).
 const operationID = "operation_id"
 
 // built is a tool with its operations.
 type built struct {
-	row        *tool
-	tool       *sdk.Tool
-	operations []*operation
+	row  *tool
+	tool *sdk.Tool
+	ways []builtWay
 	// input are the schemas of the arguments by name.
 	input object
 	// present is the operation of row.present, nil for none.
@@ -25,133 +26,203 @@ type built struct {
 	usual int64
 	// forms says which texts of results are the server's own.
 	forms *forms
+	show  *shower
+}
+
+// builtWay is a way of a tool with its operation.
+type builtWay struct {
+	way
+	*operation
 }
 
 // build makes a tool of a row of the table.
-func (t *tool) build(d *description) (*built, error) {
-	b := &built{row: t, operations: make([]*operation, len(t.operations)), forms: new(forms)}
-	answers := make([]object, len(t.operations))
-	for i, name := range t.operations {
-		o, ok := d.operations[name]
+func (t *tool) build(d *description, show *shower) (*built, error) {
+	b := &built{row: t, forms: new(forms), show: show}
+	for _, w := range t.ways {
+		o, ok := d.operations[w.operation]
 		if !ok || o.answer == nil {
-			return nil, fmt.Errorf("mcp: tool %s: the description has no operation %s with an answer", t.name, name)
+			return nil, fmt.Errorf("mcp: tool %s: the description has no operation %s with an answer", t.name, w.operation)
 		}
-		b.operations[i], answers[i] = o, o.answer
+		o = o.renamed(t.named)
+		b.ways = append(b.ways, builtWay{w, o})
 		if len(o.inQuery) > 0 {
 			b.usual = 20
 		}
 		b.forms.add(d, o.answer)
 	}
+	b.forms.add(d, t.adds)
 	if t.present != "" {
 		b.present = d.operations[t.present]
+		for name := range as[object](d.resolve(b.ways[0].answer)["properties"]) {
+			b.forms.members["now"] = b.forms.member(name)
+		}
 	}
-	repeatable := slices.ContainsFunc(b.operations, func(o *operation) bool { return o.schemas[operationID] != nil })
-	output := d.output(answers)
-	if repeatable {
-		b.addReplay(output)
-	}
-	input := t.input(b.operations)
+	input := b.inputSchema()
 	b.input = as[object](input["properties"])
-	closed, destructive := false, t.effect == changes
+	closed, destructive := false, t.effect == changes || t.effect == addsOrChanges
 	b.tool = &sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.description + b.members(), InputSchema: input, OutputSchema: output,
+		Name: t.name, Title: t.title, Description: t.description + b.belongings(), InputSchema: input, OutputSchema: b.outputSchema(d),
 		Annotations: &sdk.ToolAnnotations{
-			ReadOnlyHint: t.effect == reads, IdempotentHint: t.effect != adds, DestructiveHint: &destructive, OpenWorldHint: &closed,
+			ReadOnlyHint: t.effect == reads, IdempotentHint: t.effect != adds && t.effect != addsOrChanges, DestructiveHint: &destructive,
+			OpenWorldHint: &closed,
 		},
 	}
 	return b, nil
 }
 
-// addReplay adds the members of a stored answer to the schema of a result, and the form of the record's present state.
-func (b *built) addReplay(output object) {
-	name := strings.TrimPrefix(as[string](output["$ref"]), "#/$defs/")
-	answer := maps.Clone(as[object](as[object](output["$defs"])[name]))
-	properties := maps.Clone(as[object](answer["properties"]))
-	properties["replayed"] = object{
-		"const": true, "description": "This is the stored answer of an earlier call that was the same, and nothing was done again.",
+// renamed is an operation whose query parameters have the names of arguments.
+func (o *operation) renamed(named map[string]string) *operation {
+	if len(named) == 0 {
+		return o
 	}
-	if b.present != nil {
-		for name, record := range as[object](answer["properties"]) {
-			now := maps.Clone(as[object](record))
-			now["description"] = "The record as it is now."
-			properties["now"] = now
-			b.forms.members["now"] = b.forms.member(name)
+	made := *o
+	made.schemas = maps.Clone(o.schemas)
+	for argument, name := range named {
+		if schema, ok := made.schemas[name]; ok {
+			made.schemas[argument] = schema
+			delete(made.schemas, name)
 		}
 	}
-	delete(output, "$ref")
-	maps.Copy(output, answer)
-	output["properties"] = properties
+	return &made
 }
 
-// members says which arguments belong to which choice, if the operations take different ones. Most clients accept only a plain object as
+// belongings says which fields belong to which choice, if the operations take different ones. Most clients accept only a plain object as
 // the schema of arguments, so it cannot say that.
-func (b *built) members() string {
+func (b *built) belongings() string {
+	if b.row.effect == reads {
+		return ""
+	}
 	var text strings.Builder
-	for i, choice := range b.row.choices {
+	for _, w := range b.ways {
 		var own []string
-		for _, name := range b.operations[i].fields {
-			everywhere := !slices.ContainsFunc(b.operations, func(o *operation) bool { return !slices.Contains(o.fields, name) })
-			if everywhere {
+		for _, name := range w.fields {
+			if w.when == "" || !slices.ContainsFunc(b.ways, func(other builtWay) bool { return !slices.Contains(other.fields, name) }) {
 				continue
 			}
-			if slices.Contains(b.operations[i].required, name) {
+			if slices.Contains(w.required, name) {
 				name += " (required)"
 			}
 			own = append(own, name)
 		}
 		if own != nil {
-			fmt.Fprintf(&text, " With %s: %s.", choice, strings.Join(own, ", "))
+			fmt.Fprintf(&text, " With %s: %s.", w.when, strings.Join(own, ", "))
 		}
-	}
-	if text.Len() > 0 {
-		text.WriteString(" The other choices take none of these.")
 	}
 	return text.String()
 }
 
-// input is the schema of the arguments. It merges those of all operations; an argument is required if every operation requires it. The
-// service checks the rest: most clients accept only a plain object.
-func (t *tool) input(operations []*operation) object {
+// inputSchema is the schema of the arguments. It merges those of all operations; an argument is required if every operation requires
+// it. The service checks the rest.
+func (b *built) inputSchema() object {
 	properties, needs := make(object), make(map[string]int)
-	for _, o := range operations {
-		for name, schema := range o.schemas {
+	for _, w := range b.ways {
+		for name, schema := range w.schemas {
+			if slices.Contains(b.row.without, name) {
+				continue
+			}
 			if _, ok := properties[name]; !ok {
-				properties[name] = schema
+				properties[name] = argumentSchema(b.row.name, name, as[object](schema))
 			}
 		}
-		for _, name := range o.required {
+		for _, name := range w.required {
 			needs[name]++
 		}
 	}
-	for _, name := range t.without {
-		delete(properties, name)
-	}
 	required := make([]any, 0)
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
-		if needs[name] == len(operations) && name != operationID {
+		if needs[name] == len(b.ways) && name != operationID {
 			required = append(required, name)
 		}
 	}
-	if t.choice != "" {
-		properties[t.choice] = object{"type": "string", "enum": toAny(t.choices)}
-		required = append(required, t.choice)
-	}
-	for name, schema := range properties {
-		if agents[name] {
-			properties[name] = agentSchema(as[object](schema)["description"])
+	if b.row.choice != "" {
+		choices := b.choices()
+		properties[b.row.choice] = object{"type": "string", "enum": toAny(choices)}
+		if !slices.ContainsFunc(b.ways, func(w builtWay) bool { return w.when == "" }) {
+			required = append(required, b.row.choice)
 		}
 	}
-	if schema, ok := properties["page"].(object); ok {
-		schema = maps.Clone(schema)
-		delete(schema, "maximum") // next_page of an answer that was cut is a large number
-		properties["page"] = schema
-	}
-	if schema, ok := properties[operationID].(object); ok {
-		schema = maps.Clone(schema)
-		schema["description"] = "Derived from the other arguments unless sent: name a new one only to do the same once more."
-		properties[operationID] = schema
-	}
 	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+}
+
+// choices are the values of the choice, in the order of the ways.
+func (b *built) choices() []string {
+	var all []string
+	for _, w := range b.ways {
+		if w.when != "" && !slices.Contains(all, w.when) {
+			all = append(all, w.when)
+		}
+	}
+	return all
+}
+
+// hints say what an argument means, if its name does not.
+var hints = map[string]string{
+	operationID:             "Derived from the other arguments unless sent: name a new UUID only to do the same once more.",
+	"amount_minor":          "The contractor's reward.",
+	"before":                "next_before of the page before.",
+	"confirmed_total_minor": "Reward and fee, as you have seen them.",
+	"deadline":              "RFC 3339 with a time zone.",
+	"events.version":        "2 unless sent.",
+	"own":                   "true: also what you did yourself.",
+	"find_agents.handle":    "Exactly this agent.",
+	"register.handle":       "3 to 32 of a-z, 0-9 and _, first a letter. It never changes.",
+	"q":                     "Words to look for.",
+	"page":                  "next_page of the page before.",
+	"rights_confirmed":      "true: you may publish these files.",
+	"wait_seconds":          "How long to wait for an event.",
+	"encryption_public_key": "X25519, 32 bytes in base64.",
+	"attachment_ids":        "Files uploaded for portfolio.",
+	"input_attachment_ids":  "Files uploaded for order.",
+	"result_attachment_ids": "Files uploaded for order.",
+	"avatar_attachment_id":  "null takes the image away.",
+	"owner_challenge_id":    "Only if registration needs an owner.",
+	"invitation":            "Only if registration is by invitation.",
+	"event_ids":             "event_id of each.",
+}
+
+// kept are the words of a schema that arguments keep. The service checks the others.
+var kept = []string{"type", "enum", "format", "minimum", "maximum", "maxLength", "items"}
+
+// argumentSchema is the schema of an argument, short.
+func argumentSchema(tool, name string, schema object) object {
+	if agents[name] {
+		return object{"type": "string", "description": "Id or handle."}
+	}
+	if nullable := as[[]any](cmp.Or[any](schema["anyOf"], schema["oneOf"])); nullable != nil {
+		schema = merged(nullable)
+	}
+	made := pick(schema, kept)
+	if items, ok := made["items"].(object); ok {
+		made["items"] = pick(items, []string{"type", "enum", "format"})
+	}
+	if properties, ok := schema["properties"].(object); ok {
+		short := make(object)
+		for name, member := range properties {
+			short[name] = argumentSchema(tool, name, as[object](member))
+		}
+		made["properties"] = short
+		if required := schema["required"]; required != nil {
+			made["required"] = required
+		}
+	}
+	if hint := cmp.Or(hints[tool+"."+name], hints[name]); hint != "" {
+		made["description"] = hint
+	}
+	return made
+}
+
+// merged is one schema of alternatives, such as a text or null.
+func merged(alternatives []any) object {
+	whole, types := make(object), make([]any, 0)
+	for _, one := range alternatives {
+		one := as[object](one)
+		maps.Copy(whole, one)
+		for _, name := range typesOf(one) {
+			types = append(types, name)
+		}
+	}
+	whole["type"] = types
+	return whole
 }
 
 func toAny(texts []string) []any {
@@ -162,55 +233,73 @@ func toAny(texts []string) []any {
 	return all
 }
 
-// output is the schema of the result: the answer of the operation that was called. Fences make texts longer and different, so texts have
-// no bounds in it.
-func (d *description) output(answers []object) object {
-	definitions := make(object)
-	made := make([]any, 0, len(answers))
-	for _, answer := range answers {
-		schema := d.define(answer, definitions)
-		if !slices.ContainsFunc(made, func(one any) bool { return string(encode(one)) == string(encode(schema)) }) {
-			made = append(made, schema)
-		}
-	}
-	whole := object{"type": "object", "$defs": definitions}
-	if len(made) == 1 {
-		maps.Copy(whole, as[object](made[0]))
-	} else {
-		whole["anyOf"] = made
-	}
-	return whole
-}
-
-// define is a schema whose references lead to definitions, where it puts what they lead to.
-func (d *description) define(schema any, definitions object) any {
-	switch schema := schema.(type) {
-	case object:
-		made := make(object, len(schema))
-		for key, value := range schema {
-			switch key {
-			case "maxLength", "minLength", "pattern", "format", "example", "examples", "description":
-				if _, isSchema := value.(object); !isSchema { // a member of that name is one
-					continue
-				}
-			case "$ref":
-				name := strings.TrimPrefix(as[string](value), "#/components/schemas/")
-				if _, ok := definitions[name]; !ok {
-					definitions[name] = nil // it may refer to itself
-					definitions[name] = d.define(as[object](d.components["schemas"])[name], definitions)
-				}
-				made[key] = "#/$defs/" + name
+// outputSchema is the schema of the result: the members of all answers with their types. A member is required if every answer has it. It
+// says no more, since a list of tools must be short; the description of the API has the records.
+func (b *built) outputSchema(d *description) object {
+	properties, count, types := make(object), make(map[string]int), make(map[string][]string)
+	for _, w := range b.ways {
+		for name, schema := range as[object](d.resolve(w.answer)["properties"]) {
+			if hiddenMembers[name] {
 				continue
 			}
-			made[key] = d.define(value, definitions)
+			count[name]++
+			types[name] = append(types[name], typesIn(d, as[object](schema))...)
 		}
-		return made
-	case []any:
-		made := make([]any, len(schema))
-		for i, value := range schema {
-			made[i] = d.define(value, definitions)
+	}
+	for name, all := range types {
+		slices.Sort(all)
+		all = slices.Compact(all)
+		if properties[name] = (object{"type": toAny(all)}); len(all) == 1 {
+			properties[name] = object{"type": all[0]}
 		}
-		return made
+	}
+	for name, schema := range as[object](b.row.adds["properties"]) {
+		if _, known := properties[name]; !known {
+			properties[name] = object{"type": as[object](schema)["type"]}
+		}
+	}
+	if b.isRepeatable() {
+		properties["replayed"] = object{"const": true}
+		if b.present != nil {
+			properties["now"] = object{"type": "object"}
+		}
+	}
+	required := make([]any, 0)
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		if count[name] == len(b.ways) {
+			required = append(required, name)
+		}
+	}
+	schema := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
 	}
 	return schema
+}
+
+// hiddenMembers are members of answers that models do not get.
+var hiddenMembers = toSet("page", "page_size")
+
+// isRepeatable reports whether the tool may give the stored answer of an earlier call.
+func (b *built) isRepeatable() bool {
+	return slices.ContainsFunc(b.ways, func(w builtWay) bool { return w.schemas[operationID] != nil })
+}
+
+// typesIn are the types that a schema of the description allows.
+func typesIn(d *description, schema object) (types []string) {
+	schema = d.resolve(schema)
+	for _, one := range append(as[[]any](schema["anyOf"]), as[[]any](schema["oneOf"])...) {
+		types = append(types, typesIn(d, as[object](one))...)
+	}
+	types = append(types, typesOf(schema)...)
+	if _, isBool := schema["const"].(bool); len(types) == 0 && isBool {
+		return []string{"boolean"}
+	}
+	if len(types) == 0 && schema["const"] != nil {
+		return []string{"string"}
+	}
+	if len(types) == 0 {
+		return []string{"object"}
+	}
+	return types
 }

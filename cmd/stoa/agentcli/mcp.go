@@ -21,7 +21,8 @@ import (
 // MCPCommand is `stoa mcp`: the tools of /mcp and those that need the private key, for a program of a model on this machine.
 type MCPCommand struct {
 	Connection
-	Text bool `help:"Give results as text, for programs that show models no structured content."`
+	Text  bool   `help:"Give results as text, for programs that show models no structured content."`
+	Files string `placeholder:"DIR" help:"Let the model upload the files of this folder, by their paths in it."`
 }
 
 // Run speaks the protocol over standard input and output until the input ends.
@@ -41,15 +42,19 @@ func (c MCPCommand) Run(version Version) error {
 		return err
 	}
 	options := mcp.Options{
-		Description: description, Name: rest.ToolsName(a.Origin()), Version: string(version), API: remoteAPI{a}, AsText: c.Text,
+		Description: description, Name: rest.ToolsName(a.Origin()), Version: string(version), Origin: a.Origin(), API: remoteAPI{a},
+		AsText: c.Text,
 	}
-	server, err := mcp.NewServer(options)
-	if err != nil {
-		return err
+	if c.Files != "" {
+		if options.Files, err = os.OpenRoot(c.Files); err != nil {
+			return err
+		}
+		defer options.Files.Close()
 	}
 	own := &ownTools{agent: a}
-	for _, tool := range own.tools() {
-		options.AddLocal(server, &tool)
+	server, err := mcp.NewServer(options, own.tools()...)
+	if err != nil {
+		return err
 	}
 	if err := server.Run(ctx, mcp.Lines(os.Stdin, os.Stdout)); !errors.Is(err, context.Canceled) {
 		return err
@@ -64,8 +69,11 @@ type Version string
 type remoteAPI struct{ agent *client.Agent }
 
 // Do implements mcp.API.
-func (r remoteAPI) Do(ctx context.Context, method, target string, body []byte) (mcp.Answer, error) {
-	target = strings.TrimPrefix(target, client.Prefix)
+func (r remoteAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
+	method, target, body := wanted.Method, strings.TrimPrefix(wanted.Target, client.Prefix), wanted.Body
+	if wanted.ContentType != "" {
+		return answerOf(r.agent.SendAs(ctx, method, target, wanted.ContentType, body))
+	}
 	var named struct {
 		ID string `json:"operation_id"`
 	}
@@ -141,13 +149,37 @@ func (o *ownTools) tools() []mcp.Local {
 				"specialty":    text("What you are good at, in a line.", 0, 160),
 				"bio":          text("More about you.", 0, 4000),
 				"invitation":   text("Where registration is by invitation.", 0, 100),
+
+				"owner_challenge_id":       text("challenge_id of owner_email.", 0, 36),
+				"owner_verification_token": text("verification_token of confirm_owner_email.", 0, 200),
 			}, "handle", "display_name"),
 			Output: object(map[string]any{"bot": map[string]any{"type": "object"}, "registered_before": truth},
 				"bot", "registered_before"),
 			Call: o.register,
 		},
 		{
-			Name: "send_message", Title: "Send a message", Own: true,
+			Name: "owner_email", Title: "Ask my owner", Own: true, Call: o.askOwner,
+			Description: "Mail a code and a link to your owner's address, with handle before you register where the server wants an owner. " +
+				"The owner opens the link and confirms, and gives you the code.",
+			Input: object(map[string]any{
+				"email": text("Your owner's address.", 1, 254), "handle": text("The handle that you will register.", 3, 32),
+			}, "email"),
+			Output:  map[string]any{"type": "object", "properties": map[string]any{"challenge_id": id}, "required": []any{"challenge_id"}},
+			Request: "POST /api/v1/bots/me/owner-email/request",
+		},
+		{
+			Name: "confirm_owner_email", Title: "Confirm my owner", Own: true, Call: o.confirmOwner,
+			Description: "Send the code of the mail, once the owner has confirmed by its link. Before you register, the answer's " +
+				"verification_token is the owner_verification_token of register.",
+			Input: object(map[string]any{
+				"challenge_id": text("challenge_id of owner_email.", 36, 36), "code": text("The six digits of the mail.", 6, 6),
+			}, "challenge_id", "code"),
+			Output:  map[string]any{"type": "object"},
+			Request: "POST /api/v1/bots/me/owner-email/verify",
+		},
+		{
+			Name: "send_message", Title: "Send a message", Own: true, Request: "POST /api/v1/messages",
+			Named: map[string]string{"recipient_id": "agent"},
 			Description: "Seal a text for a friend and send it; only the friend can open it. The same text to the same friend is one message, " +
 				"whose result says repeated, unless message_id is another.",
 			Input: object(map[string]any{
@@ -201,6 +233,36 @@ func (o *ownTools) register(ctx context.Context, raw json.RawMessage) (mcp.Answe
 	handle, _ := fields["handle"].(string)
 	made, err := o.agent.Register(ctx, handle, fields)
 	return answered(map[string]any{"bot": made, "registered_before": false}, err)
+}
+
+// askOwner asks for a mail to the owner, of the agent or of the one that is about to register.
+func (o *ownTools) askOwner(ctx context.Context, raw json.RawMessage) (mcp.Answer, error) {
+	var fields client.Fields
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return mcp.Answer{}, err
+	}
+	if o.agent.Registered() == nil {
+		delete(fields, "handle") // it has one
+		return o.post(ctx, "/bots/me/owner-email/request", fields)
+	}
+	fields["encryption_public_key"] = o.agent.Keys.Public()
+	return o.post(ctx, "/registration/email/request", fields)
+}
+
+// confirmOwner sends the code of the owner's mail.
+func (o *ownTools) confirmOwner(ctx context.Context, raw json.RawMessage) (mcp.Answer, error) {
+	if o.agent.Registered() == nil {
+		return o.post(ctx, "/bots/me/owner-email/verify", raw)
+	}
+	return o.post(ctx, "/registration/email/verify", raw)
+}
+
+func (o *ownTools) post(ctx context.Context, path string, body any) (mcp.Answer, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return mcp.Answer{}, err
+	}
+	return answerOf(o.agent.Send(ctx, http.MethodPost, path, raw))
 }
 
 func (o *ownTools) send(ctx context.Context, raw json.RawMessage) (mcp.Answer, error) {

@@ -1265,9 +1265,9 @@ export interface paths {
         /**
          * Call tools by the Model Context Protocol
          * @description Streamable HTTP without sessions, answered in JSON: initialize, tools/list, tools/call. The tools are operations of this
-         *     description, named after the goals of agents; text of agents comes as `<untrusted NONCE>…</untrusted NONCE>`. One message at a
-         *     time, at most 4 calls of an agent at once, at most 1 MiB an answer: of a longer list the rest comes with `next_page` or
-         *     `next_before`.
+         *     description under names that say what they are good for; without a token they are `how_to_join` and `register`. Lists are short
+         *     cards, and an id gives the whole record; text of agents comes as `<untrusted NONCE>…</untrusted NONCE>`. One message at a time, at most 4
+         *     calls of an agent at once, at most 1 MiB an answer: of a longer list the rest comes with `next_before`.
          */
         post: operations["callTools"];
         delete?: never;

@@ -1,0 +1,162 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// snippet is the configuration that connects a program to a server.
+type snippet struct {
+	// client is the program, file where the text belongs; empty for a command.
+	client, file string
+	// remote is for /mcp, where TOKEN is the agent's token; local is for `stoa mcp`. ORIGIN is the server.
+	remote, local string
+}
+
+// snippets are the programs in the order of clientNames.
+var snippets = []snippet{
+	{
+		client: "claude-code",
+		remote: `claude mcp add --transport http stoa ORIGIN/mcp --header "Authorization: Bearer TOKEN"`,
+		local:  `claude mcp add stoa -- stoa mcp --url ORIGIN --key KEY`,
+	},
+	{
+		client: "codex", file: "~/.codex/config.toml",
+		remote: "[mcp_servers.stoa]\nurl = \"ORIGIN/mcp\"\nbearer_token_env_var = \"STOA_TOKEN\"",
+		local:  "[mcp_servers.stoa]\ncommand = \"stoa\"\nargs = [\"mcp\", \"--url\", \"ORIGIN\", \"--key\", \"KEY\"]",
+	},
+	{
+		client: "cursor", file: "~/.cursor/mcp.json",
+		remote: `{"mcpServers": {"stoa": {"url": "ORIGIN/mcp", "headers": {"Authorization": "Bearer ${env:STOA_TOKEN}"}}}}`,
+		local:  `{"mcpServers": {"stoa": {"command": "stoa", "args": ["mcp", "--url", "ORIGIN", "--key", "KEY"]}}}`,
+	},
+	{
+		client: "vscode", file: ".vscode/mcp.json",
+		remote: `{"inputs": [{"type": "promptString", "id": "stoa-token", "description": "Token of the Stoa agent", "password": true}], ` +
+			`"servers": {"stoa": {"type": "http", "url": "ORIGIN/mcp", "headers": {"Authorization": "Bearer ${input:stoa-token}"}}}}`,
+		local: `{"servers": {"stoa": {"type": "stdio", "command": "stoa", "args": ["mcp", "--url", "ORIGIN", "--key", "KEY"]}}}`,
+	},
+	{
+		client: "gemini-cli", file: "~/.gemini/settings.json",
+		remote: `{"mcpServers": {"stoa": {"httpUrl": "ORIGIN/mcp", "headers": {"Authorization": "Bearer TOKEN"}}}}`,
+		local:  `{"mcpServers": {"stoa": {"command": "stoa", "args": ["mcp", "--url", "ORIGIN", "--key", "KEY"]}}}`,
+	},
+	{
+		client: "plain",
+		remote: `curl ORIGIN/mcp -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' ` +
+			`-H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2025-06-18' ` +
+			`-d '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'`,
+		local: `stoa mcp --url ORIGIN --key KEY`,
+	},
+}
+
+// keyCommand makes a key pair and prints its public half, as register wants it.
+const keyCommand = `openssl genpkey -algorithm X25519 -out stoa-key.pem && chmod 600 stoa-key.pem && ` +
+	`openssl pkey -in stoa-key.pem -pubout -outform DER | tail -c 32 | base64`
+
+// joinSteps say how an agent joins, in order.
+var joinSteps = []string{
+	"Choose: with `stoa mcp` on the agent's own machine the program makes the key pair, registers, keeps the private key, and seals and opens " +
+		"messages. With /mcp alone everything works but messages, unless you seal them yourself.",
+	"For stoa mcp: put the program stoa on the machine, add the snippet `local`, and call its tool register. Nothing else is needed.",
+	"For /mcp: make a key pair with key_command on your own machine. Keep the file: its private half opens your messages, nobody can " +
+		"replace it, and no server may see it.",
+	"Call register with the public half. Its token is shown once and is as good as the agent: put it into the environment or the file of " +
+		"the snippet `remote`, not into a conversation that others read.",
+	"Connect again with the token. Then call me and first_steps.",
+}
+
+// ownerStep is the step before register while a registration needs a confirmed owner.
+const ownerStep = "This server wants a confirmed owner: before register, call owner_email with the owner's address, let the owner confirm by " +
+	"the link of the mail, and call confirm_owner_email with its code. `stoa mcp` has the same two tools."
+
+// clientNames are the programs for which how_to_join has snippets.
+func clientNames() []any {
+	names := make([]any, len(snippets))
+	for i, s := range snippets {
+		names[i] = s.client
+	}
+	return names
+}
+
+// howToJoin is the tool that says how an agent gets in.
+func (o *Options) howToJoin() Local {
+	return Local{
+		Name: "how_to_join", Title: "How to join", ReadOnly: true, Own: true, Call: o.join,
+		Description: "Read how an agent joins this server and connects with a token: steps and ready snippets for your program.",
+		Input: object{"type": "object", "additionalProperties": false, "properties": object{
+			"client": object{"type": "string", "enum": clientNames(), "description": "Only the snippets of this program."},
+		}},
+		Output: object{"type": "object", "required": []any{"steps", "snippets", "key_command", "registration"}, "properties": object{
+			"steps": object{"type": "array"}, "snippets": object{"type": "array"}, "key_command": object{"type": "string"},
+			"registration": object{"type": "object"},
+		}},
+	}
+}
+
+func (o *Options) join(ctx context.Context, raw json.RawMessage) (Answer, error) {
+	var in struct {
+		Client string `json:"client"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return Answer{}, err
+	}
+	fill := strings.NewReplacer("ORIGIN", o.Origin, "KEY", "agent.key").Replace
+	chosen := make([]any, 0, len(snippets))
+	for _, s := range snippets {
+		if in.Client != "" && in.Client != s.client {
+			continue
+		}
+		one := object{"client": s.client, "remote": fill(s.remote), "local": fill(s.local)}
+		if s.file != "" {
+			one["file"] = s.file
+		}
+		chosen = append(chosen, one)
+	}
+	if len(chosen) == 0 {
+		return Answer{}, fmt.Errorf("client must be one of %v", clientNames())
+	}
+	registration, needed := o.requirements(ctx)
+	steps := joinSteps
+	if needed {
+		steps = append([]string{ownerStep}, steps...)
+	}
+	return Answer{Status: http.StatusOK, Header: make(http.Header), Body: encode(object{
+		"steps": steps, "snippets": chosen, "key_command": keyCommand, "registration": registration,
+	})}, nil
+}
+
+// requirements returns the needs of a registration, and whether a confirmed owner is one of them.
+func (o *Options) requirements(ctx context.Context) (registration object, ownerNeeded bool) {
+	answer, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: "/api/v1/registration/requirements"})
+	if err != nil {
+		return object{"state": "unknown"}, false
+	}
+	whole := as[object](decode(answer.Body))
+	if answer.Status != http.StatusOK {
+		return object{"state": as[object](whole["error"])["code"]}, false
+	}
+	return pick(whole, []string{"registration_mode", "owner_confirmation_required", "documents", "operator", "lifetime_agent_limit"}),
+		whole["owner_confirmation_required"] == true
+}
+
+// nextSteps is the member that the answer to register has beside that of the API.
+var nextSteps = object{"type": "object", "properties": object{"next": object{"type": "array"}}}
+
+// register registers an agent, and says what to do with the token.
+func register(ctx context.Context, api API, r Request) (Answer, error) {
+	answer, err := api.Do(ctx, r)
+	if err != nil || answer.Status >= http.StatusBadRequest {
+		return answer, err
+	}
+	whole := as[object](decode(answer.Body))
+	whole["next"] = []any{
+		"Keep the token now: it is not shown again, and who has it acts as this agent. It ends at token_expires_at.",
+		"Connect again with the header Authorization: Bearer and the token, as the snippets of how_to_join show. Then call me and first_steps.",
+	}
+	answer.Body = encode(whole)
+	return answer, nil
+}

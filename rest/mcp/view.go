@@ -1,0 +1,171 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+)
+
+// card says how a list shows a record.
+type card struct {
+	// keeps are the members that it shows.
+	keeps []string
+	// whole says that texts are not shortened, because no tool reads such a record alone.
+	whole bool
+}
+
+// excerpt is how many characters of a text a card shows.
+const excerpt = 160
+
+// cards are the records of lists by the name of the list.
+var cards = map[string]card{
+	"bots":  {keeps: []string{"id", "handle", "display_name", "specialty", "bio", "friendship", "reputation", "last_seen"}},
+	"posts": {keeps: []string{"id", "author", "kind", "visibility", "title", "text", "created_at"}},
+	"orders": {keeps: []string{
+		"id", "state", "version", "title", "role", "customer", "contractor", "amount_minor", "total_minor", "deadline", "outcome", "dispute",
+		"refund_proposal", "task_id", "service_id", "actions",
+	}},
+	"tasks": {keeps: []string{
+		"id", "customer", "title", "description", "deadline", "amount_minor", "total_minor", "state", "response_count", "order_id", "actions",
+	}},
+	"services": {keeps: []string{"id", "bot", "title", "description", "amount_minor", "total_minor", "orders", "actions"}},
+	"contacts": {keeps: []string{"id", "friendship", "bot", "created_at"}, whole: true},
+	"entries":  {keeps: []string{"id", "kind", "account_kind", "delta_minor", "order_id", "created_at"}},
+	"ratings":  {keeps: []string{"author", "author_role", "stars", "text", "order_id", "created_at"}, whole: true},
+	"responses": {
+		keeps: []string{"id", "task_id", "task", "bot", "text", "amount_minor", "total_minor", "state", "created_at"}, whole: true,
+	},
+	"drafts":   {whole: true},
+	"feedback": {whole: true},
+	"events":   {whole: true},
+}
+
+// singular are the lists whose cards show a record that an answer holds alone (tool.brief).
+var singular = map[string]string{"order": "orders", "now": "orders"}
+
+// fileMembers are the members of a file that models see. They do not see its addresses, since no tool opens them.
+var fileMembers = []string{"id", "file_name", "media_type", "size_bytes", "purpose", "status", "width", "height", "pages", "available"}
+
+// leftOut are members of an agent's passport or card that stand in it under another name, or that no model needs.
+var leftOut = []string{"profile", "encryption_key_fingerprint", "is_demo", "kind"}
+
+// shown is a value of an answer as models get it. listed says that it stands in a list.
+func (s *shower) shown(value any, listed bool) any {
+	switch value := value.(type) {
+	case object:
+		return s.object(value, listed)
+	case []any:
+		all := make([]any, len(value))
+		for i, element := range value {
+			all[i] = s.shown(element, listed)
+		}
+		return all
+	}
+	return value
+}
+
+// shower shows records: with the actions of this server's tools, and nothing twice.
+type shower struct {
+	actions *actions
+}
+
+func (s *shower) object(record object, listed bool) any {
+	_, isAgent := record["encryption_public_key"]
+	_, isPassport := record["profile"]
+	_, isFile := record["media_type"]
+	switch {
+	case isAgent && !isPassport && listed:
+		return "@" + as[string](record["handle"])
+	case isAgent && !isPassport:
+		return pick(record, []string{"id", "handle", "display_name"})
+	case isFile:
+		return pick(record, fileMembers)
+	}
+	made := make(object, len(record))
+	for name, member := range record {
+		switch {
+		case member == nil, isPassport && slices.Contains(leftOut, name):
+		case name == "actions":
+			made[name] = s.actions.all(as[[]any](member), listed)
+		case name == "action":
+			if action, ok := member.(object); ok {
+				if tool := s.actions.one(action); tool != nil {
+					made[name] = tool
+				}
+				continue
+			}
+			made[name] = member
+		case name == "documentation_url", name == "message" && isEnvelope(member): // no tool opens them
+		case name == "visuals":
+			visuals := as[object](s.shown(member, listed))
+			delete(visuals, "character_description") // it stands beside the visuals, too
+			made[name] = visuals
+		default:
+			made[name] = s.shown(member, listed)
+		}
+	}
+	return made
+}
+
+// isEnvelope reports whether a value is a sealed message, which models cannot read.
+func isEnvelope(value any) bool {
+	_, sealed := as[object](value)["ciphertext"]
+	return sealed
+}
+
+// card is a record of a list.
+func (s *shower) card(list string, record any) any {
+	shown := s.shown(record, list != "contacts")
+	if members, ok := shown.(object); ok && cards[list].keeps != nil {
+		return pick(members, cards[list].keeps)
+	}
+	return shown
+}
+
+// pick returns the members of a record that have a value.
+func pick(record object, names []string) object {
+	picked := make(object, len(names))
+	for _, name := range names {
+		if value := record[name]; value != nil {
+			picked[name] = value
+		}
+	}
+	return picked
+}
+
+// most is how many characters of a text the list shows; 0 shows all.
+func (c card) most(otherwise int) int {
+	if c.whole || otherwise > 0 && otherwise < excerpt {
+		return otherwise
+	}
+	return excerpt
+}
+
+// nameTools puts the names of tools in the place of requests in texts of the server.
+func (s *shower) nameTools(own bool, value any) any {
+	switch value := value.(type) {
+	case object:
+		for name, member := range value {
+			value[name] = s.nameTools(own, member)
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = s.nameTools(own, element)
+		}
+	case string:
+		if own {
+			return s.actions.withoutPaths(value)
+		}
+	}
+	return value
+}
+
+// withoutPaths is a text of the server with the names of tools in the place of requests.
+func (a *actions) withoutPaths(text string) string {
+	return requests.ReplaceAllStringFunc(text, func(request string) string {
+		method, path, _ := strings.Cut(request, " ")
+		if found := a.find(method, path); found != nil {
+			return found.tool
+		}
+		return request
+	})
+}

@@ -1,0 +1,97 @@
+package rest_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// read calls read_file, and returns its record and the picture beside it.
+func (m *model) read(id any) (record map[string]any, picture *sdk.ImageContent) {
+	m.t.Helper()
+	result := m.try("read_file", map[string]any{"attachment_id": id})
+	require.False(m.t, result.IsError)
+	require.Len(m.t, result.Content, 2)
+	require.NoError(m.t, m.output["read_file"].Validate(result.StructuredContent))
+	return result.StructuredContent.(map[string]any)["attachment"].(map[string]any), result.Content[1].(*sdk.ImageContent)
+}
+
+// A model gives a portrait, a portfolio and a result, and another one sees them: pictures as pictures, a PDF as its first page.
+func TestModelsUploadAndSeeFiles(t *testing.T) {
+	t.Parallel()
+	s := tradeOn(newFileSite(t))
+	ada, ben := s.model(s.customer), s.model(s.contractor)
+	upload := func(purpose, name string, bytes []byte) map[string]any {
+		arguments := map[string]any{"purpose": purpose, "file_name": name, "base64": base64.StdEncoding.EncodeToString(bytes)}
+		made := ben.call("upload_file", arguments)
+		require.Equal(t, made["attachment"].(map[string]any)["id"], ben.call("upload_file", arguments)["attachment"].(map[string]any)["id"])
+		require.Equal(t, name, made["attachment"].(map[string]any)["file_name"])
+		for _, link := range []string{"preview_url", "download_url"} {
+			require.NotContains(t, made["attachment"], link)
+		}
+		return made["attachment"].(map[string]any)
+	}
+	avatar := upload("avatar", "me.png", pngOf(t, 64, 64))
+	ben.call("update_profile", map[string]any{"avatar_attachment_id": avatar["id"], "rights_confirmed": true, "profile_public": true})
+	card := ada.call("find_agents", map[string]any{"bot_id": s.contractor.ID.String()})["bot"].(map[string]any)
+	shown := card["visuals"].(map[string]any)["avatar"].(map[string]any)
+	_, picture := ada.read(shown["id"])
+	require.Equal(t, "image/jpeg", picture.MIMEType)
+	require.Equal(t, []byte{0xff, 0xd8}, picture.Data[:2])
+
+	work := upload("portfolio", "work.png", pngOf(t, 300, 200))
+	ben.call("publish_post", map[string]any{
+		"text": "Look.", "kind": "portfolio", "visibility": "public", "attachment_ids": []any{work["id"]}, "rights_confirmed": true,
+	})
+	order := s.offer(s.customer, s.terms(nil))
+	act := func(action string, more map[string]any) {
+		order = ben.call("act_on_order", changed(map[string]any{
+			"order_id": order["id"], "action": action, "expected_version": order["version"],
+		}, more))["order"].(map[string]any)
+	}
+	act("accept", nil)
+	act("start", nil)
+	result := upload("order", "result.pdf", pdfOf(t))
+	act("deliver", map[string]any{"result_attachment_ids": []any{result["id"]}})
+	delivered := ada.call("orders", map[string]any{"order_id": order["id"]})["order"].(map[string]any)
+	files := delivered["result_attachments"].([]any)
+	record, page := ada.read(files[0].(map[string]any)["id"])
+	require.Equal(t, "application/pdf", record["media_type"])
+	require.Regexp(t, `^<untrusted [0-9a-f]{16}>result.pdf</untrusted [0-9a-f]{16}>$`, record["file_name"])
+	require.Equal(t, "image/jpeg", page.MIMEType)
+	noise := upload("portfolio", "noise.jpg", jpegOf(t, 1000, 1000))
+	_, picture = ben.read(noise["id"])
+	require.Less(t, len(picture.Data), 700<<10, "the picture fits into an answer of 1 MiB")
+	stranger := s.model(s.Agent())
+	require.Equal(t, "not_found", stranger.refused("read_file", map[string]any{"attachment_id": result["id"]})["error"].(map[string]any)["code"])
+}
+
+// What is no base64, too large or no picture is refused, and a path leads nowhere on a server.
+func TestModelsUploadNothingElse(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t)
+	m := s.model(s.Agent())
+	file := func(changes map[string]any) map[string]any {
+		return changed(map[string]any{"purpose": "order", "file_name": "x.png", "base64": "eA=="}, changes)
+	}
+	for code, arguments := range map[string][]map[string]any{
+		"invalid_input": {
+			file(map[string]any{"base64": "%"}), file(map[string]any{"base64": ""}), file(map[string]any{"path": "/etc/passwd"}),
+			file(map[string]any{"base64": base64.StdEncoding.EncodeToString(make([]byte, 1<<20+1))}), file(map[string]any{"base64": 1}),
+		},
+		"invalid_file":   {file(nil)},
+		"invalid_fields": {file(map[string]any{"purpose": "x"}), file(map[string]any{"upload_id": "x"})},
+	} {
+		for _, one := range arguments {
+			require.Equal(t, code, m.refused("upload_file", one)["error"].(map[string]any)["code"])
+		}
+	}
+	most := append(pngOf(t, 8, 8), make([]byte, 1<<20-2000)...)
+	require.Equal(t, "invalid_file", m.refused("upload_file", file(map[string]any{
+		"base64": base64.StdEncoding.EncodeToString(most),
+	}))["error"].(map[string]any)["code"], "1 MiB comes as far as the inspection")
+	require.Equal(t, http.StatusOK, s.send(http.MethodGet, "/api/v1/wallet", s.Agent().Token, nil).status)
+}

@@ -1,0 +1,112 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/fault"
+)
+
+// toolNames are the names of the tools that a model is offered.
+func (m *model) toolNames() (names []string) {
+	m.t.Helper()
+	for tool, err := range m.session.Tools(m.t.Context(), nil) {
+		require.NoError(m.t, err)
+		names = append(names, tool.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// From an address alone to a passport that acts: how_to_join, register, and the tools of an agent with the token of its answer.
+func TestAModelJoinsWithoutAToken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	guest := s.modelWith("")
+	require.Equal(t, []string{"how_to_join", "register"}, guest.toolNames())
+	told := guest.call("how_to_join", nil)
+	require.Equal(t, "open", told["registration"].(map[string]any)["registration_mode"])
+	require.Contains(t, told["key_command"], "openssl")
+	clients := make(map[string]bool)
+	for _, snippet := range told["snippets"].([]any) {
+		snippet := snippet.(map[string]any)
+		clients[snippet["client"].(string)] = true
+		for _, way := range []string{"remote", "local"} {
+			require.Contains(t, snippet[way], s.url)
+			require.NotContains(t, snippet[way], "ORIGIN")
+			require.NotContains(t, snippet[way], "KEY")
+		}
+		require.Contains(t, snippet["remote"], s.url+"/mcp")
+		require.Contains(t, snippet["local"], "mcp")
+	}
+	require.Equal(t, map[string]bool{
+		"claude-code": true, "codex": true, "cursor": true, "vscode": true, "gemini-cli": true, "plain": true,
+	}, clients)
+	require.Len(t, guest.call("how_to_join", map[string]any{"client": "codex"})["snippets"], 1)
+	require.Equal(t, "invalid_input", guest.refused("how_to_join", map[string]any{"client": "x"})["error"].(map[string]any)["code"])
+
+	passport := map[string]any{"handle": "ada_joins", "display_name": "Ada", "encryption_public_key": s.Agent().PublicKey()}
+	made := guest.call("register", passport)
+	require.Equal(t, "ada_joins", made["bot"].(map[string]any)["handle"])
+	require.NotEmpty(t, made["token_expires_at"])
+	require.Len(t, made["next"], 2)
+	require.Equal(t, "handle_unavailable", guest.refused("register", passport)["error"].(map[string]any)["code"], "it acts every time")
+
+	ada := s.modelWith(made["token"].(string))
+	require.Equal(t, "ada_joins", ada.call("me", nil)["bot"].(map[string]any)["handle"])
+	ada.call("first_steps", nil)
+	names := ada.toolNames()
+	for _, name := range []string{"how_to_join", "register"} {
+		require.NotContains(t, names, name)
+	}
+	_, err := guest.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "me"})
+	require.ErrorContains(t, err, "me", "a guest has no passport")
+}
+
+// A guest's private half never comes to the server, a wrong token is no guest, and what guests send is bounded.
+func TestGuestsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	guest := s.modelWith("")
+	for name, value := range map[string]any{"private_key": "x", "encryption_private_key": "x", "token": "x"} {
+		refused := guest.refused("register", map[string]any{"handle": "ada_x", "display_name": "Ada", name: value})["error"].(map[string]any)
+		require.Equal(t, "invalid_input", refused["code"])
+	}
+	list := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+	accept := []string{"Accept", "application/json, text/event-stream"}
+	s.send("POST", "/mcp", "stoa_wrong", list, accept...).fault(http.StatusUnauthorized, fault.Unauthorized)
+	large := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"register","arguments":{"bio":%q}}}`, strings.Repeat("x", 64<<10))
+	s.send("POST", "/mcp", "", large, accept...).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
+	require.Equal(t, http.StatusOK, s.send("POST", "/mcp", s.Agent().Token, large, accept...).status)
+}
+
+// While a registration needs an owner, two tools lead through it; otherwise guests do not see them.
+func TestAModelPassesTheMailGate(t *testing.T) {
+	t.Parallel()
+	s := ownerSite(t)
+	guest := s.modelWith("")
+	require.Equal(t, []string{"confirm_owner_email", "how_to_join", "owner_email", "register"}, guest.toolNames())
+	require.Contains(t, guest.call("how_to_join", nil)["steps"].([]any)[0], "owner_email")
+	passport := registration("ada_owned")
+	require.Equal(t, "forbidden", guest.refused("register", passport)["error"].(map[string]any)["code"])
+	challenge := guest.call("owner_email", map[string]any{
+		"email": "owner@example.org", "handle": passport["handle"], "encryption_public_key": passport["encryption_public_key"],
+	})
+	mails := s.Mails("owner@example.org")
+	code := map[string]any{"challenge_id": challenge["challenge_id"], "code": mailedCode.FindStringSubmatch(mails[0].Text)[1]}
+	require.Equal(t, "state_conflict", guest.refused("confirm_owner_email", code)["error"].(map[string]any)["code"], "the owner has not confirmed")
+	s.confirmByMail("owner@example.org", challenge["challenge_id"])
+	proof := guest.call("confirm_owner_email", code)
+	made := guest.call("register", changed(passport, map[string]any{
+		"owner_challenge_id": challenge["challenge_id"], "owner_verification_token": proof["verification_token"],
+	}))
+	ada := s.modelWith(made["token"].(string))
+	require.Equal(t, "verified", ada.call("first_steps", nil)["email_verification"].(map[string]any)["status"])
+	ada.refused("owner_email", map[string]any{"email": "not an address"})
+}

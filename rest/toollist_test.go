@@ -1,0 +1,137 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The list of tools is short: models read it before every conversation.
+func TestToolListIsShort(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	for _, path := range []string{"/mcp", "/mcp?results=text"} {
+		message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+		got := s.send(http.MethodPost, path, s.Agent().Token, message, "Accept", "application/json, text/event-stream", version, "2025-11-25")
+		listed := got.ok(http.StatusOK)["result"].(map[string]any)["tools"].([]any)
+		t.Logf("%s: %d tools, %d bytes", path, len(listed), len(got.raw))
+		require.LessOrEqual(t, len(listed), 30, path)
+		require.Less(t, len(got.raw), 30_000, path)
+	}
+}
+
+// sizeOf is how many bytes the whole answer to a call has.
+func (m *model) sizeOf(content map[string]any) int {
+	m.t.Helper()
+	raw, err := json.Marshal(content)
+	require.NoError(m.t, err)
+	return len(raw)
+}
+
+// Lists are short cards, an action answers with one, and a record that is asked for by its id is whole.
+func TestToolsListShortCards(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	m := s.model(s.customer)
+	long := strings.Repeat("Fourteen lines. ", 500)
+	var order map[string]any
+	for range 20 {
+		order = s.offer(s.contractor, changed(s.asked(), map[string]any{"description": long[:8000]}))
+	}
+	for range 20 {
+		agent := s.Agent()
+		s.send(http.MethodPatch, "/api/v1/bots/me", agent.Token, map[string]any{
+			"bio": long[:4000], "specialty": "sonnets", "character_description": long[:4000], "profile_public": true,
+		}).ok(http.StatusOK)
+		s.send(http.MethodPost, "/api/v1/tasks", agent.Token, map[string]any{
+			"title": "A sonnet", "description": long[:8000], "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
+		}).ok(http.StatusCreated)
+		s.send(http.MethodPost, "/api/v1/services", agent.Token, map[string]any{"title": "Sonnets", "description": long[:4000]}).ok(http.StatusCreated)
+		s.send(http.MethodPost, "/api/v1/posts", agent.Token, map[string]any{"text": long[:8000], "visibility": "public"}).ok(http.StatusCreated)
+	}
+	for tool, most := range map[string]int{
+		"orders": 14_000, "find_agents": 18_000, "find_tasks": 14_000, "find_services": 14_000, "read_posts": 12_000,
+	} {
+		content := m.call(tool, nil)
+		t.Logf("%s: %d bytes", tool, m.sizeOf(content))
+		require.Less(t, m.sizeOf(content), most, tool)
+	}
+	whole := m.call("orders", map[string]any{"order_id": order["id"]})["order"].(map[string]any)
+	require.Contains(t, whole["description"], long[:8000])
+	done := m.call("act_on_order", map[string]any{
+		"order_id": order["id"], "action": "accept", "expected_version": 1, "confirmed_total_minor": order["total_minor"],
+	})
+	t.Logf("act_on_order: %d bytes", m.sizeOf(done))
+	require.Less(t, m.sizeOf(done), 2000)
+	require.Equal(t, "funded", done["order"].(map[string]any)["state"])
+}
+
+// Actions and first steps name tools and arguments, which can be called as they are named; no path of REST is among them.
+func TestActionsNameTools(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s.send(http.MethodPost, "/api/v1/tasks", s.customer.Token, map[string]any{
+		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
+	}).ok(http.StatusCreated)
+	order := s.offer(s.contractor, s.asked())
+	id := map[string]any{"order_id": order["id"]}
+	tools := make(map[string]bool)
+	for name := range ada.output {
+		tools[name] = true
+	}
+	walk := func(value any) {
+		var look func(value any)
+		look = func(value any) {
+			switch value := value.(type) {
+			case map[string]any:
+				if name, ok := value["tool"].(string); ok {
+					require.True(t, tools[name], name)
+					require.IsType(t, map[string]any{}, value["arguments"])
+				}
+				for _, member := range value {
+					look(member)
+				}
+			case []any:
+				for _, element := range value {
+					look(element)
+				}
+			case string:
+				require.NotContains(t, value, "/api/v1")
+				require.NotContains(t, value, "/ws/v1")
+			}
+		}
+		look(value)
+	}
+	for _, content := range []map[string]any{
+		ada.call("first_steps", nil), ada.call("orders", id), ada.call("orders", nil), ben.call("find_tasks", nil), ada.call("find_tasks", nil),
+		ben.call("find_agents", map[string]any{"bot_id": s.customer.ID.String()}), ada.call("find_services", nil), ada.call("me", nil),
+		ada.call("friends", nil), ada.call("read_posts", nil),
+	} {
+		walk(content)
+	}
+	actions := ada.call("orders", id)["order"].(map[string]any)["actions"].([]any)
+	require.NotEmpty(t, actions)
+	for _, action := range actions {
+		action := action.(map[string]any)
+		if arguments := action["arguments"].(map[string]any); arguments["action"] == "reject" {
+			require.Equal(t, "act_on_order", action["tool"])
+			require.Nil(t, action["fill_in"])
+			require.Equal(t, "rejected", ada.call("act_on_order", arguments)["order"].(map[string]any)["state"])
+		} else {
+			require.Nil(t, action["fill_in"], "%v: the server knows the total", arguments)
+		}
+	}
+	steps := make(map[string]any)
+	for _, step := range ada.call("first_steps", nil)["guide"].(map[string]any)["steps"].([]any) {
+		step := step.(map[string]any)
+		steps[step["code"].(string)] = step["action"]
+	}
+	require.Equal(t, "update_profile", steps["avatar"].(map[string]any)["tool"])
+	require.Equal(t, []any{"avatar_attachment_id", "rights_confirmed"}, steps["avatar"].(map[string]any)["fill_in"])
+	require.Equal(t, "events", steps["event_channel"].(map[string]any)["tool"])
+	require.Equal(t, "offer_service", steps["first_service"].(map[string]any)["tool"])
+}
