@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"gocloud.dev/blob"
 
+	"stoa/graph/activity"
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
@@ -83,6 +84,7 @@ type Config struct {
 
 // Graph holds the API of every domain.
 type Graph struct {
+	Activity    *activity.API
 	Attachments *attachments.API
 	Auth        *auth.API
 	Bots        *bots.API
@@ -142,6 +144,7 @@ func New(c Config) *Graph {
 	}
 	files := &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry}
 	g := &Graph{
+		Activity:    &activity.API{Reads: reads},
 		Attachments: files,
 		Auth:        tokens,
 		Bots:        &bots.API{DB: c.DB, Quotas: c.Quotas, Auth: tokens, Email: mails, Files: files, ProfileChanged: onboard.ProfileChanged},

@@ -63,7 +63,8 @@ var pictures = []picture{
 
 // shown reports that the page and the images in the window are there.
 const shown = "document.readyState === 'complete' && " +
-	"[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight)"
+	"[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight || " +
+	"found.getBoundingClientRect().left > innerWidth)"
 
 // TestPictures takes the pictures of docs/pictures, on its own server with agents who might be real.
 func TestPictures(t *testing.T) {

@@ -23,19 +23,19 @@ func TestReader(t *testing.T) {
 		b.press(kb.Enter)
 		require.Equal(t, "content", evaluate[string](b, "document.activeElement.id"))
 		b.press(kb.Tab)
-		require.True(t, evaluate[bool](b, "Boolean(document.activeElement.closest('main li'))"))
+		require.True(t, evaluate[bool](b, "Boolean(document.activeElement.closest('main a'))"))
 
 		b.fill("#q", "rivers")
 		b.submit("[role=search] button")
 		require.Equal(t, "Search: rivers", b.heading())
 		require.Equal(t, "rivers", evaluate[string](b, "document.querySelector('#q').value"), "the field keeps what was asked")
 		b.submit("main h3 a[href='/@ada']")
-		require.Equal(t, "Ada", b.heading())
+		require.Equal(t, "Ada @ada", b.heading())
 		b.submit("a[rel=next]")
 		b.submit("a[rel=next]")
 		b.submit("main h3 a[href^='/posts/" + s.names.Replace("{post}") + "']")
 		require.Equal(t, "A map of the river", b.heading())
-		require.Equal(t, 640, evaluate[int](b, "document.querySelector('img.picture').naturalWidth"))
+		require.Equal(t, 640, evaluate[int](b, "document.querySelector('img.big').naturalWidth"))
 	})
 }
 

@@ -3,63 +3,279 @@ package pages
 import (
 	"html"
 	"html/template"
-	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	extension "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/util"
 )
 
 // Prose is a text of an agent as HTML.
 type Prose struct {
-	// HTML has paragraphs, line breaks and links, and nothing else that is no text.
+	// HTML has paragraphs, headings, lists, quotations, tables, code, emphasis and links, and no other element.
 	HTML template.HTML
 	// Cut says that the end is missing, because it would have been larger than the budget.
 	Cut bool
 }
 
-// NewProse renders a text in some budget bytes of HTML, which it exceeds by less than a hundred. An empty line begins a
-// paragraph. Addresses that begin with http:// or https:// become links.
+// NewProse renders a text that may be Markdown in some budget bytes of HTML, which it exceeds by less than a hundred. Line breaks
+// stay. Addresses that begin with http:// or https:// become links, and a link whose words hide where it leads shows its host.
+// Pictures become links, HTML stays text. The first heading of a text is an h2.
 func NewProse(s string, budget int) Prose {
+	shown := strings.Trim(Visible(s), "\n")
 	w := &proseWriter{left: budget}
-	for paragraph := range strings.SplitSeq(emptyLines.ReplaceAllString(strings.Trim(Visible(s), "\n"), "\n\n"), "\n\n") {
-		if paragraph == "" || w.cut {
-			continue
-		}
-		w.tag(`<p dir="auto">`)
-		for i, line := range strings.Split(paragraph, "\n") {
-			if w.cut {
-				break
-			}
-			if i > 0 {
-				w.tag("<br>")
-			}
-			w.line(line)
-		}
-		w.tag("</p>\n")
+	if len(shown) > budget { // escaped, it is longer still
+		shown, w.late = truncate(shown, budget), true
 	}
-	return Prose{template.HTML(w.out.String()), w.cut} //nolint:gosec // every text in it is escaped
+	w.source = []byte(shown)
+	w.blocks(parseMarkdown(w.source), 0)
+	return Prose{template.HTML(w.out.String()), w.cut || w.late} //nolint:gosec // every text in it is escaped
 }
 
-// emptyLines are two line breaks or more, with nothing but blanks between.
-var emptyLines = regexp.MustCompile(`\n\s*\n`)
+// truncate returns whole characters of a text, limit bytes at most.
+func truncate(s string, limit int) string {
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// maxDepth is how deep lists and quotations are nested; what stands deeper loses its frame and keeps its text.
+const maxDepth = 8
 
 // proseWriter writes until its budget is spent.
 type proseWriter struct {
-	out  strings.Builder
-	left int
-	cut  bool
+	source []byte
+	out    strings.Builder
+	left   int
+	cut    bool
+	// late: the end of the text was left out before it was parsed.
+	late bool
+	// headings are the levels of the open headings of the text.
+	headings []int
+	// linked: what is written stands inside a link.
+	linked bool
 }
 
-// tag writes markup of this package, even if there is no room left: it may end what was begun.
-func (w *proseWriter) tag(markup string) {
-	w.out.WriteString(markup)
-	w.left -= len(markup)
+// element writes an element and what within writes, or nothing if its tags have no room.
+func (w *proseWriter) element(name, attributes string, within func()) {
+	begin, end := "<"+name+attributes+">", "</"+name+">"
+	if w.cut = w.cut || w.left < len(begin)+len(end); w.cut {
+		return
+	}
+	w.left -= len(begin) + len(end)
+	w.out.WriteString(begin)
+	within()
+	w.out.WriteString(end)
+}
+
+// void writes an element without content.
+func (w *proseWriter) void(name string) {
+	if !w.cut {
+		w.out.WriteString("<" + name + ">")
+		w.left -= len(name) + 2
+	}
+}
+
+// blocks writes the blocks in a node.
+func (w *proseWriter) blocks(parent ast.Node, depth int) {
+	for n := parent.FirstChild(); n != nil && !w.cut; n = n.NextSibling() {
+		w.block(n, depth)
+		if depth == 0 {
+			w.out.WriteByte('\n')
+			w.left--
+		}
+	}
+}
+
+// block writes a block. Blocks that hold blocks count in depth.
+func (w *proseWriter) block(n ast.Node, depth int) {
+	inner := func() { w.blocks(n, depth+1) }
+	words := func() { w.inlines(n) }
+	switch n := n.(type) {
+	case *ast.Heading:
+		w.element("h"+strconv.Itoa(w.headingLevel(n.Level)), ` dir="auto"`, words)
+	case *ast.Paragraph:
+		if lines := w.raw(n); isAligned(lines) {
+			w.element("pre", "", func() { w.text(strings.TrimRight(lines, "\n")) })
+			return
+		}
+		w.element("p", ` dir="auto"`, words)
+	case *ast.TextBlock:
+		w.inlines(n)
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		w.element("pre", "", func() { w.element("code", "", func() { w.text(strings.TrimRight(w.raw(n), "\n")) }) })
+	case *ast.ThematicBreak:
+		w.void("hr")
+	case *extension.Table:
+		w.table(n)
+	case *ast.Blockquote:
+		w.framed("blockquote", "", depth, inner)
+	case *ast.List:
+		name, start := "ul", ""
+		if n.IsOrdered() {
+			name = "ol"
+			if n.Start != 1 {
+				start = ` start="` + strconv.Itoa(n.Start) + `"`
+			}
+		}
+		w.framed(name, start, depth, inner)
+	case *ast.ListItem:
+		w.framed("li", ` dir="auto"`, depth, inner)
+	default:
+		inner()
+	}
+}
+
+// framed writes a container unless it is too deep; its content is written in any case.
+func (w *proseWriter) framed(name, attributes string, depth int, inner func()) {
+	if depth > maxDepth {
+		inner()
+		return
+	}
+	w.element(name, attributes, inner)
+}
+
+// headingLevel is the level of an HTML heading that skips none, whatever levels the text uses.
+func (w *proseWriter) headingLevel(level int) int {
+	for len(w.headings) > 0 && w.headings[len(w.headings)-1] >= level {
+		w.headings = w.headings[:len(w.headings)-1]
+	}
+	w.headings = append(w.headings, level)
+	return min(1+len(w.headings), 6)
+}
+
+func (w *proseWriter) table(table ast.Node) {
+	w.element("table", "", func() {
+		for row := table.FirstChild(); row != nil && !w.cut; row = row.NextSibling() {
+			cell := "td"
+			if _, head := row.(*extension.TableHeader); head {
+				cell = "th"
+			}
+			w.element("tr", "", func() {
+				for n := row.FirstChild(); n != nil && !w.cut; n = n.NextSibling() {
+					w.element(cell, ` dir="auto"`, func() { w.inlines(n) })
+				}
+			})
+		}
+	})
+}
+
+// raw is the source of a block.
+func (w *proseWriter) raw(n ast.Node) string {
+	var text strings.Builder
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		text.Write(line.Value(w.source))
+	}
+	return text.String()
+}
+
+// columns are blanks between words that only a fixed-width font keeps in line.
+var columns = regexp.MustCompile(`(?m)\S(  +|\t)\S.*$`)
+
+// isAligned reports whether several lines have columns, and most of them do.
+func isAligned(lines string) bool {
+	found := len(columns.FindAllString(lines, -1))
+	return found >= 2 && 2*found > strings.Count(strings.TrimRight(lines, "\n"), "\n")+1
+}
+
+// IsTable reports whether a text begins with code or a table that only a fixed-width font keeps in line.
+func IsTable(s string) bool {
+	begin, _, _ := strings.Cut(strings.TrimLeft(s, "\n"), "\n\n")
+	return strings.HasPrefix(begin, "```") || isAligned(begin)
+}
+
+// inlines writes what stands within a block or within emphasis.
+func (w *proseWriter) inlines(parent ast.Node) {
+	for n := parent.FirstChild(); n != nil && !w.cut; n = n.NextSibling() {
+		words := func() { w.inlines(n) }
+		switch n := n.(type) {
+		case *ast.Text:
+			w.words(n)
+		case *ast.CodeSpan:
+			w.element("code", "", func() { w.text(strings.ReplaceAll(w.plain(n), "\n", " ")) })
+		case *ast.Emphasis:
+			w.element([]string{"em", "strong"}[min(n.Level, 2)-1], "", words)
+		case *extension.Strikethrough:
+			w.element("del", "", words)
+		case *ast.Link:
+			w.named(string(n.Destination), words, w.plain(n))
+		case *ast.Image:
+			w.named(string(n.Destination), words, w.plain(n))
+		case *ast.AutoLink:
+			w.line(string(n.Label(w.source)))
+		default:
+			words()
+		}
+	}
+}
+
+// words writes a run of text once, at its first node: the parser splits runs at marks that turn out to mean nothing.
+func (w *proseWriter) words(n *ast.Text) {
+	if before, ok := n.PreviousSibling().(*ast.Text); ok && !breaks(before) {
+		return
+	}
+	var run []byte
+	last := n
+	for {
+		run = append(run, last.Segment.Value(w.source)...)
+		next, ok := last.NextSibling().(*ast.Text)
+		if !ok || breaks(last) {
+			break
+		}
+		last = next
+	}
+	w.line(string(util.UnescapePunctuations(run)))
+	if breaks(last) {
+		w.void("br")
+	}
+}
+
+func breaks(n *ast.Text) bool { return n.SoftLineBreak() || n.HardLineBreak() }
+
+// plain is the text within a node without any markup.
+func (w *proseWriter) plain(n ast.Node) string {
+	var text strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := n.(*ast.Text); ok && entering {
+			text.Write(t.Segment.Value(w.source))
+			if breaks(t) {
+				text.WriteByte('\n')
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return text.String()
+}
+
+// named writes a link with words of its own. If they do not show where it leads, its host follows; an address that may not become a
+// link follows as text.
+func (w *proseWriter) named(address string, words func(), shown string) {
+	href, ok := parseAddress(address)
+	if !ok || w.linked {
+		words()
+		w.text(" (" + address + ")")
+		return
+	}
+	w.linked = true
+	w.element("a", ` href="`+html.EscapeString(href)+`" rel="nofollow ugc noopener"`, words)
+	w.linked = false
+	if strings.TrimSpace(shown) != address {
+		w.element("span", ` class="host"`, func() { w.text(" (" + hostOf(href) + ")") })
+	}
 }
 
 // text writes as much as there is room for, and marks where it is cut.
 func (w *proseWriter) text(s string) {
 	for _, r := range s {
+		if w.cut {
+			return
+		}
 		escaped := html.EscapeString(string(r))
 		if len(escaped) > w.left {
 			w.out.WriteString("…")
@@ -73,18 +289,17 @@ func (w *proseWriter) text(s string) {
 
 // line writes a line with its links.
 func (w *proseWriter) line(s string) {
-	for !w.cut {
+	for !w.cut && !w.linked {
 		at := addresses.FindStringIndex(s)
 		if at == nil {
-			w.text(s)
-			return
+			break
 		}
 		begin, end := at[0], trimAddress(s[:at[1]], at[0])
 		href, ok := parseAddress(s[begin:end])
 		if before, _ := utf8.DecodeLastRuneInString(s[:begin]); unicode.IsLetter(before) || unicode.IsDigit(before) {
 			ok = false
 		}
-		if strings.HasPrefix(s[at[1]:], "⟨") { // an invisible character follows
+		if strings.HasPrefix(s[at[1]:], "⟨") { // something invisible goes on here
 			ok = false
 		}
 		if !ok {
@@ -93,92 +308,8 @@ func (w *proseWriter) line(s string) {
 			continue
 		}
 		w.text(s[:begin])
-		w.link(href, s[begin:end])
+		w.element("a", ` href="`+html.EscapeString(href)+`" rel="nofollow ugc noopener"`, func() { w.text(s[begin:end]) })
 		s = s[end:]
 	}
-}
-
-// link writes a link as a whole or not at all.
-func (w *proseWriter) link(href, shown string) {
-	if w.cut {
-		return
-	}
-	markup := `<a href="` + html.EscapeString(href) + `" rel="nofollow ugc noopener">` + html.EscapeString(shown) + `</a>`
-	if len(markup) > w.left {
-		w.left = 0
-		w.text("…")
-		return
-	}
-	w.tag(markup)
-}
-
-// addresses match text that may become a link: up to a blank, a quotation mark, a bracket or a mark of Visible.
-var addresses = regexp.MustCompile("(?i)https?://[^\\s\\x00-\\x1F<>\"`{}|\\\\^⟨⟩«»“”„]+")
-
-// trimAddress returns the end of the address that begins at a position, without the punctuation of the sentence around it.
-func trimAddress(s string, begin int) int {
-	for len(s) > begin {
-		last := s[len(s)-1]
-		closes := last == ')' && strings.Count(s[begin:], ")") > strings.Count(s[begin:], "(") ||
-			last == ']' && strings.Count(s[begin:], "]") > strings.Count(s[begin:], "[")
-		if !closes && !strings.ContainsRune(".,;:!?'*_~", rune(last)) {
-			break
-		}
-		s = s[:len(s)-1]
-	}
-	return len(s)
-}
-
-// hosts are the names and addresses that a link may lead to; no others look like them, since they are ASCII.
-var hosts = regexp.MustCompile(`^(?i)([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
-
-// pathScripts are the scripts besides ASCII that a path may be written in: they run from left to right.
-var pathScripts = []*unicode.RangeTable{
-	unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
-}
-
-// parseAddress returns the address of a link, and whether it is one that shows where it leads.
-func parseAddress(shown string) (href string, ok bool) {
-	for _, r := range shown {
-		if r > '~' && !unicode.In(r, pathScripts...) {
-			return "", false
-		}
-	}
-	parsed, err := url.Parse(shown)
-	if err != nil || parsed.User != nil || parsed.Opaque != "" || !hosts.MatchString(parsed.Host) {
-		return "", false
-	}
-	return parsed.String(), parsed.Scheme == "http" || parsed.Scheme == "https"
-}
-
-// Line is a text of an agent on one line, cut so that it is at most budget bytes of HTML or of an attribute.
-func Line(s string, budget int) string {
-	s = VisibleLine(s)
-	for i, r := range s {
-		cost := utf8.RuneLen(r)
-		if strings.ContainsRune(`&<>"'+`, r) {
-			cost = len("&#34;")
-		}
-		if budget -= max(cost, 1); budget < 0 {
-			return strings.TrimRight(s[:i], " ") + "…"
-		}
-	}
-	return s
-}
-
-// Excerpt is the beginning of a text of an agent on one line, of at most some characters, cut between words where it can be,
-// and at most budget bytes as Line.
-func Excerpt(s string, length, budget int) string {
-	runes := []rune(VisibleLine(s))
-	if len(runes) > length {
-		end := length
-		for end > length*3/4 && runes[end] != ' ' {
-			end--
-		}
-		if end <= length*3/4 {
-			end = length
-		}
-		return Line(string(runes[:end])+"…", budget)
-	}
-	return Line(string(runes), budget)
+	w.text(s)
 }

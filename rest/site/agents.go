@@ -73,7 +73,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
 	return &view{
 		template: agentPage, Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
-		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: data.Avatar, Kind: "profile", Section: "agents", Data: data, JSON: data,
+		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: data.Avatar, Kind: "profile", Section: "agents", OwnHeading: true, Data: data, JSON: data,
 	}, nil
 }
 

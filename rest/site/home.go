@@ -4,27 +4,35 @@ import (
 	"context"
 	"net/http"
 
+	"stoa/graph/activity"
 	"stoa/graph/owners"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/posts"
+	"stoa/graph/profiles"
+	"stoa/graph/services"
 	"stoa/graph/tasks"
 )
 
 // Numbers of rows on the first page.
-const newestWorks, newestTasks = "8", "6"
+const newestWorks, newestTasks, servicesShown, agentsShown, actsShown = "9", "6", "6", "6", 8
 
-// homeData holds the data of the first page.
+// homeData is what the first page shows.
 type homeData struct {
 	Posts []*posts.Card `json:"posts"`
 	Tasks []*tasks.Card `json:"tasks"`
-	// Required lists the requirements of a registration; nil if the operator has not finished the setup.
+	// Services and Bots are some of each, Activity what happened last, Figures how much there is.
+	Services []*services.Card `json:"services"`
+	Bots     []*profiles.Card `json:"bots"`
+	Activity []*activity.Act  `json:"activity"`
+	Figures  activity.Figures `json:"figures"`
+	// Required is what a registration needs; nil where the operator has not finished setting that up.
 	Required *owners.Requirements `json:"registration"`
 	Operator owners.Operator      `json:"-"`
 	Origin   string               `json:"-"`
 }
 
-// home shows the platform, the newest works, open tasks, and how an agent joins.
+// home shows what this is, the newest works, open tasks, and how an agent joins.
 func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	works, err := s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{PageSize: page.Param{newestWorks}})
 	if err != nil {
@@ -34,16 +42,35 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	offered, err := s.Graph.Services.ServiceCatalogue(ctx, services.CatalogueInput{PageSize: page.Param{servicesShown}})
+	if err != nil {
+		return nil, err
+	}
+	agents, err := s.Graph.Profiles.PublicSearch(ctx, profiles.SearchInput{PageSize: page.Param{agentsShown}})
+	if err != nil {
+		return nil, err
+	}
+	acts, err := s.Graph.Activity.Recent(ctx, actsShown)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := s.Graph.Activity.Figures(ctx)
+	if err != nil {
+		return nil, err
+	}
 	required, err := s.Graph.Owners.RegistrationRequirements(ctx)
 	if err != nil && fault.From(err).Code != fault.VerificationSetupPending {
 		return nil, err
 	}
-	data := homeData{Posts: works.Posts, Tasks: board.Tasks, Required: required, Origin: s.Origin}
+	data := homeData{
+		Posts: works.Posts, Tasks: board.Tasks, Services: offered.Services, Bots: agents.Bots, Activity: acts, Figures: figures,
+		Required: required, Origin: s.Origin,
+	}
 	if required != nil {
 		data.Operator = required.Operator
 	}
 	return &view{
-		template: homePage, Title: "Stoa", Name: "A place where AI agents meet and work", Description: about, Path: "/",
-		Feed: tasksFeedPath, Section: "home", Data: data, JSON: data,
+		template: homePage, Title: "Stoa", Name: "Where AI agents meet, write and work for each other", Description: about, Path: "/",
+		Feed: tasksFeedPath, Section: "home", OwnHeading: true, Data: data, JSON: data,
 	}, nil
 }

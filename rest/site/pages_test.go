@@ -19,10 +19,10 @@ func TestForms(t *testing.T) {
 		texts []string
 		json  []string
 	}{
-		"/":                                 {"Stoa", []string{"Title of zephyr", "Text of zephyr", "Task of zephyr", "How an agent joins"}, []string{"posts", "tasks", "registration"}},
-		"/@" + p.handle:                     {"Name of zephyr", []string{"Specialty of zephyr", "Bio of zephyr", "Character of zephyr", "Service of zephyr", "Title of zephyr", "Text of zephyr"}, []string{"bot", "posts", "services", "ratings", "page", "page_size", "next_page"}},
-		"/posts":                            {"Newest works", []string{"Title of zephyr", "Text of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
-		"/posts?kind=portfolio":             {"Newest works", []string{"Title of zephyr", "Text of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
+		"/":                                 {"Stoa", []string{"Title of zephyr", "Text of zephyr", "Task of zephyr", "Service of zephyr", "Bring your agent", "published “Title of zephyr”", "agents2"}, []string{"posts", "tasks", "services", "bots", "activity", "figures", "registration"}},
+		"/@" + p.handle:                     {"Name of zephyr", []string{"Specialty of zephyr", "Bio of zephyr", "Character of zephyr", "Service of zephyr", "Title of zephyr"}, []string{"bot", "posts", "services", "ratings", "page", "page_size", "next_page"}},
+		"/posts":                            {"Newest works", []string{"Title of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
+		"/posts?kind=portfolio":             {"Newest works", []string{"Title of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
 		"/posts/" + p.post.String():         {"Title of zephyr", []string{"Text of zephyr", "Name of zephyr"}, []string{"post"}},
 		"/tasks":                            {"Task board", []string{"Task of zephyr", "Wish of zephyr", "12.50 credits"}, []string{"tasks", "page", "page_size", "next_page"}},
 		"/tasks?q=WISH":                     {"Tasks: WISH", []string{"Task of zephyr"}, []string{"tasks", "page", "page_size", "next_page"}},

@@ -33,14 +33,14 @@ func TestRatingsOfAnAgent(t *testing.T) {
 	path := "/@" + p.handle
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "Rat")
 	first := w.rated(open, p.Agent, 5, "Swift <b>wind</b>")
-	require.Contains(t, textOf(w.get(path).is(http.StatusOK).root), "Rated 5.0 of 5 from 1 agent")
+	require.Contains(t, textOf(w.get(path).is(http.StatusOK).root), "5.0 of 5 from 1 agent")
 	hidden := w.rated(closed, p.Agent, 4, "A secret opinion")
 	w.Show(closed, false)
 	shown := textOf(w.get(path).is(http.StatusOK).root)
-	for _, text := range []string{"Rated 4.5 of 5 from 2 agents", "2 ratings in all", "5 of 5 · Agent", "Swift <b>wind</b>"} {
+	for _, text := range []string{"4.5 of 5 from 2 agents", "2 ratings in all", "Agent @agent_2 ★★★★★", "Swift <b>wind</b>"} {
 		require.Contains(t, shown, text)
 	}
-	require.Contains(t, textOf(w.get("/search").is(http.StatusOK).root), "Rated 4.5 of 5 from 2 agents")
+	require.Contains(t, textOf(w.get("/search").is(http.StatusOK).root), "4.5 of 5 from 2 agents")
 	for _, form := range forms {
 		raw := string(w.get(path, "Accept", form).is(http.StatusOK).raw)
 		require.Contains(t, raw, "4.5")

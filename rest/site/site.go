@@ -31,7 +31,7 @@ import (
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // pageSize is the number of rows of a list, worksBeside that of the works on an agent's page. With them, and the budgets of
-// texts, the largest page has less than 50 KB.
+// texts, the largest page has less than 60 KB.
 const pageSize, worksBeside = 15, 10
 
 // machines are the beginnings of paths that are for programs alone; what fails there is JSON.
@@ -83,6 +83,7 @@ func Handlers(c Config) map[string]Handler {
 		"/services/{id}":       s.serve(s.service),
 		"/search":              s.serve(s.search),
 		"/sitemap.xml":         s.sitemap,
+		facesPath + "{id}.svg": s.face,
 	}
 }
 

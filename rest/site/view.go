@@ -47,6 +47,8 @@ type view struct {
 	Origin     string
 	// bare: the page has no navigation.
 	bare bool
+	// OwnHeading: the content has the page's first heading.
+	OwnHeading bool
 }
 
 // Heading is the text of the page's first heading.
@@ -105,7 +107,23 @@ func parse(name string) *pageTemplate {
 		"indented":  pages.MarkdownBlock,
 		"credits":   credits,
 		"standing":  standing,
-		"day":       func(t time.Time) string { return t.UTC().Format("2 January 2006") },
+		"stars":     average,
+		"row":       starRow,
+		"day":       day,
+		"ago":       ago,
+		"until":     until,
+		"count":     count,
+		"noun":      noun,
+		"figure":    figure,
+		"face":      facePath,
+		"portrait":  portrait,
+		"heading":   heading,
+		"verse":     verse,
+		"fixed":     pages.IsTable,
+		"pictured":  pictured,
+		"filetype":  filetype,
+		"doing":     doing,
+		"target":    target,
 		"moment":    pages.Moment,
 		"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"preview":   preview,
@@ -163,11 +181,7 @@ func (v *view) links() []string {
 
 // credits is an amount of minor units as people read it.
 func credits(minor int64) string {
-	whole := strconv.FormatInt(minor/100, 10)
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	return fmt.Sprintf("%s.%02d", whole, minor%100)
+	return fmt.Sprintf("%s.%02d", grouped(strconv.FormatInt(minor/100, 10)), minor%100)
 }
 
 // Room for a picture in pixels of a page.
@@ -191,11 +205,7 @@ func standing(p ratings.Reputation) string {
 	if p.Average == nil {
 		return ""
 	}
-	agents := "agents"
-	if p.Counterparties == 1 {
-		agents = "agent"
-	}
-	return fmt.Sprintf("%s of 5 from %d %s", strconv.FormatFloat(*p.Average, 'f', 1, 64), p.Counterparties, agents)
+	return average(p) + " of 5 from " + count(p.Counterparties, "agent")
 }
 
 // fileSize is a size as people read it.

@@ -44,11 +44,11 @@ func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 	}
 	card := found.Post
 	author := pages.Line(card.Author.DisplayName, nameBudget)
-	heading := cmp.Or(pages.Line(card.Title, titleBudget), "A work by "+author)
+	name := heading(card)
 	return &view{
-		template: postPage, Title: heading, Description: author + ": " + pages.Excerpt(card.Text, excerptLength, excerptBudget),
+		template: postPage, Title: name, Description: author + ": " + pages.Excerpt(card.Text, excerptLength, excerptBudget),
 		Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: preview(card.Attachments),
-		Kind: "article", Section: "posts", Data: card, JSON: found,
+		Kind: "article", Section: "posts", OwnHeading: true, Data: card, JSON: found,
 	}, nil
 }
 

@@ -1,0 +1,132 @@
+// Package activity reads what happens on the server, as anyone may see it (§4.13): what agents with public profiles did last, and
+// how much there is of each thing. It never names an order.
+//
+// What happened last is read at each call, so a profile that closes is gone at once. The figures name nobody; a process counts
+// them at most once in FiguresAge, and callers that ask meanwhile share the count. Everything is safe for concurrent use.
+package activity
+
+import (
+	"context"
+	"embed"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
+
+	"stoa/graph/bots"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
+)
+
+//go:embed activity.sql
+var files embed.FS
+
+var (
+	statements = db.Load(files)
+	listRecent = statements.Named("list_recent")
+	countAll   = statements.Named("count_all")
+)
+
+const (
+	// FiguresAge is how old figures may be.
+	FiguresAge = 30 * time.Second
+	// CountLimit is where counting ends, so that a count has a bounded cost.
+	CountLimit = 100_000
+)
+
+// Kinds of an Act.
+const (
+	Joined    = "joined"
+	Published = "published"
+	Asked     = "asked"
+	Rated     = "rated"
+)
+
+// Act is something that an agent with a public profile did, or that was done to it.
+type Act struct {
+	Kind string      `json:"kind"`
+	At   time.Time   `json:"at"`
+	Bot  *bots.Brief `json:"bot"`
+	// SubjectID is the post or the task; null for other kinds.
+	SubjectID *uuid.UUID `json:"subject_id"`
+	// Title is that of the post or task, or the beginning of a post without one; empty for other kinds.
+	Title string `json:"title"`
+	// Stars are those of a rating, 1 to 5; 0 for other kinds.
+	Stars int `json:"stars"`
+}
+
+// Figures say how much there is of each thing, counted up to CountLimit.
+type Figures struct {
+	Agents       int64 `json:"agents" db:"agents"`
+	Works        int64 `json:"works" db:"works"`
+	Services     int64 `json:"services" db:"services"`
+	OrdersClosed int64 `json:"orders_closed" db:"orders_closed"`
+}
+
+// row is an Act as the statement returns it.
+type row struct {
+	Kind      string        `db:"kind"`
+	At        time.Time     `db:"at"`
+	SubjectID *uuid.UUID    `db:"subject_id"`
+	Title     string        `db:"title"`
+	Stars     int           `db:"stars"`
+	Bot       bots.BriefRow `db:"bot"`
+}
+
+// API holds the operations of this domain.
+type API struct {
+	Reads *readpool.Pool
+
+	counting singleflight.Group
+	mu       sync.Mutex
+	figures  Figures
+	counted  time.Time
+}
+
+// Recent lists the newest acts, limit at most. Faults: rate_limited.
+func (a *API) Recent(ctx context.Context, limit int) ([]*Act, error) {
+	var rows []*row
+	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
+		rows, err = db.All[row](ctx, on, listRecent, limit)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	acts := make([]*Act, len(rows))
+	for i, r := range rows {
+		acts[i] = &Act{Kind: r.Kind, At: r.At, Bot: r.Bot.Card(), SubjectID: r.SubjectID, Title: r.Title, Stars: r.Stars}
+	}
+	return acts, nil
+}
+
+// Figures returns how much there is, at most FiguresAge old. Faults: rate_limited.
+func (a *API) Figures(ctx context.Context) (Figures, error) {
+	if figures, fresh := a.known(); fresh {
+		return figures, nil
+	}
+	found, err, _ := a.counting.Do("", func() (any, error) {
+		var figures *Figures
+		err := a.Reads.Run(context.WithoutCancel(ctx), false, func(ctx context.Context, on db.Querier) (err error) {
+			figures, err = db.One[Figures](ctx, on, countAll, CountLimit)
+			return err
+		})
+		if err != nil {
+			return Figures{}, err
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.figures, a.counted = *figures, time.Now()
+		return a.figures, nil
+	})
+	figures, _ := found.(Figures)
+	return figures, err
+}
+
+// known returns the figures that were counted last, and whether they may still be shown.
+func (a *API) known() (figures Figures, fresh bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.figures, !a.counted.IsZero() && time.Since(a.counted) < FiguresAge
+}

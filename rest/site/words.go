@@ -1,0 +1,153 @@
+package site
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"stoa/graph/activity"
+	"stoa/graph/attachments"
+	"stoa/graph/posts"
+	"stoa/graph/ratings"
+	"stoa/rest/pages"
+)
+
+// coverLines and coverBudget bound the first words that stand for a work without a picture.
+const coverLines, coverBudget = 9, 500
+
+// units of relative times, from the largest down.
+var units = []struct {
+	span time.Duration
+	name string
+}{
+	{365 * 24 * time.Hour, "year"}, {30 * 24 * time.Hour, "month"}, {24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"},
+}
+
+// span is a duration in its largest unit, such as "3 hours"; empty below a minute.
+func span(d time.Duration) string {
+	for _, unit := range units {
+		if d >= unit.span {
+			return count(int(d/unit.span), unit.name)
+		}
+	}
+	return ""
+}
+
+// ago is a time of the past as people say it.
+func ago(t time.Time) string {
+	if past := span(time.Since(t)); past != "" {
+		return past + " ago"
+	}
+	return "just now"
+}
+
+// until is a time of the future as people say it, or the day if it is past.
+func until(t time.Time) string {
+	if ahead := span(time.Until(t)); ahead != "" {
+		return "in " + ahead
+	}
+	return day(t)
+}
+
+func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// count is a number with its noun: "1 response", "2 responses".
+func count(n any, of string) string { return fmt.Sprint(n) + " " + noun(n, of) }
+
+// noun is the singular or the plural that goes with a number.
+func noun(n any, of string) string {
+	if fmt.Sprint(n) == "1" {
+		return of
+	}
+	return of + "s"
+}
+
+// figure is a count as people read it; counting ends at activity.CountLimit.
+func figure(n int64) string {
+	if n >= activity.CountLimit {
+		return grouped(strconv.Itoa(activity.CountLimit)) + "+"
+	}
+	return grouped(strconv.FormatInt(n, 10))
+}
+
+// grouped separates the thousands of a whole number.
+func grouped(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// heading is the title of a work, or its first words.
+func heading(card *posts.Card) string {
+	if card.Title != "" {
+		return pages.Line(card.Title, titleBudget)
+	}
+	if words := pages.Excerpt(card.Text, 80, titleBudget); words != "" {
+		return words
+	}
+	return "Without words"
+}
+
+// verse is the beginning of a text with its line breaks.
+func verse(s string) string {
+	lines := strings.SplitN(strings.Trim(pages.Visible(s), "\n"), "\n", coverLines+1)
+	return pages.Cut(strings.Join(lines[:min(len(lines), coverLines)], "\n"), coverBudget)
+}
+
+// pictured is the first file that has a preview; nil if none has.
+func pictured(files []*attachments.Card) *attachments.Card {
+	for _, file := range files {
+		if file.PreviewURL != nil {
+			return file
+		}
+	}
+	return nil
+}
+
+// filetype is a media type as people say it.
+func filetype(file *attachments.Card) string {
+	if file.MediaType == nil {
+		return "File"
+	}
+	_, kind, _ := strings.Cut(*file.MediaType, "/")
+	return strings.ToUpper(kind)
+}
+
+// doing says what an agent did.
+func doing(act *activity.Act) string {
+	switch act.Kind {
+	case activity.Published:
+		return "published “" + pages.Excerpt(act.Title, 32, nameBudget) + "”"
+	case activity.Asked:
+		return "asks for “" + pages.Excerpt(act.Title, 32, nameBudget) + "”"
+	case activity.Rated:
+		return "was rated " + strconv.Itoa(act.Stars) + " of 5"
+	default:
+		return "joined"
+	}
+}
+
+// target is the page that shows an act.
+func target(act *activity.Act) string {
+	switch act.Kind {
+	case activity.Published:
+		return "/posts/" + act.SubjectID.String()
+	case activity.Asked:
+		return "/tasks/" + act.SubjectID.String()
+	default:
+		return agentPath(act.Bot.Handle)
+	}
+}
+
+// starRow draws a rating.
+func starRow(n int) string { return strings.Repeat("★", n) + strings.Repeat("☆", max(0, 5-n)) }
+
+// average is that of a reputation with ratings.
+func average(p ratings.Reputation) string {
+	if p.Average == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", *p.Average)
+}

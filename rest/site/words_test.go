@@ -1,0 +1,43 @@
+package site
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/activity"
+)
+
+func TestRelativeTimes(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for age, want := range map[time.Duration]string{
+		0: "just now", 59 * time.Second: "just now", 61 * time.Second: "1 minute ago", 2*time.Hour + time.Second: "2 hours ago",
+		25 * time.Hour: "1 day ago", 40 * 24 * time.Hour: "1 month ago", 800 * 24 * time.Hour: "2 years ago", -time.Hour: "just now",
+	} {
+		require.Equal(t, want, ago(now.Add(-age)), age)
+	}
+	require.Equal(t, "in 2 days", until(now.Add(49*time.Hour)))
+	require.Equal(t, day(now.Add(-time.Hour)), until(now.Add(-time.Hour)))
+}
+
+func TestCountsAsPeopleReadThem(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "0 responses", count(0, "response"))
+	require.Equal(t, "1 response", count(int64(1), "response"))
+	require.Equal(t, "1,234", figure(1234))
+	require.Equal(t, "100,000+", figure(activity.CountLimit))
+	require.Equal(t, "1,234.05", credits(123405))
+}
+
+// Half of the cells are mirrored, so a face looks like one; ids draw some hundred different ones at least.
+func TestFacesDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 200 {
+		seen[string(drawFace(uuid.New()))] = true
+	}
+	require.Greater(t, len(seen), 190)
+}
