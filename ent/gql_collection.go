@@ -1851,6 +1851,11 @@ func (_q *OrderQuery) collectField(ctx context.Context, oneNode bool, opCtx *gra
 				selectedFields = append(selectedFields, order.FieldTaskID)
 				fieldSeen[order.FieldTaskID] = struct{}{}
 			}
+		case "serviceID":
+			if _, ok := fieldSeen[order.FieldServiceID]; !ok {
+				selectedFields = append(selectedFields, order.FieldServiceID)
+				fieldSeen[order.FieldServiceID] = struct{}{}
+			}
 		case "state":
 			if _, ok := fieldSeen[order.FieldState]; !ok {
 				selectedFields = append(selectedFields, order.FieldState)
@@ -2655,6 +2660,11 @@ func (_q *ServiceQuery) collectField(ctx context.Context, oneNode bool, opCtx *g
 			if _, ok := fieldSeen[service.FieldDescription]; !ok {
 				selectedFields = append(selectedFields, service.FieldDescription)
 				fieldSeen[service.FieldDescription] = struct{}{}
+			}
+		case "amountMinor":
+			if _, ok := fieldSeen[service.FieldAmountMinor]; !ok {
+				selectedFields = append(selectedFields, service.FieldAmountMinor)
+				fieldSeen[service.FieldAmountMinor] = struct{}{}
 			}
 		case "deletedAt":
 			if _, ok := fieldSeen[service.FieldDeletedAt]; !ok {

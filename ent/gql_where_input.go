@@ -5969,6 +5969,18 @@ type OrderWhereInput struct {
 	TaskIDIsNil  bool        `json:"taskIDIsNil,omitempty"`
 	TaskIDNotNil bool        `json:"taskIDNotNil,omitempty"`
 
+	// "service_id" field predicates.
+	ServiceID       *uuid.UUID  `json:"serviceID,omitempty"`
+	ServiceIDNEQ    *uuid.UUID  `json:"serviceIDNEQ,omitempty"`
+	ServiceIDIn     []uuid.UUID `json:"serviceIDIn,omitempty"`
+	ServiceIDNotIn  []uuid.UUID `json:"serviceIDNotIn,omitempty"`
+	ServiceIDGT     *uuid.UUID  `json:"serviceIDGT,omitempty"`
+	ServiceIDGTE    *uuid.UUID  `json:"serviceIDGTE,omitempty"`
+	ServiceIDLT     *uuid.UUID  `json:"serviceIDLT,omitempty"`
+	ServiceIDLTE    *uuid.UUID  `json:"serviceIDLTE,omitempty"`
+	ServiceIDIsNil  bool        `json:"serviceIDIsNil,omitempty"`
+	ServiceIDNotNil bool        `json:"serviceIDNotNil,omitempty"`
+
 	// "state" field predicates.
 	State      *order.State  `json:"state,omitempty"`
 	StateNEQ   *order.State  `json:"stateNEQ,omitempty"`
@@ -6368,6 +6380,36 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 	}
 	if i.TaskIDNotNil {
 		predicates = append(predicates, order.TaskIDNotNil())
+	}
+	if i.ServiceID != nil {
+		predicates = append(predicates, order.ServiceIDEQ(*i.ServiceID))
+	}
+	if i.ServiceIDNEQ != nil {
+		predicates = append(predicates, order.ServiceIDNEQ(*i.ServiceIDNEQ))
+	}
+	if len(i.ServiceIDIn) > 0 {
+		predicates = append(predicates, order.ServiceIDIn(i.ServiceIDIn...))
+	}
+	if len(i.ServiceIDNotIn) > 0 {
+		predicates = append(predicates, order.ServiceIDNotIn(i.ServiceIDNotIn...))
+	}
+	if i.ServiceIDGT != nil {
+		predicates = append(predicates, order.ServiceIDGT(*i.ServiceIDGT))
+	}
+	if i.ServiceIDGTE != nil {
+		predicates = append(predicates, order.ServiceIDGTE(*i.ServiceIDGTE))
+	}
+	if i.ServiceIDLT != nil {
+		predicates = append(predicates, order.ServiceIDLT(*i.ServiceIDLT))
+	}
+	if i.ServiceIDLTE != nil {
+		predicates = append(predicates, order.ServiceIDLTE(*i.ServiceIDLTE))
+	}
+	if i.ServiceIDIsNil {
+		predicates = append(predicates, order.ServiceIDIsNil())
+	}
+	if i.ServiceIDNotNil {
+		predicates = append(predicates, order.ServiceIDNotNil())
 	}
 	if i.State != nil {
 		predicates = append(predicates, order.StateEQ(*i.State))
@@ -8337,6 +8379,18 @@ type ServiceWhereInput struct {
 	DescriptionEqualFold    *string  `json:"descriptionEqualFold,omitempty"`
 	DescriptionContainsFold *string  `json:"descriptionContainsFold,omitempty"`
 
+	// "amount_minor" field predicates.
+	AmountMinor       *int64  `json:"amountMinor,omitempty"`
+	AmountMinorNEQ    *int64  `json:"amountMinorNEQ,omitempty"`
+	AmountMinorIn     []int64 `json:"amountMinorIn,omitempty"`
+	AmountMinorNotIn  []int64 `json:"amountMinorNotIn,omitempty"`
+	AmountMinorGT     *int64  `json:"amountMinorGT,omitempty"`
+	AmountMinorGTE    *int64  `json:"amountMinorGTE,omitempty"`
+	AmountMinorLT     *int64  `json:"amountMinorLT,omitempty"`
+	AmountMinorLTE    *int64  `json:"amountMinorLTE,omitempty"`
+	AmountMinorIsNil  bool    `json:"amountMinorIsNil,omitempty"`
+	AmountMinorNotNil bool    `json:"amountMinorNotNil,omitempty"`
+
 	// "deleted_at" field predicates.
 	DeletedAt       *time.Time  `json:"deletedAt,omitempty"`
 	DeletedAtNEQ    *time.Time  `json:"deletedAtNEQ,omitempty"`
@@ -8586,6 +8640,36 @@ func (i *ServiceWhereInput) P() (predicate.Service, error) {
 	}
 	if i.DescriptionContainsFold != nil {
 		predicates = append(predicates, service.DescriptionContainsFold(*i.DescriptionContainsFold))
+	}
+	if i.AmountMinor != nil {
+		predicates = append(predicates, service.AmountMinorEQ(*i.AmountMinor))
+	}
+	if i.AmountMinorNEQ != nil {
+		predicates = append(predicates, service.AmountMinorNEQ(*i.AmountMinorNEQ))
+	}
+	if len(i.AmountMinorIn) > 0 {
+		predicates = append(predicates, service.AmountMinorIn(i.AmountMinorIn...))
+	}
+	if len(i.AmountMinorNotIn) > 0 {
+		predicates = append(predicates, service.AmountMinorNotIn(i.AmountMinorNotIn...))
+	}
+	if i.AmountMinorGT != nil {
+		predicates = append(predicates, service.AmountMinorGT(*i.AmountMinorGT))
+	}
+	if i.AmountMinorGTE != nil {
+		predicates = append(predicates, service.AmountMinorGTE(*i.AmountMinorGTE))
+	}
+	if i.AmountMinorLT != nil {
+		predicates = append(predicates, service.AmountMinorLT(*i.AmountMinorLT))
+	}
+	if i.AmountMinorLTE != nil {
+		predicates = append(predicates, service.AmountMinorLTE(*i.AmountMinorLTE))
+	}
+	if i.AmountMinorIsNil {
+		predicates = append(predicates, service.AmountMinorIsNil())
+	}
+	if i.AmountMinorNotNil {
+		predicates = append(predicates, service.AmountMinorNotNil())
 	}
 	if i.DeletedAt != nil {
 		predicates = append(predicates, service.DeletedAtEQ(*i.DeletedAt))

@@ -13660,6 +13660,7 @@ type OrderMutation struct {
 	updated_at               *time.Time
 	author_id                *uuid.UUID
 	task_id                  *uuid.UUID
+	service_id               *uuid.UUID
 	state                    *order.State
 	version                  *int
 	addversion               *int
@@ -14028,6 +14029,55 @@ func (m *OrderMutation) TaskIDCleared() bool {
 func (m *OrderMutation) ResetTaskID() {
 	m.task_id = nil
 	delete(m.clearedFields, order.FieldTaskID)
+}
+
+// SetServiceID sets the "service_id" field.
+func (m *OrderMutation) SetServiceID(u uuid.UUID) {
+	m.service_id = &u
+}
+
+// ServiceID returns the value of the "service_id" field in the mutation.
+func (m *OrderMutation) ServiceID() (r uuid.UUID, exists bool) {
+	v := m.service_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServiceID returns the old "service_id" field's value of the Order entity.
+// If the Order object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *OrderMutation) OldServiceID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServiceID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServiceID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServiceID: %w", err)
+	}
+	return oldValue.ServiceID, nil
+}
+
+// ClearServiceID clears the value of the "service_id" field.
+func (m *OrderMutation) ClearServiceID() {
+	m.service_id = nil
+	m.clearedFields[order.FieldServiceID] = struct{}{}
+}
+
+// ServiceIDCleared returns if the "service_id" field was cleared in this mutation.
+func (m *OrderMutation) ServiceIDCleared() bool {
+	_, ok := m.clearedFields[order.FieldServiceID]
+	return ok
+}
+
+// ResetServiceID resets all changes to the "service_id" field.
+func (m *OrderMutation) ResetServiceID() {
+	m.service_id = nil
+	delete(m.clearedFields, order.FieldServiceID)
 }
 
 // SetState sets the "state" field.
@@ -15151,7 +15201,7 @@ func (m *OrderMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *OrderMutation) Fields() []string {
-	fields := make([]string, 0, 27)
+	fields := make([]string, 0, 28)
 	if m.created_at != nil {
 		fields = append(fields, order.FieldCreatedAt)
 	}
@@ -15169,6 +15219,9 @@ func (m *OrderMutation) Fields() []string {
 	}
 	if m.task_id != nil {
 		fields = append(fields, order.FieldTaskID)
+	}
+	if m.service_id != nil {
+		fields = append(fields, order.FieldServiceID)
 	}
 	if m.state != nil {
 		fields = append(fields, order.FieldState)
@@ -15253,6 +15306,8 @@ func (m *OrderMutation) Field(name string) (ent.Value, bool) {
 		return m.AuthorID()
 	case order.FieldTaskID:
 		return m.TaskID()
+	case order.FieldServiceID:
+		return m.ServiceID()
 	case order.FieldState:
 		return m.State()
 	case order.FieldVersion:
@@ -15316,6 +15371,8 @@ func (m *OrderMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldAuthorID(ctx)
 	case order.FieldTaskID:
 		return m.OldTaskID(ctx)
+	case order.FieldServiceID:
+		return m.OldServiceID(ctx)
 	case order.FieldState:
 		return m.OldState(ctx)
 	case order.FieldVersion:
@@ -15408,6 +15465,13 @@ func (m *OrderMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetTaskID(v)
+		return nil
+	case order.FieldServiceID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServiceID(v)
 		return nil
 	case order.FieldState:
 		v, ok := value.(order.State)
@@ -15664,6 +15728,9 @@ func (m *OrderMutation) ClearedFields() []string {
 	if m.FieldCleared(order.FieldTaskID) {
 		fields = append(fields, order.FieldTaskID)
 	}
+	if m.FieldCleared(order.FieldServiceID) {
+		fields = append(fields, order.FieldServiceID)
+	}
 	if m.FieldCleared(order.FieldOutcome) {
 		fields = append(fields, order.FieldOutcome)
 	}
@@ -15716,6 +15783,9 @@ func (m *OrderMutation) ClearField(name string) error {
 	switch name {
 	case order.FieldTaskID:
 		m.ClearTaskID()
+		return nil
+	case order.FieldServiceID:
+		m.ClearServiceID()
 		return nil
 	case order.FieldOutcome:
 		m.ClearOutcome()
@@ -15778,6 +15848,9 @@ func (m *OrderMutation) ResetField(name string) error {
 		return nil
 	case order.FieldTaskID:
 		m.ResetTaskID()
+		return nil
+	case order.FieldServiceID:
+		m.ResetServiceID()
 		return nil
 	case order.FieldState:
 		m.ResetState()
@@ -19764,20 +19837,22 @@ func (m *RewardMutation) ResetEdge(name string) error {
 // ServiceMutation represents an operation that mutates the Service nodes in the graph.
 type ServiceMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *uuid.UUID
-	created_at    *time.Time
-	updated_at    *time.Time
-	title         *string
-	description   *string
-	deleted_at    *time.Time
-	clearedFields map[string]struct{}
-	bot           *uuid.UUID
-	clearedbot    bool
-	done          bool
-	oldValue      func(context.Context) (*Service, error)
-	predicates    []predicate.Service
+	op              Op
+	typ             string
+	id              *uuid.UUID
+	created_at      *time.Time
+	updated_at      *time.Time
+	title           *string
+	description     *string
+	amount_minor    *int64
+	addamount_minor *int64
+	deleted_at      *time.Time
+	clearedFields   map[string]struct{}
+	bot             *uuid.UUID
+	clearedbot      bool
+	done            bool
+	oldValue        func(context.Context) (*Service, error)
+	predicates      []predicate.Service
 }
 
 var _ ent.Mutation = (*ServiceMutation)(nil)
@@ -20064,6 +20139,76 @@ func (m *ServiceMutation) ResetDescription() {
 	m.description = nil
 }
 
+// SetAmountMinor sets the "amount_minor" field.
+func (m *ServiceMutation) SetAmountMinor(i int64) {
+	m.amount_minor = &i
+	m.addamount_minor = nil
+}
+
+// AmountMinor returns the value of the "amount_minor" field in the mutation.
+func (m *ServiceMutation) AmountMinor() (r int64, exists bool) {
+	v := m.amount_minor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAmountMinor returns the old "amount_minor" field's value of the Service entity.
+// If the Service object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ServiceMutation) OldAmountMinor(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAmountMinor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAmountMinor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAmountMinor: %w", err)
+	}
+	return oldValue.AmountMinor, nil
+}
+
+// AddAmountMinor adds i to the "amount_minor" field.
+func (m *ServiceMutation) AddAmountMinor(i int64) {
+	if m.addamount_minor != nil {
+		*m.addamount_minor += i
+	} else {
+		m.addamount_minor = &i
+	}
+}
+
+// AddedAmountMinor returns the value that was added to the "amount_minor" field in this mutation.
+func (m *ServiceMutation) AddedAmountMinor() (r int64, exists bool) {
+	v := m.addamount_minor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearAmountMinor clears the value of the "amount_minor" field.
+func (m *ServiceMutation) ClearAmountMinor() {
+	m.amount_minor = nil
+	m.addamount_minor = nil
+	m.clearedFields[service.FieldAmountMinor] = struct{}{}
+}
+
+// AmountMinorCleared returns if the "amount_minor" field was cleared in this mutation.
+func (m *ServiceMutation) AmountMinorCleared() bool {
+	_, ok := m.clearedFields[service.FieldAmountMinor]
+	return ok
+}
+
+// ResetAmountMinor resets all changes to the "amount_minor" field.
+func (m *ServiceMutation) ResetAmountMinor() {
+	m.amount_minor = nil
+	m.addamount_minor = nil
+	delete(m.clearedFields, service.FieldAmountMinor)
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (m *ServiceMutation) SetDeletedAt(t time.Time) {
 	m.deleted_at = &t
@@ -20174,7 +20319,7 @@ func (m *ServiceMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ServiceMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.created_at != nil {
 		fields = append(fields, service.FieldCreatedAt)
 	}
@@ -20189,6 +20334,9 @@ func (m *ServiceMutation) Fields() []string {
 	}
 	if m.description != nil {
 		fields = append(fields, service.FieldDescription)
+	}
+	if m.amount_minor != nil {
+		fields = append(fields, service.FieldAmountMinor)
 	}
 	if m.deleted_at != nil {
 		fields = append(fields, service.FieldDeletedAt)
@@ -20211,6 +20359,8 @@ func (m *ServiceMutation) Field(name string) (ent.Value, bool) {
 		return m.Title()
 	case service.FieldDescription:
 		return m.Description()
+	case service.FieldAmountMinor:
+		return m.AmountMinor()
 	case service.FieldDeletedAt:
 		return m.DeletedAt()
 	}
@@ -20232,6 +20382,8 @@ func (m *ServiceMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldTitle(ctx)
 	case service.FieldDescription:
 		return m.OldDescription(ctx)
+	case service.FieldAmountMinor:
+		return m.OldAmountMinor(ctx)
 	case service.FieldDeletedAt:
 		return m.OldDeletedAt(ctx)
 	}
@@ -20278,6 +20430,13 @@ func (m *ServiceMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetDescription(v)
 		return nil
+	case service.FieldAmountMinor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAmountMinor(v)
+		return nil
 	case service.FieldDeletedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -20292,13 +20451,21 @@ func (m *ServiceMutation) SetField(name string, value ent.Value) error {
 // AddedFields returns all numeric fields that were incremented/decremented during
 // this mutation.
 func (m *ServiceMutation) AddedFields() []string {
-	return nil
+	var fields []string
+	if m.addamount_minor != nil {
+		fields = append(fields, service.FieldAmountMinor)
+	}
+	return fields
 }
 
 // AddedField returns the numeric value that was incremented/decremented on a field
 // with the given name. The second boolean return value indicates that this field
 // was not set, or was not defined in the schema.
 func (m *ServiceMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case service.FieldAmountMinor:
+		return m.AddedAmountMinor()
+	}
 	return nil, false
 }
 
@@ -20307,6 +20474,13 @@ func (m *ServiceMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *ServiceMutation) AddField(name string, value ent.Value) error {
 	switch name {
+	case service.FieldAmountMinor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAmountMinor(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Service numeric field %s", name)
 }
@@ -20315,6 +20489,9 @@ func (m *ServiceMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *ServiceMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(service.FieldAmountMinor) {
+		fields = append(fields, service.FieldAmountMinor)
+	}
 	if m.FieldCleared(service.FieldDeletedAt) {
 		fields = append(fields, service.FieldDeletedAt)
 	}
@@ -20332,6 +20509,9 @@ func (m *ServiceMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *ServiceMutation) ClearField(name string) error {
 	switch name {
+	case service.FieldAmountMinor:
+		m.ClearAmountMinor()
+		return nil
 	case service.FieldDeletedAt:
 		m.ClearDeletedAt()
 		return nil
@@ -20357,6 +20537,9 @@ func (m *ServiceMutation) ResetField(name string) error {
 		return nil
 	case service.FieldDescription:
 		m.ResetDescription()
+		return nil
+	case service.FieldAmountMinor:
+		m.ResetAmountMinor()
 		return nil
 	case service.FieldDeletedAt:
 		m.ResetDeletedAt()

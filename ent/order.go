@@ -31,6 +31,8 @@ type Order struct {
 	AuthorID uuid.UUID `json:"author_id,omitempty"`
 	// TaskID holds the value of the "task_id" field.
 	TaskID *uuid.UUID `json:"task_id,omitempty"`
+	// The service of the contractor that it names.
+	ServiceID *uuid.UUID `json:"service_id,omitempty"`
 	// State holds the value of the "state" field.
 	State order.State `json:"state,omitempty"`
 	// Version holds the value of the "version" field.
@@ -119,7 +121,7 @@ func (*Order) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case order.FieldTaskID, order.FieldDisputedBy, order.FieldRefundProposedBy:
+		case order.FieldTaskID, order.FieldServiceID, order.FieldDisputedBy, order.FieldRefundProposedBy:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case order.FieldVersion, order.FieldAmountMinor, order.FieldFeeMinor, order.FieldTotalMinor, order.FieldFeeBps, order.FieldConfirmedTotalMinor:
 			values[i] = new(sql.NullInt64)
@@ -186,6 +188,13 @@ func (_m *Order) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.TaskID = new(uuid.UUID)
 				*_m.TaskID = *value.S.(*uuid.UUID)
+			}
+		case order.FieldServiceID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field service_id", values[i])
+			} else if value.Valid {
+				_m.ServiceID = new(uuid.UUID)
+				*_m.ServiceID = *value.S.(*uuid.UUID)
 			}
 		case order.FieldState:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -388,6 +397,11 @@ func (_m *Order) String() string {
 	builder.WriteString(", ")
 	if v := _m.TaskID; v != nil {
 		builder.WriteString("task_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.ServiceID; v != nil {
+		builder.WriteString("service_id=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

@@ -66,6 +66,20 @@ func (_c *OrderCreate) SetNillableTaskID(v *uuid.UUID) *OrderCreate {
 	return _c
 }
 
+// SetServiceID sets the "service_id" field.
+func (_c *OrderCreate) SetServiceID(v uuid.UUID) *OrderCreate {
+	_c.mutation.SetServiceID(v)
+	return _c
+}
+
+// SetNillableServiceID sets the "service_id" field if the given value is not nil.
+func (_c *OrderCreate) SetNillableServiceID(v *uuid.UUID) *OrderCreate {
+	if v != nil {
+		_c.SetServiceID(*v)
+	}
+	return _c
+}
+
 // SetState sets the "state" field.
 func (_c *OrderCreate) SetState(v order.State) *OrderCreate {
 	_c.mutation.SetState(v)
@@ -487,6 +501,10 @@ func (_c *OrderCreate) createSpec() (*Order, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.TaskID(); ok {
 		_spec.SetField(order.FieldTaskID, field.TypeUUID, value)
 		_node.TaskID = &value
+	}
+	if value, ok := _c.mutation.ServiceID(); ok {
+		_spec.SetField(order.FieldServiceID, field.TypeUUID, value)
+		_node.ServiceID = &value
 	}
 	if value, ok := _c.mutation.State(); ok {
 		_spec.SetField(order.FieldState, field.TypeEnum, value)

@@ -396,6 +396,9 @@ func (_u *OrderUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.TaskIDCleared() {
 		_spec.ClearField(order.FieldTaskID, field.TypeUUID)
 	}
+	if _u.mutation.ServiceIDCleared() {
+		_spec.ClearField(order.FieldServiceID, field.TypeUUID)
+	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(order.FieldState, field.TypeEnum, value)
 	}
@@ -896,6 +899,9 @@ func (_u *OrderUpdateOne) sqlSave(ctx context.Context) (_node *Order, err error)
 	}
 	if _u.mutation.TaskIDCleared() {
 		_spec.ClearField(order.FieldTaskID, field.TypeUUID)
+	}
+	if _u.mutation.ServiceIDCleared() {
+		_spec.ClearField(order.FieldServiceID, field.TypeUUID)
 	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(order.FieldState, field.TypeEnum, value)

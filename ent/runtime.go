@@ -234,7 +234,7 @@ func init() {
 	orderFields := schema.Order{}.Fields()
 	_ = orderFields
 	// orderDescVersion is the schema descriptor for version field.
-	orderDescVersion := orderFields[5].Descriptor()
+	orderDescVersion := orderFields[6].Descriptor()
 	// order.DefaultVersion holds the default value on creation for the version field.
 	order.DefaultVersion = orderDescVersion.Default.(int)
 	// orderDescID is the schema descriptor for id field.

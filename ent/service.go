@@ -29,6 +29,8 @@ type Service struct {
 	Title string `json:"title,omitempty"`
 	// Description holds the value of the "description" field.
 	Description string `json:"description,omitempty"`
+	// The contractor's reward; none if the price is open.
+	AmountMinor *int64 `json:"amount_minor,omitempty"`
 	// DeletedAt holds the value of the "deleted_at" field.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -64,6 +66,8 @@ func (*Service) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case service.FieldAmountMinor:
+			values[i] = new(sql.NullInt64)
 		case service.FieldTitle, service.FieldDescription:
 			values[i] = new(sql.NullString)
 		case service.FieldCreatedAt, service.FieldUpdatedAt, service.FieldDeletedAt:
@@ -120,6 +124,13 @@ func (_m *Service) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field description", values[i])
 			} else if value.Valid {
 				_m.Description = value.String
+			}
+		case service.FieldAmountMinor:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field amount_minor", values[i])
+			} else if value.Valid {
+				_m.AmountMinor = new(int64)
+				*_m.AmountMinor = value.Int64
 			}
 		case service.FieldDeletedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -183,6 +194,11 @@ func (_m *Service) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("description=")
 	builder.WriteString(_m.Description)
+	builder.WriteString(", ")
+	if v := _m.AmountMinor; v != nil {
+		builder.WriteString("amount_minor=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.DeletedAt; v != nil {
 		builder.WriteString("deleted_at=")

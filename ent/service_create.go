@@ -52,6 +52,20 @@ func (_c *ServiceCreate) SetDescription(v string) *ServiceCreate {
 	return _c
 }
 
+// SetAmountMinor sets the "amount_minor" field.
+func (_c *ServiceCreate) SetAmountMinor(v int64) *ServiceCreate {
+	_c.mutation.SetAmountMinor(v)
+	return _c
+}
+
+// SetNillableAmountMinor sets the "amount_minor" field if the given value is not nil.
+func (_c *ServiceCreate) SetNillableAmountMinor(v *int64) *ServiceCreate {
+	if v != nil {
+		_c.SetAmountMinor(*v)
+	}
+	return _c
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_c *ServiceCreate) SetDeletedAt(v time.Time) *ServiceCreate {
 	_c.mutation.SetDeletedAt(v)
@@ -196,6 +210,10 @@ func (_c *ServiceCreate) createSpec() (*Service, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Description(); ok {
 		_spec.SetField(service.FieldDescription, field.TypeString, value)
 		_node.Description = value
+	}
+	if value, ok := _c.mutation.AmountMinor(); ok {
+		_spec.SetField(service.FieldAmountMinor, field.TypeInt64, value)
+		_node.AmountMinor = &value
 	}
 	if value, ok := _c.mutation.DeletedAt(); ok {
 		_spec.SetField(service.FieldDeletedAt, field.TypeTime, value)

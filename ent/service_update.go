@@ -70,6 +70,33 @@ func (_u *ServiceUpdate) SetNillableDescription(v *string) *ServiceUpdate {
 	return _u
 }
 
+// SetAmountMinor sets the "amount_minor" field.
+func (_u *ServiceUpdate) SetAmountMinor(v int64) *ServiceUpdate {
+	_u.mutation.ResetAmountMinor()
+	_u.mutation.SetAmountMinor(v)
+	return _u
+}
+
+// SetNillableAmountMinor sets the "amount_minor" field if the given value is not nil.
+func (_u *ServiceUpdate) SetNillableAmountMinor(v *int64) *ServiceUpdate {
+	if v != nil {
+		_u.SetAmountMinor(*v)
+	}
+	return _u
+}
+
+// AddAmountMinor adds value to the "amount_minor" field.
+func (_u *ServiceUpdate) AddAmountMinor(v int64) *ServiceUpdate {
+	_u.mutation.AddAmountMinor(v)
+	return _u
+}
+
+// ClearAmountMinor clears the value of the "amount_minor" field.
+func (_u *ServiceUpdate) ClearAmountMinor() *ServiceUpdate {
+	_u.mutation.ClearAmountMinor()
+	return _u
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_u *ServiceUpdate) SetDeletedAt(v time.Time) *ServiceUpdate {
 	_u.mutation.SetDeletedAt(v)
@@ -151,6 +178,15 @@ func (_u *ServiceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Description(); ok {
 		_spec.SetField(service.FieldDescription, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.AmountMinor(); ok {
+		_spec.SetField(service.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAmountMinor(); ok {
+		_spec.AddField(service.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if _u.mutation.AmountMinorCleared() {
+		_spec.ClearField(service.FieldAmountMinor, field.TypeInt64)
+	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(service.FieldDeletedAt, field.TypeTime, value)
 	}
@@ -216,6 +252,33 @@ func (_u *ServiceUpdateOne) SetNillableDescription(v *string) *ServiceUpdateOne 
 	if v != nil {
 		_u.SetDescription(*v)
 	}
+	return _u
+}
+
+// SetAmountMinor sets the "amount_minor" field.
+func (_u *ServiceUpdateOne) SetAmountMinor(v int64) *ServiceUpdateOne {
+	_u.mutation.ResetAmountMinor()
+	_u.mutation.SetAmountMinor(v)
+	return _u
+}
+
+// SetNillableAmountMinor sets the "amount_minor" field if the given value is not nil.
+func (_u *ServiceUpdateOne) SetNillableAmountMinor(v *int64) *ServiceUpdateOne {
+	if v != nil {
+		_u.SetAmountMinor(*v)
+	}
+	return _u
+}
+
+// AddAmountMinor adds value to the "amount_minor" field.
+func (_u *ServiceUpdateOne) AddAmountMinor(v int64) *ServiceUpdateOne {
+	_u.mutation.AddAmountMinor(v)
+	return _u
+}
+
+// ClearAmountMinor clears the value of the "amount_minor" field.
+func (_u *ServiceUpdateOne) ClearAmountMinor() *ServiceUpdateOne {
+	_u.mutation.ClearAmountMinor()
 	return _u
 }
 
@@ -329,6 +392,15 @@ func (_u *ServiceUpdateOne) sqlSave(ctx context.Context) (_node *Service, err er
 	}
 	if value, ok := _u.mutation.Description(); ok {
 		_spec.SetField(service.FieldDescription, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.AmountMinor(); ok {
+		_spec.SetField(service.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAmountMinor(); ok {
+		_spec.AddField(service.FieldAmountMinor, field.TypeInt64, value)
+	}
+	if _u.mutation.AmountMinorCleared() {
+		_spec.ClearField(service.FieldAmountMinor, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(service.FieldDeletedAt, field.TypeTime, value)

@@ -17,6 +17,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/drafts"
 	"stoa/graph/email"
 	"stoa/graph/events"
 	"stoa/graph/feedback"
@@ -89,6 +90,7 @@ type Graph struct {
 	Auth        *auth.API
 	Bots        *bots.API
 	Contacts    *contacts.API
+	Drafts      *drafts.API
 	Email       *email.API
 	Events      *events.API
 	Feedback    *feedback.API
@@ -153,10 +155,11 @@ func New(c Config) *Graph {
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: wake},
+		Drafts:      &drafts.API{DB: c.DB, Events: outbox},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Onboarding:  onboard,
 		Posts:       &posts.API{DB: c.DB, Reads: reads, Files: files, ProfileChanged: onboard.ProfileChanged},
-		Profiles:    &profiles.API{DB: c.DB, Reads: reads},
+		Profiles:    &profiles.API{DB: c.DB, Reads: reads, SendsMail: c.Mail != nil},
 		Ratings:     &ratings.API{DB: c.DB, Events: outbox, Reads: reads},
 		Services:    &services.API{DB: c.DB, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},

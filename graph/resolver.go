@@ -5,6 +5,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/drafts"
 	"stoa/graph/events"
 	"stoa/graph/exec"
 	"stoa/graph/feedback"
@@ -28,6 +29,7 @@ type (
 	authAPI        = auth.API
 	botsAPI        = bots.API
 	contactsAPI    = contacts.API
+	draftsAPI      = drafts.API
 	eventsAPI      = events.API
 	feedbackAPI    = feedback.API
 	messagesAPI    = messages.API
@@ -56,6 +58,7 @@ type operations struct {
 	*authAPI
 	*botsAPI
 	*contactsAPI
+	*draftsAPI
 	*eventsAPI
 	*feedbackAPI
 	*messagesAPI
@@ -73,7 +76,7 @@ type operations struct {
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
-		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Events, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts,
+		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Drafts, g.Events, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts,
 		g.Profiles, g.Ratings, g.Services, g.Tasks, g.Wallet, g.Webhooks,
 	}}
 }

@@ -72,7 +72,7 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		{Name: "feedback", What: "messages of agents to the operators, and the answers", Kept: operator.Forever},
 		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
-		{Name: "ledger", What: "the ledger, rewards, orders and passports", Kept: operator.Forever},
+		{Name: "ledger", What: "the ledger, rewards, orders with their drafts, and passports", Kept: operator.Forever},
 		{Name: "ratings", What: "ratings, their texts until their authors are deleted", Kept: operator.Forever},
 		{Name: "operations", What: "the answers that a repeated operation gets again, until their agents are deleted", Kept: operator.Forever},
 		{Name: "audit", What: "the audit log", Kept: operator.Forever},

@@ -246,6 +246,15 @@ var lifecycleCases = map[string][]lifecycleCase{
 		s.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE id = $1", of(card))
 		return of(card), map[string]any{"operation_id": uuid.NewString(), "stars": 4}
 	})},
+	"GET /orders/{order_id}/drafts": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return of(s.started()), nil })},
+	"POST /orders/{order_id}/drafts": {{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) {
+		return of(s.started()), map[string]any{"operation_id": uuid.NewString(), "text": "The first verse."}
+	}}},
+	"POST /orders/{order_id}/drafts/{draft_id}/reply": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
+		order := s.started()
+		draft := s.draft(s.contractor, order, nil).ok(http.StatusCreated)["draft"].(map[string]any)
+		return of(order) + "/drafts/" + of(draft), map[string]any{"operation_id": uuid.NewString(), "verdict": "fine"}
+	})},
 	"GET /tasks":           {pathOnly},
 	"POST /tasks":          {refused(fault.ParticipantInactive, body(taskTerms))},
 	"GET /tasks/{task_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},

@@ -89,11 +89,11 @@ func TestOrderFromQuoteToPayment(t *testing.T) {
 	require.Equal(t, []string{
 		"actions", "amount_minor", "author_id", "closed_at", "confirmed_total_minor", "contractor", "contractor_id", "created_at", "customer",
 		"customer_id", "deadline", "delivered_at", "description", "dispute", "fee_bps", "fee_minor", "fee_mode", "funded_at", "id",
-		"input_attachments", "outcome", "refund_proposal", "result_attachments", "result_text", "role", "state", "task_id", "title",
+		"input_attachments", "outcome", "refund_proposal", "result_attachments", "result_text", "role", "service_id", "state", "task_id", "title",
 		"total_minor", "updated_at", "version",
 	}, slices.Sorted(maps.Keys(card)))
 	require.Equal(t, "2999-01-01T00:00:00.000000Z", card["deadline"])
-	for _, none := range []string{"closed_at", "delivered_at", "dispute", "funded_at", "outcome", "refund_proposal", "result_text", "task_id"} {
+	for _, none := range []string{"closed_at", "delivered_at", "dispute", "funded_at", "outcome", "refund_proposal", "result_text", "service_id", "task_id"} {
 		require.Nil(t, card[none], none)
 	}
 	require.Equal(t, []any{}, card["input_attachments"])

@@ -32,7 +32,7 @@ func TestPublicCardOverREST(t *testing.T) {
 		"encryption_public_key", "friendship", "handle", "id", "kind", "last_seen", "profile", "profile_public", "reputation", "specialty", "visuals"}, keys(bot))
 	require.Equal(t, "hour", bot["last_seen"])
 	require.Equal(t, map[string]any{"status": "none", "contact_id": nil}, bot["friendship"])
-	require.Equal(t, map[string]any{"average": nil, "ratings": 0.0, "counterparties": 0.0}, bot["reputation"])
+	require.Equal(t, reputation(nil, 0, nil, 0, nil), bot["reputation"])
 	require.Equal(t, map[string]any{"specialty": "engines", "bio": "notes", "profile_public": true}, bot["profile"])
 	require.Equal(t, map[string]any{"avatar": nil, "character": nil, "character_description": "tall"}, bot["visuals"])
 	own := s.send("GET", "/api/v1/bots/me", ada.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)

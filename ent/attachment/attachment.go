@@ -205,6 +205,7 @@ const (
 	BoundKindCharacter   BoundKind = "character"
 	BoundKindPost        BoundKind = "post"
 	BoundKindOrderInput  BoundKind = "order_input"
+	BoundKindOrderDraft  BoundKind = "order_draft"
 	BoundKindOrderResult BoundKind = "order_result"
 )
 
@@ -215,7 +216,7 @@ func (bk BoundKind) String() string {
 // BoundKindValidator is a validator for the "bound_kind" field enum values. It is called by the builders before save.
 func BoundKindValidator(bk BoundKind) error {
 	switch bk {
-	case BoundKindAvatar, BoundKindCharacter, BoundKindPost, BoundKindOrderInput, BoundKindOrderResult:
+	case BoundKindAvatar, BoundKindCharacter, BoundKindPost, BoundKindOrderInput, BoundKindOrderDraft, BoundKindOrderResult:
 		return nil
 	default:
 		return fmt.Errorf("attachment: invalid enum value for bound_kind field: %q", bk)

@@ -54,7 +54,7 @@ var (
 		{Name: "published_sha256", Type: field.TypeBytes, Nullable: true},
 		{Name: "published_type", Type: field.TypeString, Nullable: true},
 		{Name: "published_at", Type: field.TypeTime, Nullable: true},
-		{Name: "bound_kind", Type: field.TypeEnum, Nullable: true, Enums: []string{"avatar", "character", "post", "order_input", "order_result"}},
+		{Name: "bound_kind", Type: field.TypeEnum, Nullable: true, Enums: []string{"avatar", "character", "post", "order_input", "order_draft", "order_result"}},
 		{Name: "bound_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "position", Type: field.TypeInt, Default: 0},
 		{Name: "rights_confirmed_at", Type: field.TypeTime, Nullable: true},
@@ -570,6 +570,7 @@ var (
 		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "author_id", Type: field.TypeUUID},
 		{Name: "task_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "service_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"offered", "funded", "in_progress", "delivered", "disputed", "closed", "cancelled", "rejected"}, Default: "offered"},
 		{Name: "version", Type: field.TypeInt, Default: 1},
 		{Name: "outcome", Type: field.TypeEnum, Nullable: true, Enums: []string{"accepted", "refunded"}},
@@ -602,13 +603,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "orders_bots_customer",
-				Columns:    []*schema.Column{OrdersColumns[26]},
+				Columns:    []*schema.Column{OrdersColumns[27]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "orders_bots_contractor",
-				Columns:    []*schema.Column{OrdersColumns[27]},
+				Columns:    []*schema.Column{OrdersColumns[28]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -617,7 +618,7 @@ var (
 			{
 				Name:    "order_customer_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{OrdersColumns[26], OrdersColumns[1], OrdersColumns[0]},
+				Columns: []*schema.Column{OrdersColumns[27], OrdersColumns[1], OrdersColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						OrdersColumns[1].Name: true,
@@ -629,13 +630,21 @@ var (
 			{
 				Name:    "order_contractor_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{OrdersColumns[27], OrdersColumns[1], OrdersColumns[0]},
+				Columns: []*schema.Column{OrdersColumns[28], OrdersColumns[1], OrdersColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					DescColumns: map[string]bool{
 						OrdersColumns[1].Name: true,
 
 						OrdersColumns[0].Name: true,
 					},
+				},
+			},
+			{
+				Name:    "order_service_id",
+				Unique:  false,
+				Columns: []*schema.Column{OrdersColumns[5]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "service_id IS NOT NULL AND (outcome)::text = 'accepted'::text",
 				},
 			},
 		},
@@ -888,6 +897,7 @@ var (
 		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "title", Type: field.TypeString},
 		{Name: "description", Type: field.TypeString},
+		{Name: "amount_minor", Type: field.TypeInt64, Nullable: true},
 		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
 		{Name: "bot_id", Type: field.TypeUUID},
 	}
@@ -899,7 +909,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "services_bots_bot",
-				Columns:    []*schema.Column{ServicesColumns[6]},
+				Columns:    []*schema.Column{ServicesColumns[7]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -916,7 +926,7 @@ var (
 						ServicesColumns[0].Name: true,
 					},
 					IncludeColumns: []string{
-						ServicesColumns[6].Name,
+						ServicesColumns[7].Name,
 					},
 					Where: "deleted_at IS NULL",
 				},

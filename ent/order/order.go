@@ -29,6 +29,8 @@ const (
 	FieldAuthorID = "author_id"
 	// FieldTaskID holds the string denoting the task_id field in the database.
 	FieldTaskID = "task_id"
+	// FieldServiceID holds the string denoting the service_id field in the database.
+	FieldServiceID = "service_id"
 	// FieldState holds the string denoting the state field in the database.
 	FieldState = "state"
 	// FieldVersion holds the string denoting the version field in the database.
@@ -102,6 +104,7 @@ var Columns = []string{
 	FieldContractorID,
 	FieldAuthorID,
 	FieldTaskID,
+	FieldServiceID,
 	FieldState,
 	FieldVersion,
 	FieldOutcome,
@@ -233,6 +236,11 @@ func ByAuthorID(opts ...sql.OrderTermOption) OrderOption {
 // ByTaskID orders the results by the task_id field.
 func ByTaskID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldTaskID, opts...).ToFunc()
+}
+
+// ByServiceID orders the results by the service_id field.
+func ByServiceID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldServiceID, opts...).ToFunc()
 }
 
 // ByState orders the results by the state field.

@@ -86,6 +86,11 @@ func TaskID(v uuid.UUID) predicate.Order {
 	return predicate.Order(sql.FieldEQ(FieldTaskID, v))
 }
 
+// ServiceID applies equality check predicate on the "service_id" field. It's identical to ServiceIDEQ.
+func ServiceID(v uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldEQ(FieldServiceID, v))
+}
+
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
 func Version(v int) predicate.Order {
 	return predicate.Order(sql.FieldEQ(FieldVersion, v))
@@ -389,6 +394,56 @@ func TaskIDIsNil() predicate.Order {
 // TaskIDNotNil applies the NotNil predicate on the "task_id" field.
 func TaskIDNotNil() predicate.Order {
 	return predicate.Order(sql.FieldNotNull(FieldTaskID))
+}
+
+// ServiceIDEQ applies the EQ predicate on the "service_id" field.
+func ServiceIDEQ(v uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldEQ(FieldServiceID, v))
+}
+
+// ServiceIDNEQ applies the NEQ predicate on the "service_id" field.
+func ServiceIDNEQ(v uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldNEQ(FieldServiceID, v))
+}
+
+// ServiceIDIn applies the In predicate on the "service_id" field.
+func ServiceIDIn(vs ...uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldIn(FieldServiceID, vs...))
+}
+
+// ServiceIDNotIn applies the NotIn predicate on the "service_id" field.
+func ServiceIDNotIn(vs ...uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldNotIn(FieldServiceID, vs...))
+}
+
+// ServiceIDGT applies the GT predicate on the "service_id" field.
+func ServiceIDGT(v uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldGT(FieldServiceID, v))
+}
+
+// ServiceIDGTE applies the GTE predicate on the "service_id" field.
+func ServiceIDGTE(v uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldGTE(FieldServiceID, v))
+}
+
+// ServiceIDLT applies the LT predicate on the "service_id" field.
+func ServiceIDLT(v uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldLT(FieldServiceID, v))
+}
+
+// ServiceIDLTE applies the LTE predicate on the "service_id" field.
+func ServiceIDLTE(v uuid.UUID) predicate.Order {
+	return predicate.Order(sql.FieldLTE(FieldServiceID, v))
+}
+
+// ServiceIDIsNil applies the IsNil predicate on the "service_id" field.
+func ServiceIDIsNil() predicate.Order {
+	return predicate.Order(sql.FieldIsNull(FieldServiceID))
+}
+
+// ServiceIDNotNil applies the NotNil predicate on the "service_id" field.
+func ServiceIDNotNil() predicate.Order {
+	return predicate.Order(sql.FieldNotNull(FieldServiceID))
 }
 
 // StateEQ applies the EQ predicate on the "state" field.

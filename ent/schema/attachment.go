@@ -42,7 +42,7 @@ func (Attachment) Fields() []ent.Field {
 		field.Time("published_at").Optional().Nillable().Comment("When the public copy was made."),
 
 		field.Enum("bound_kind").NamedValues("Avatar", "avatar", "Character", "character", "Post", "post", "OrderInput", "order_input",
-			"OrderResult", "order_result").Optional().Nillable(),
+			"OrderDraft", "order_draft", "OrderResult", "order_result").Optional().Nillable(),
 		field.UUID("bound_id", uuid.UUID{}).Optional().Nillable().Comment("The agent, post or order that uses it."),
 		field.Int("position").Default(0).Comment("Its place among the files of what it is bound to."),
 		field.Time("rights_confirmed_at").Optional().Nillable().Comment("When its owner first claimed the right to publish it."),

@@ -26,6 +26,7 @@ func (Order) Fields() []ent.Field {
 		field.UUID("contractor_id", uuid.UUID{}).Immutable(),
 		field.UUID("author_id", uuid.UUID{}).Immutable().Comment("The participant who created it."),
 		field.UUID("task_id", uuid.UUID{}).Optional().Nillable().Immutable(),
+		field.UUID("service_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The service of the contractor that it names."),
 		field.Enum("state").NamedValues(
 			"Offered", "offered", "Funded", "funded", "InProgress", "in_progress", "Delivered", "delivered",
 			"Disputed", "disputed", "Closed", "closed", "Cancelled", "cancelled", "Rejected", "rejected",
@@ -67,5 +68,7 @@ func (Order) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("customer_id", "created_at", "id").Annotations(newestFirst),
 		index.Fields("contractor_id", "created_at", "id").Annotations(newestFirst),
+		index.Fields("service_id").
+			Annotations(entsql.IndexWhere("service_id IS NOT NULL AND (outcome)::text = 'accepted'::text")),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Service is an entry of the public catalogue: what an agent does for others, without a price (§4.9). Whether others see it
+// Service is an entry of the public catalogue: what an agent does for others, and for how much (§4.9). Whether others see it
 // depends on its agent's profile, and is decided when it is read (stoa_public).
 type Service struct{ ent.Schema }
 
@@ -22,6 +22,7 @@ func (Service) Fields() []ent.Field {
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
 		field.String("title"),
 		field.String("description"),
+		field.Int64("amount_minor").Optional().Nillable().Annotations(wide).Comment("The contractor's reward; none if the price is open."),
 		field.Time("deleted_at").Optional().Nillable(),
 	}
 }

@@ -23,6 +23,8 @@ const (
 	FieldTitle = "title"
 	// FieldDescription holds the string denoting the description field in the database.
 	FieldDescription = "description"
+	// FieldAmountMinor holds the string denoting the amount_minor field in the database.
+	FieldAmountMinor = "amount_minor"
 	// FieldDeletedAt holds the string denoting the deleted_at field in the database.
 	FieldDeletedAt = "deleted_at"
 	// EdgeBot holds the string denoting the bot edge name in mutations.
@@ -46,6 +48,7 @@ var Columns = []string{
 	FieldBotID,
 	FieldTitle,
 	FieldDescription,
+	FieldAmountMinor,
 	FieldDeletedAt,
 }
 
@@ -95,6 +98,11 @@ func ByTitle(opts ...sql.OrderTermOption) OrderOption {
 // ByDescription orders the results by the description field.
 func ByDescription(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDescription, opts...).ToFunc()
+}
+
+// ByAmountMinor orders the results by the amount_minor field.
+func ByAmountMinor(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAmountMinor, opts...).ToFunc()
 }
 
 // ByDeletedAt orders the results by the deleted_at field.

@@ -81,6 +81,11 @@ func Description(v string) predicate.Service {
 	return predicate.Service(sql.FieldEQ(FieldDescription, v))
 }
 
+// AmountMinor applies equality check predicate on the "amount_minor" field. It's identical to AmountMinorEQ.
+func AmountMinor(v int64) predicate.Service {
+	return predicate.Service(sql.FieldEQ(FieldAmountMinor, v))
+}
+
 // DeletedAt applies equality check predicate on the "deleted_at" field. It's identical to DeletedAtEQ.
 func DeletedAt(v time.Time) predicate.Service {
 	return predicate.Service(sql.FieldEQ(FieldDeletedAt, v))
@@ -314,6 +319,56 @@ func DescriptionEqualFold(v string) predicate.Service {
 // DescriptionContainsFold applies the ContainsFold predicate on the "description" field.
 func DescriptionContainsFold(v string) predicate.Service {
 	return predicate.Service(sql.FieldContainsFold(FieldDescription, v))
+}
+
+// AmountMinorEQ applies the EQ predicate on the "amount_minor" field.
+func AmountMinorEQ(v int64) predicate.Service {
+	return predicate.Service(sql.FieldEQ(FieldAmountMinor, v))
+}
+
+// AmountMinorNEQ applies the NEQ predicate on the "amount_minor" field.
+func AmountMinorNEQ(v int64) predicate.Service {
+	return predicate.Service(sql.FieldNEQ(FieldAmountMinor, v))
+}
+
+// AmountMinorIn applies the In predicate on the "amount_minor" field.
+func AmountMinorIn(vs ...int64) predicate.Service {
+	return predicate.Service(sql.FieldIn(FieldAmountMinor, vs...))
+}
+
+// AmountMinorNotIn applies the NotIn predicate on the "amount_minor" field.
+func AmountMinorNotIn(vs ...int64) predicate.Service {
+	return predicate.Service(sql.FieldNotIn(FieldAmountMinor, vs...))
+}
+
+// AmountMinorGT applies the GT predicate on the "amount_minor" field.
+func AmountMinorGT(v int64) predicate.Service {
+	return predicate.Service(sql.FieldGT(FieldAmountMinor, v))
+}
+
+// AmountMinorGTE applies the GTE predicate on the "amount_minor" field.
+func AmountMinorGTE(v int64) predicate.Service {
+	return predicate.Service(sql.FieldGTE(FieldAmountMinor, v))
+}
+
+// AmountMinorLT applies the LT predicate on the "amount_minor" field.
+func AmountMinorLT(v int64) predicate.Service {
+	return predicate.Service(sql.FieldLT(FieldAmountMinor, v))
+}
+
+// AmountMinorLTE applies the LTE predicate on the "amount_minor" field.
+func AmountMinorLTE(v int64) predicate.Service {
+	return predicate.Service(sql.FieldLTE(FieldAmountMinor, v))
+}
+
+// AmountMinorIsNil applies the IsNil predicate on the "amount_minor" field.
+func AmountMinorIsNil() predicate.Service {
+	return predicate.Service(sql.FieldIsNull(FieldAmountMinor))
+}
+
+// AmountMinorNotNil applies the NotNil predicate on the "amount_minor" field.
+func AmountMinorNotNil() predicate.Service {
+	return predicate.Service(sql.FieldNotNull(FieldAmountMinor))
 }
 
 // DeletedAtEQ applies the EQ predicate on the "deleted_at" field.

@@ -63,7 +63,7 @@ SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_
   a.bound_kind, a.bound_id, a.deleted_at,
   CASE
     WHEN a.owner_id = :caller THEN 'owner'
-    WHEN a.bound_kind IN ('order_input', 'order_result') AND EXISTS (
+    WHEN a.bound_id IS NOT NULL AND a.purpose = 'order' AND EXISTS (
       SELECT FROM orders o WHERE o.id = a.bound_id AND :caller IN (o.customer_id, o.contractor_id)) THEN 'participant'
     WHEN EXISTS (
       SELECT FROM bots b WHERE b.id = a.bound_id AND a.bound_kind IN ('avatar', 'character')
@@ -82,6 +82,12 @@ SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_
   a.bound_kind, a.bound_id, a.deleted_at
 FROM attachments a JOIN unnest(:targets::uuid[], :kinds::text[]) AS t (id, kind) ON a.bound_id = t.id AND a.bound_kind = t.kind
 ORDER BY a.bound_id, a.bound_kind, a.position;
+
+-- name: listed_files(ids uuid[])
+SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
+  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
+  a.bound_kind, a.bound_id, a.deleted_at
+FROM attachments a WHERE a.id = ANY (:ids);
 
 -- name: lock_files(ids uuid[], target uuid, kind text)
 SELECT id, owner_id, purpose, status, bound_kind, bound_id, deleted_at FROM attachments
@@ -270,7 +276,7 @@ UPDATE attachments SET deleted_at = stoa_now() WHERE id IN (
   SELECT a.id FROM attachments a WHERE a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0 AND CASE
     WHEN a.bound_id IS NULL AND a.unbound_at IS NULL THEN a.created_at <= stoa_now() - make_interval(secs => :unattached_seconds)
     WHEN a.bound_id IS NULL THEN a.unbound_at <= stoa_now() - make_interval(secs => :unbound_seconds)
-    WHEN a.bound_kind IN ('order_input', 'order_result') THEN EXISTS (SELECT FROM orders o WHERE o.id = a.bound_id
+    WHEN a.purpose = 'order' THEN EXISTS (SELECT FROM orders o WHERE o.id = a.bound_id
       AND o.state IN ('closed', 'cancelled', 'rejected') AND o.updated_at <= stoa_now() - make_interval(secs => :unbound_seconds))
     ELSE false END
   ORDER BY a.id LIMIT :batch FOR UPDATE SKIP LOCKED);
@@ -294,8 +300,8 @@ WITH gone AS (
   FROM gone g WHERE b.id = g.bound_id AND g.bound_kind IN ('avatar', 'character')
 )
 UPDATE attachments a SET deleted_at = stoa_now(),
-  bound_id = CASE WHEN g.bound_kind IN ('order_input', 'order_result') THEN a.bound_id END,
-  bound_kind = CASE WHEN g.bound_kind IN ('order_input', 'order_result') THEN a.bound_kind END
+  bound_id = CASE WHEN a.purpose = 'order' THEN a.bound_id END,
+  bound_kind = CASE WHEN a.purpose = 'order' THEN a.bound_kind END
 FROM gone g WHERE a.id = g.id;
 
 -- name: inspection_metrics()

@@ -17,11 +17,12 @@ var (
 	unbindFiles    = statements.Named("unbind_files")
 	bindFiles      = statements.Named("bind_files")
 	boundFiles     = statements.Named("bound_files")
+	listedFiles    = statements.Named("listed_files")
 	confirmRights  = statements.Named("confirm_rights")
 	countConfirmed = statements.Named("count_confirmed")
 )
 
-// Target is a record that files are bound to: the agent of an image, a post, or the inputs or results of an order.
+// Target is a record that files are bound to: the agent of an image, a post, or the inputs, drafts or results of an order.
 type Target struct {
 	Use Use
 	ID  uuid.UUID
@@ -30,8 +31,31 @@ type Target struct {
 // Bind makes ids, which are all different, the files of a target in that order, inside the caller's transaction. Files that were
 // bound to the target and are not among them become unbound, to be bound again or deleted 30 days later (§8). A file that is
 // newly bound must be the owner's, of the use's purpose and ready with its bytes, else invalid_attachment; and bound to nothing
-// else, else attachment_already_bound. The caller has decided that the owner may do this and holds the target's lock.
+// else, else attachment_already_bound. A file of a draft may become a result of its order. The caller has decided that the owner
+// may do this and holds the target's lock.
 func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
+	if err := lockBindable(ctx, tx, owner, target, ids); err != nil {
+		return err
+	}
+	if err := unbind(ctx, tx, target, ids); err != nil {
+		return err
+	}
+	_, err := tx.SQL.ExecContext(ctx, bindFiles.Text, target.ID, target.Use, db.IDs(ids))
+	return err
+}
+
+// BindMore adds ids, which are all different, to the files of a target, in no order; those that are among them already stay. It has
+// the faults of Bind.
+func BindMore(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
+	if err := lockBindable(ctx, tx, owner, target, ids); err != nil {
+		return err
+	}
+	_, err := tx.SQL.ExecContext(ctx, bindFiles.Text, target.ID, target.Use, db.IDs(ids))
+	return err
+}
+
+// lockBindable locks the files that are to be bound and those of the target, and returns a fault if one of ids may not be bound.
+func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	found, err := db.All[row](ctx, tx.SQL, lockFiles, db.IDs(ids), target.ID, target.Use)
 	if err != nil {
 		return err
@@ -47,11 +71,7 @@ func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []
 	if taken {
 		return fault.New(fault.AttachmentAlreadyBound)
 	}
-	if err := unbind(ctx, tx, target, ids); err != nil {
-		return err
-	}
-	_, err = tx.SQL.ExecContext(ctx, bindFiles.Text, target.ID, target.Use, db.IDs(ids))
-	return err
+	return nil
 }
 
 // Unbind ends the use of every file of a target, as Bind of no files does.
@@ -68,11 +88,15 @@ func (r *row) bindable(owner uuid.UUID, target Target) bool {
 	if r.OwnerID != owner || r.Purpose != purposeOf[target.Use] || r.Status != attachment.StatusReady {
 		return false
 	}
-	return r.DeletedAt == nil || (r.BoundID != nil && !r.boundElsewhere(target))
+	return r.DeletedAt == nil || (r.BoundID != nil && *r.BoundID == target.ID && *r.BoundKind == target.Use)
 }
 
 func (r *row) boundElsewhere(target Target) bool {
-	return r.BoundID != nil && (*r.BoundID != target.ID || *r.BoundKind != target.Use)
+	if r.BoundID == nil {
+		return false
+	}
+	delivered := target.Use == AsOrderResult && *r.BoundKind == AsOrderDraft
+	return *r.BoundID != target.ID || (*r.BoundKind != target.Use && !delivered)
 }
 
 // Bound returns the cards of the files of many targets in one query, in the order in which they were bound. The caller has
@@ -94,6 +118,24 @@ func Bound(ctx context.Context, q db.Querier, reader uuid.UUID, targets ...Targe
 	for _, r := range found {
 		target := Target{Use: *r.BoundKind, ID: *r.BoundID}
 		cards[target] = append(cards[target], newCard(r, r.rightsWithin(reader)))
+	}
+	return cards, nil
+}
+
+// Listed returns the cards of files by their ids, in that order, as Bound returns them. A file that does not exist is left out.
+func Listed(ctx context.Context, q db.Querier, reader uuid.UUID, ids ...uuid.UUID) ([]*Card, error) {
+	cards := []*Card{}
+	if len(ids) == 0 {
+		return cards, nil
+	}
+	found, err := db.All[row](ctx, q, listedFiles, db.IDs(ids))
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if at := slices.IndexFunc(found, func(r *row) bool { return r.ID == id }); at >= 0 {
+			cards = append(cards, newCard(found[at], found[at].rightsWithin(reader)))
+		}
 	}
 	return cards, nil
 }

@@ -28,6 +28,7 @@ const (
 	AsCharacter   = attachment.BoundKindCharacter
 	OfPost        = attachment.BoundKindPost
 	AsOrderInput  = attachment.BoundKindOrderInput
+	AsOrderDraft  = attachment.BoundKindOrderDraft
 	AsOrderResult = attachment.BoundKindOrderResult
 )
 
@@ -37,6 +38,7 @@ var purposeOf = map[Use]Purpose{
 	AsCharacter:   Character,
 	OfPost:        Portfolio,
 	AsOrderInput:  Order,
+	AsOrderDraft:  Order,
 	AsOrderResult: Order,
 }
 

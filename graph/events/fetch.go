@@ -105,7 +105,10 @@ func (a *API) Fetch(ctx context.Context, cursors []Cursor) ([]Batch, error) {
 		case r.HasMessage && r.Message.ID == uuid.Nil:
 			undeliverable = append(undeliverable, r.ID)
 		default:
-			e := Queued{ID: r.ID, Sequence: r.Sequence, Kind: Kind(*r.Kind), CreatedAt: r.CreatedAt, payload: r.Payload}
+			e := Queued{ID: r.ID, Sequence: r.Sequence, Kind: Kind(*r.Kind), CreatedAt: r.CreatedAt}
+			if e.payload, err = payloadFor(cursors[r.Cursor].Version, e.Kind, r.Payload); err != nil {
+				return nil, err
+			}
 			if r.HasMessage {
 				if e.message, err = wire.Marshal(&r.Message); err != nil {
 					return nil, err

@@ -1,10 +1,13 @@
 package events
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
+
+	"stoa/graph/platform/wire"
 )
 
 // Kind names an event on the wire (§6).
@@ -20,6 +23,8 @@ const (
 
 	ProfileRecommendations Kind = "profile.recommendations"
 	OrderRated             Kind = "order.rated"
+	OrderDraft             Kind = "order.draft"
+	OrderDraftReply        Kind = "order.draft_reply"
 	TaskResponded          Kind = "task.responded"
 	TaskSelected           Kind = "task.selected"
 	TaskDeclined           Kind = "task.declined"
@@ -42,7 +47,7 @@ var firstKinds = []string{
 
 // latestKinds came with the latest version; connections of an earlier one do not get them.
 var latestKinds = []string{
-	string(ProfileRecommendations), string(OrderRated),
+	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply),
 	string(TaskResponded), string(TaskSelected), string(TaskDeclined),
 	string(FeedbackAnswered),
 }
@@ -66,11 +71,28 @@ type MessagePayload struct {
 	CreatedAt       time.Time `json:"created_at"`
 }
 
-// OrderPayload is the payload of order.changed: never terms, sums or files.
+// OrderPayload is the payload of order.changed: never terms, sums or files. Version 1 of the channel leaves out Action and ActorID.
 type OrderPayload struct {
 	OrderID uuid.UUID `json:"order_id"`
 	Status  string    `json:"status"`
 	Version int       `json:"version"`
+	// Action is the step that was taken, ActorID the participant who took it. Both are missing in events that were stored before
+	// these members existed.
+	Action  string    `json:"action,omitzero"`
+	ActorID uuid.UUID `json:"actor_id,omitzero"`
+}
+
+// DraftPayload is the payload of order.draft, for the customer.
+type DraftPayload struct {
+	OrderID uuid.UUID `json:"order_id"`
+	DraftID uuid.UUID `json:"draft_id"`
+}
+
+// DraftReplyPayload is the payload of order.draft_reply, for the contractor.
+type DraftReplyPayload struct {
+	OrderID uuid.UUID `json:"order_id"`
+	DraftID uuid.UUID `json:"draft_id"`
+	Verdict string    `json:"verdict"`
 }
 
 // RatingPayload is the payload of order.rated, for the agent that was rated.
@@ -109,4 +131,17 @@ type RecommendationsPayload struct {
 // FeedbackPayload is what feedback.answered carries, for the author.
 type FeedbackPayload struct {
 	FeedbackID uuid.UUID `json:"feedback_id"`
+}
+
+// payloadFor returns a stored payload as a version of the channel sends it.
+func payloadFor(version int, kind Kind, stored []byte) ([]byte, error) {
+	if version >= LatestVersion || kind != OrderChanged {
+		return stored, nil
+	}
+	var p OrderPayload
+	if err := json.Unmarshal(stored, &p); err != nil {
+		return nil, err
+	}
+	p.Action, p.ActorID = "", uuid.Nil
+	return wire.Marshal(p)
 }

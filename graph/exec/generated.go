@@ -26,6 +26,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/drafts"
 	"stoa/graph/events"
 	"stoa/graph/feedback"
 	"stoa/graph/messages"
@@ -188,7 +189,6 @@ type ComplexityRoot struct {
 	}
 
 	AuditEntry struct {
-		BotID     func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
 		Details   func(childComplexity int) int
 		ID        func(childComplexity int) int
@@ -244,7 +244,6 @@ type ComplexityRoot struct {
 		Handle                   func(childComplexity int) int
 		ID                       func(childComplexity int) int
 		Kind                     func(childComplexity int) int
-		LastSeen                 func(childComplexity int) int
 		Profile                  func(childComplexity int) int
 		ProfilePublic            func(childComplexity int) int
 		Reputation               func(childComplexity int) int
@@ -402,6 +401,32 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	DraftCard struct {
+		Attachments func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Number      func(childComplexity int) int
+		OrderID     func(childComplexity int) int
+		Reply       func(childComplexity int) int
+		Text        func(childComplexity int) int
+	}
+
+	DraftList struct {
+		Drafts     func(childComplexity int) int
+		NextBefore func(childComplexity int) int
+	}
+
+	DraftReply struct {
+		CreatedAt func(childComplexity int) int
+		Text      func(childComplexity int) int
+		Verdict   func(childComplexity int) int
+	}
+
+	DraftResult struct {
+		Draft    func(childComplexity int) int
+		Repeated func(childComplexity int) int
+	}
+
 	EmailChallenge struct {
 		ChallengeID               func(childComplexity int) int
 		Documents                 func(childComplexity int) int
@@ -466,19 +491,15 @@ type ComplexityRoot struct {
 	}
 
 	Feedback struct {
-		Answer       func(childComplexity int) int
-		AnsweredAt   func(childComplexity int) int
-		Bot          func(childComplexity int) int
-		BotID        func(childComplexity int) int
-		CreatedAt    func(childComplexity int) int
-		ID           func(childComplexity int) int
-		Kind         func(childComplexity int) int
-		State        func(childComplexity int) int
-		SubjectBot   func(childComplexity int) int
-		SubjectBotID func(childComplexity int) int
-		SubjectID    func(childComplexity int) int
-		SubjectType  func(childComplexity int) int
-		Text         func(childComplexity int) int
+		Answer     func(childComplexity int) int
+		AnsweredAt func(childComplexity int) int
+		Bot        func(childComplexity int) int
+		BotID      func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		ID         func(childComplexity int) int
+		Kind       func(childComplexity int) int
+		State      func(childComplexity int) int
+		Text       func(childComplexity int) int
 	}
 
 	FeedbackCard struct {
@@ -487,7 +508,6 @@ type ComplexityRoot struct {
 		ID        func(childComplexity int) int
 		Kind      func(childComplexity int) int
 		State     func(childComplexity int) int
-		Subject   func(childComplexity int) int
 		Text      func(childComplexity int) int
 	}
 
@@ -509,7 +529,6 @@ type ComplexityRoot struct {
 
 	FeedbackResult struct {
 		Feedback func(childComplexity int) int
-		Repeated func(childComplexity int) int
 	}
 
 	Friendship struct {
@@ -664,7 +683,6 @@ type ComplexityRoot struct {
 		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, reason string) int
 		BlockBot                   func(childComplexity int, input contacts.BlockInput) int
 		BlockContact               func(childComplexity int, input contacts.ActInput) int
-		ClearProfile               func(childComplexity int, botID uuid.UUID, name bool, texts bool, images bool, reason string) int
 		CloseTask                  func(childComplexity int, input tasks.TaskInput) int
 		CreateInvitation           func(childComplexity int, input operator.InvitationInput, reason string) int
 		CreateOrder                func(childComplexity int, input orders.CreateInput) int
@@ -684,11 +702,11 @@ type ComplexityRoot struct {
 		ReinstateBot               func(childComplexity int, botID uuid.UUID, reason string) int
 		ReissueToken               func(childComplexity int, botID uuid.UUID, reason string) int
 		RemoveAttachment           func(childComplexity int, id uuid.UUID, reason string) int
-		RemoveContent              func(childComplexity int, botID uuid.UUID, kinds []operator.ContentKind, reason string) int
 		RemovePost                 func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveRating               func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveService              func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveTask                 func(childComplexity int, id uuid.UUID, reason string) int
+		ReplyToDraft               func(childComplexity int, input drafts.ReplyInput) int
 		RequestContact             func(childComplexity int, input contacts.RequestInput) int
 		RequestOwnerEmail          func(childComplexity int, input owners.OwnerEmailInput) int
 		RequestRegistrationEmail   func(childComplexity int, input owners.RegistrationEmailInput) int
@@ -701,6 +719,7 @@ type ComplexityRoot struct {
 		RotateWebhookSecret        func(childComplexity int, input webhooks.Input) int
 		RunMaintenance             func(childComplexity int, task operator.Task, reason string) int
 		SelectResponse             func(childComplexity int, input tasks.SelectInput) int
+		SendDraft                  func(childComplexity int, input drafts.SendInput) int
 		SendFeedback               func(childComplexity int, input feedback.SendInput) int
 		SendMessage                func(childComplexity int, input messages.SendInput) int
 		SuspendBot                 func(childComplexity int, botID uuid.UUID, reason string) int
@@ -758,6 +777,7 @@ type ComplexityRoot struct {
 		Outcome             func(childComplexity int) int
 		RefundProposedAt    func(childComplexity int) int
 		RefundProposedBy    func(childComplexity int) int
+		ServiceID           func(childComplexity int) int
 		State               func(childComplexity int) int
 		TaskID              func(childComplexity int) int
 		TotalMinor          func(childComplexity int) int
@@ -791,6 +811,7 @@ type ComplexityRoot struct {
 		ResultAttachments   func(childComplexity int) int
 		ResultText          func(childComplexity int) int
 		Role                func(childComplexity int) int
+		ServiceID           func(childComplexity int) int
 		State               func(childComplexity int) int
 		TaskID              func(childComplexity int) int
 		Title               func(childComplexity int) int
@@ -830,6 +851,7 @@ type ComplexityRoot struct {
 	OrderReview struct {
 		Description       func(childComplexity int) int
 		DisputeReason     func(childComplexity int) int
+		Drafts            func(childComplexity int) int
 		Events            func(childComplexity int) int
 		File              func(childComplexity int, id uuid.UUID) int
 		InputAttachments  func(childComplexity int) int
@@ -1034,6 +1056,7 @@ type ComplexityRoot struct {
 		Nodes                    func(childComplexity int, ids []uuid.UUID) int
 		Onboarding               func(childComplexity int) int
 		Order                    func(childComplexity int, input orders.OrderInput) int
+		OrderDrafts              func(childComplexity int, input drafts.ListInput) int
 		Orders                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
 		Overview                 func(childComplexity int) int
 		OwnFeedback              func(childComplexity int, input feedback.ListInput) int
@@ -1043,7 +1066,6 @@ type ComplexityRoot struct {
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
 		Ratings                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
 		RegistrationRequirements func(childComplexity int) int
-		Reports                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
 		Responses                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
 		Retention                func(childComplexity int) int
 		Rewards                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
@@ -1088,13 +1110,15 @@ type ComplexityRoot struct {
 	}
 
 	RatingCard struct {
-		Author    func(childComplexity int) int
-		CreatedAt func(childComplexity int) int
-		ID        func(childComplexity int) int
-		OrderID   func(childComplexity int) int
-		Stars     func(childComplexity int) int
-		SubjectID func(childComplexity int) int
-		Text      func(childComplexity int) int
+		Author     func(childComplexity int) int
+		AuthorRole func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		ID         func(childComplexity int) int
+		OrderID    func(childComplexity int) int
+		OrderTitle func(childComplexity int) int
+		Stars      func(childComplexity int) int
+		SubjectID  func(childComplexity int) int
+		Text       func(childComplexity int) int
 	}
 
 	RatingConnection struct {
@@ -1158,15 +1182,14 @@ type ComplexityRoot struct {
 		ResendAfterSeconds        func(childComplexity int) int
 	}
 
-	ReportSubject struct {
-		ID   func(childComplexity int) int
-		Type func(childComplexity int) int
-	}
-
 	Reputation struct {
+		AsContractor   func(childComplexity int) int
+		AsCustomer     func(childComplexity int) int
 		Average        func(childComplexity int) int
 		Counterparties func(childComplexity int) int
+		Owners         func(childComplexity int) int
 		Ratings        func(childComplexity int) int
+		VolumeMinor    func(childComplexity int) int
 	}
 
 	Response struct {
@@ -1258,12 +1281,19 @@ type ComplexityRoot struct {
 		Status             func(childComplexity int) int
 	}
 
+	Score struct {
+		Average        func(childComplexity int) int
+		Counterparties func(childComplexity int) int
+		Ratings        func(childComplexity int) int
+	}
+
 	SendResult struct {
 		Message  func(childComplexity int) int
 		Repeated func(childComplexity int) int
 	}
 
 	Service struct {
+		AmountMinor func(childComplexity int) int
 		Bot         func(childComplexity int) int
 		BotID       func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
@@ -1275,11 +1305,16 @@ type ComplexityRoot struct {
 	}
 
 	ServiceCard struct {
+		Actions     func(childComplexity int) int
+		AmountMinor func(childComplexity int) int
 		Bot         func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
 		Description func(childComplexity int) int
+		FeeMinor    func(childComplexity int) int
 		ID          func(childComplexity int) int
+		Orders      func(childComplexity int) int
 		Title       func(childComplexity int) int
+		TotalMinor  func(childComplexity int) int
 		UpdatedAt   func(childComplexity int) int
 	}
 
@@ -1542,6 +1577,8 @@ type MutationResolver interface {
 	AcceptContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
 	BlockContact(ctx context.Context, input contacts.ActInput) (*contacts.ContactResult, error)
 	BlockBot(ctx context.Context, input contacts.BlockInput) (*contacts.ContactResult, error)
+	SendDraft(ctx context.Context, input drafts.SendInput) (*drafts.Result, error)
+	ReplyToDraft(ctx context.Context, input drafts.ReplyInput) (*drafts.Result, error)
 	AcknowledgeEvents(ctx context.Context, input events.AcknowledgeInput) (*events.Acknowledgement, error)
 	SendFeedback(ctx context.Context, input feedback.SendInput) (*feedback.Result, error)
 	SendMessage(ctx context.Context, input messages.SendInput) (*messages.SendResult, error)
@@ -1558,8 +1595,6 @@ type MutationResolver interface {
 	SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error)
-	ClearProfile(ctx context.Context, botID uuid.UUID, name bool, texts bool, images bool, reason string) (*ent.Bot, error)
-	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, reason string) (*ent.Bot, error)
 	RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error)
 	RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error)
 	RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error)
@@ -1621,6 +1656,7 @@ type QueryResolver interface {
 	Attachment(ctx context.Context, input attachments.AttachmentInput) (*attachments.AttachmentResult, error)
 	Me(ctx context.Context) (*bots.OwnBot, error)
 	MyContacts(ctx context.Context, input contacts.ListInput) (*contacts.ContactList, error)
+	OrderDrafts(ctx context.Context, input drafts.ListInput) (*drafts.List, error)
 	PollEvents(ctx context.Context, input events.PollInput) (*events.Page, error)
 	OwnFeedback(ctx context.Context, input feedback.ListInput) (*feedback.List, error)
 	Dialog(ctx context.Context, input messages.DialogInput) (*messages.DialogPage, error)
@@ -1629,7 +1665,6 @@ type QueryResolver interface {
 	Retention(ctx context.Context) ([]*operator.Retention, error)
 	Switches(ctx context.Context) ([]*operator.Switch, error)
 	Overview(ctx context.Context) (*operator.Overview, error)
-	Reports(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
 	Order(ctx context.Context, input orders.OrderInput) (*orders.Detail, error)
@@ -2133,12 +2168,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Attention.Text(childComplexity), true
 
-	case "AuditEntry.botID":
-		if e.ComplexityRoot.AuditEntry.BotID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuditEntry.BotID(childComplexity), true
 	case "AuditEntry.createdAt":
 		if e.ComplexityRoot.AuditEntry.CreatedAt == nil {
 			break
@@ -2384,12 +2413,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BotCard.Kind(childComplexity), true
-	case "BotCard.lastSeen":
-		if e.ComplexityRoot.BotCard.LastSeen == nil {
-			break
-		}
-
-		return e.ComplexityRoot.BotCard.LastSeen(childComplexity), true
 	case "BotCard.profile":
 		if e.ComplexityRoot.BotCard.Profile == nil {
 			break
@@ -2947,6 +2970,94 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DocumentEdge.Node(childComplexity), true
 
+	case "DraftCard.attachments":
+		if e.ComplexityRoot.DraftCard.Attachments == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftCard.Attachments(childComplexity), true
+	case "DraftCard.createdAt":
+		if e.ComplexityRoot.DraftCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftCard.CreatedAt(childComplexity), true
+	case "DraftCard.id":
+		if e.ComplexityRoot.DraftCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftCard.ID(childComplexity), true
+	case "DraftCard.number":
+		if e.ComplexityRoot.DraftCard.Number == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftCard.Number(childComplexity), true
+	case "DraftCard.orderId":
+		if e.ComplexityRoot.DraftCard.OrderID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftCard.OrderID(childComplexity), true
+	case "DraftCard.reply":
+		if e.ComplexityRoot.DraftCard.Reply == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftCard.Reply(childComplexity), true
+	case "DraftCard.text":
+		if e.ComplexityRoot.DraftCard.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftCard.Text(childComplexity), true
+
+	case "DraftList.drafts":
+		if e.ComplexityRoot.DraftList.Drafts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftList.Drafts(childComplexity), true
+	case "DraftList.nextBefore":
+		if e.ComplexityRoot.DraftList.NextBefore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftList.NextBefore(childComplexity), true
+
+	case "DraftReply.createdAt":
+		if e.ComplexityRoot.DraftReply.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftReply.CreatedAt(childComplexity), true
+	case "DraftReply.text":
+		if e.ComplexityRoot.DraftReply.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftReply.Text(childComplexity), true
+	case "DraftReply.verdict":
+		if e.ComplexityRoot.DraftReply.Verdict == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftReply.Verdict(childComplexity), true
+
+	case "DraftResult.draft":
+		if e.ComplexityRoot.DraftResult.Draft == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftResult.Draft(childComplexity), true
+	case "DraftResult.repeated":
+		if e.ComplexityRoot.DraftResult.Repeated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DraftResult.Repeated(childComplexity), true
+
 	case "EmailChallenge.challengeId":
 		if e.ComplexityRoot.EmailChallenge.ChallengeID == nil {
 			break
@@ -3220,30 +3331,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Feedback.State(childComplexity), true
-	case "Feedback.subjectBot":
-		if e.ComplexityRoot.Feedback.SubjectBot == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Feedback.SubjectBot(childComplexity), true
-	case "Feedback.subjectBotID":
-		if e.ComplexityRoot.Feedback.SubjectBotID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Feedback.SubjectBotID(childComplexity), true
-	case "Feedback.subjectID":
-		if e.ComplexityRoot.Feedback.SubjectID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Feedback.SubjectID(childComplexity), true
-	case "Feedback.subjectType":
-		if e.ComplexityRoot.Feedback.SubjectType == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Feedback.SubjectType(childComplexity), true
 	case "Feedback.text":
 		if e.ComplexityRoot.Feedback.Text == nil {
 			break
@@ -3281,12 +3368,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedbackCard.State(childComplexity), true
-	case "FeedbackCard.subject":
-		if e.ComplexityRoot.FeedbackCard.Subject == nil {
-			break
-		}
-
-		return e.ComplexityRoot.FeedbackCard.Subject(childComplexity), true
 	case "FeedbackCard.text":
 		if e.ComplexityRoot.FeedbackCard.Text == nil {
 			break
@@ -3345,12 +3426,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedbackResult.Feedback(childComplexity), true
-	case "FeedbackResult.repeated":
-		if e.ComplexityRoot.FeedbackResult.Repeated == nil {
-			break
-		}
-
-		return e.ComplexityRoot.FeedbackResult.Repeated(childComplexity), true
 
 	case "Friendship.status":
 		if e.ComplexityRoot.Friendship.Status == nil {
@@ -3987,17 +4062,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.BlockContact(childComplexity, args["input"].(contacts.ActInput)), true
-	case "Mutation.clearProfile":
-		if e.ComplexityRoot.Mutation.ClearProfile == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_clearProfile_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.ClearProfile(childComplexity, args["botId"].(uuid.UUID), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["reason"].(string)), true
 	case "Mutation.closeTask":
 		if e.ComplexityRoot.Mutation.CloseTask == nil {
 			break
@@ -4207,17 +4271,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveAttachment(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
-	case "Mutation.removeContent":
-		if e.ComplexityRoot.Mutation.RemoveContent == nil {
-			break
-		}
-
-		args, err := ec.field_Mutation_removeContent_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Mutation.RemoveContent(childComplexity, args["botId"].(uuid.UUID), args["kinds"].([]operator.ContentKind), args["reason"].(string)), true
 	case "Mutation.removePost":
 		if e.ComplexityRoot.Mutation.RemovePost == nil {
 			break
@@ -4262,6 +4315,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveTask(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.replyToDraft":
+		if e.ComplexityRoot.Mutation.ReplyToDraft == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_replyToDraft_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReplyToDraft(childComplexity, args["input"].(drafts.ReplyInput)), true
 	case "Mutation.requestContact":
 		if e.ComplexityRoot.Mutation.RequestContact == nil {
 			break
@@ -4384,6 +4448,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SelectResponse(childComplexity, args["input"].(tasks.SelectInput)), true
+	case "Mutation.sendDraft":
+		if e.ComplexityRoot.Mutation.SendDraft == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_sendDraft_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SendDraft(childComplexity, args["input"].(drafts.SendInput)), true
 	case "Mutation.sendFeedback":
 		if e.ComplexityRoot.Mutation.SendFeedback == nil {
 			break
@@ -4733,6 +4808,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Order.RefundProposedBy(childComplexity), true
+	case "Order.serviceID":
+		if e.ComplexityRoot.Order.ServiceID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Order.ServiceID(childComplexity), true
 	case "Order.state":
 		if e.ComplexityRoot.Order.State == nil {
 			break
@@ -4914,6 +4995,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OrderCard.Role(childComplexity), true
+	case "OrderCard.serviceId":
+		if e.ComplexityRoot.OrderCard.ServiceID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OrderCard.ServiceID(childComplexity), true
 	case "OrderCard.state":
 		if e.ComplexityRoot.OrderCard.State == nil {
 			break
@@ -5046,6 +5133,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OrderReview.DisputeReason(childComplexity), true
+	case "OrderReview.drafts":
+		if e.ComplexityRoot.OrderReview.Drafts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OrderReview.Drafts(childComplexity), true
 	case "OrderReview.events":
 		if e.ComplexityRoot.OrderReview.Events == nil {
 			break
@@ -6044,6 +6137,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Order(childComplexity, args["input"].(orders.OrderInput)), true
+	case "Query.orderDrafts":
+		if e.ComplexityRoot.Query.OrderDrafts == nil {
+			break
+		}
+
+		args, err := ec.field_Query_orderDrafts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.OrderDrafts(childComplexity, args["input"].(drafts.ListInput)), true
 	case "Query.orders":
 		if e.ComplexityRoot.Query.Orders == nil {
 			break
@@ -6133,17 +6237,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.RegistrationRequirements(childComplexity), true
-	case "Query.reports":
-		if e.ComplexityRoot.Query.Reports == nil {
-			break
-		}
-
-		args, err := ec.field_Query_reports_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.Reports(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.FeedbackOrder), args["where"].(*ent.FeedbackWhereInput)), true
 	case "Query.responses":
 		if e.ComplexityRoot.Query.Responses == nil {
 			break
@@ -6411,6 +6504,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RatingCard.Author(childComplexity), true
+	case "RatingCard.authorRole":
+		if e.ComplexityRoot.RatingCard.AuthorRole == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.AuthorRole(childComplexity), true
 	case "RatingCard.createdAt":
 		if e.ComplexityRoot.RatingCard.CreatedAt == nil {
 			break
@@ -6429,6 +6528,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RatingCard.OrderID(childComplexity), true
+	case "RatingCard.orderTitle":
+		if e.ComplexityRoot.RatingCard.OrderTitle == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCard.OrderTitle(childComplexity), true
 	case "RatingCard.stars":
 		if e.ComplexityRoot.RatingCard.Stars == nil {
 			break
@@ -6644,19 +6749,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RegistrationRequirements.ResendAfterSeconds(childComplexity), true
 
-	case "ReportSubject.id":
-		if e.ComplexityRoot.ReportSubject.ID == nil {
+	case "Reputation.asContractor":
+		if e.ComplexityRoot.Reputation.AsContractor == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ReportSubject.ID(childComplexity), true
-	case "ReportSubject.type":
-		if e.ComplexityRoot.ReportSubject.Type == nil {
+		return e.ComplexityRoot.Reputation.AsContractor(childComplexity), true
+	case "Reputation.asCustomer":
+		if e.ComplexityRoot.Reputation.AsCustomer == nil {
 			break
 		}
 
-		return e.ComplexityRoot.ReportSubject.Type(childComplexity), true
-
+		return e.ComplexityRoot.Reputation.AsCustomer(childComplexity), true
 	case "Reputation.average":
 		if e.ComplexityRoot.Reputation.Average == nil {
 			break
@@ -6669,12 +6773,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Reputation.Counterparties(childComplexity), true
+	case "Reputation.owners":
+		if e.ComplexityRoot.Reputation.Owners == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reputation.Owners(childComplexity), true
 	case "Reputation.ratings":
 		if e.ComplexityRoot.Reputation.Ratings == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Reputation.Ratings(childComplexity), true
+	case "Reputation.volumeMinor":
+		if e.ComplexityRoot.Reputation.VolumeMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reputation.VolumeMinor(childComplexity), true
 
 	case "Response.amountMinor":
 		if e.ComplexityRoot.Response.AmountMinor == nil {
@@ -6989,6 +7105,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RewardGroundCard.Status(childComplexity), true
 
+	case "Score.average":
+		if e.ComplexityRoot.Score.Average == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Score.Average(childComplexity), true
+	case "Score.counterparties":
+		if e.ComplexityRoot.Score.Counterparties == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Score.Counterparties(childComplexity), true
+	case "Score.ratings":
+		if e.ComplexityRoot.Score.Ratings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Score.Ratings(childComplexity), true
+
 	case "SendResult.message":
 		if e.ComplexityRoot.SendResult.Message == nil {
 			break
@@ -7002,6 +7137,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SendResult.Repeated(childComplexity), true
 
+	case "Service.amountMinor":
+		if e.ComplexityRoot.Service.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Service.AmountMinor(childComplexity), true
 	case "Service.bot":
 		if e.ComplexityRoot.Service.Bot == nil {
 			break
@@ -7051,6 +7192,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Service.UpdatedAt(childComplexity), true
 
+	case "ServiceCard.actions":
+		if e.ComplexityRoot.ServiceCard.Actions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.Actions(childComplexity), true
+	case "ServiceCard.amountMinor":
+		if e.ComplexityRoot.ServiceCard.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.AmountMinor(childComplexity), true
 	case "ServiceCard.bot":
 		if e.ComplexityRoot.ServiceCard.Bot == nil {
 			break
@@ -7069,18 +7222,36 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ServiceCard.Description(childComplexity), true
+	case "ServiceCard.feeMinor":
+		if e.ComplexityRoot.ServiceCard.FeeMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.FeeMinor(childComplexity), true
 	case "ServiceCard.id":
 		if e.ComplexityRoot.ServiceCard.ID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.ServiceCard.ID(childComplexity), true
+	case "ServiceCard.orders":
+		if e.ComplexityRoot.ServiceCard.Orders == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.Orders(childComplexity), true
 	case "ServiceCard.title":
 		if e.ComplexityRoot.ServiceCard.Title == nil {
 			break
 		}
 
 		return e.ComplexityRoot.ServiceCard.Title(childComplexity), true
+	case "ServiceCard.totalMinor":
+		if e.ComplexityRoot.ServiceCard.TotalMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ServiceCard.TotalMinor(childComplexity), true
 	case "ServiceCard.updatedAt":
 		if e.ComplexityRoot.ServiceCard.UpdatedAt == nil {
 			break
@@ -8068,6 +8239,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputMessageOrder,
 		ec.unmarshalInputMessageWhereInput,
 		ec.unmarshalInputOrderActInput,
+		ec.unmarshalInputOrderDraftsInput,
 		ec.unmarshalInputOrderInput,
 		ec.unmarshalInputOrderListInput,
 		ec.unmarshalInputOrderOrder,
@@ -8084,7 +8256,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRatingWhereInput,
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRegistrationEmailInput,
-		ec.unmarshalInputReportSubjectInput,
+		ec.unmarshalInputReplyToDraftInput,
 		ec.unmarshalInputRespondToTaskInput,
 		ec.unmarshalInputResponseOrder,
 		ec.unmarshalInputResponseWhereInput,
@@ -8092,6 +8264,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRewardOrder,
 		ec.unmarshalInputRewardWhereInput,
 		ec.unmarshalInputSelectResponseInput,
+		ec.unmarshalInputSendDraftInput,
 		ec.unmarshalInputSendFeedbackInput,
 		ec.unmarshalInputSendInput,
 		ec.unmarshalInputServiceInput,
@@ -8384,6 +8557,7 @@ enum AttachmentBoundKind @goModel(model: "stoa/ent/attachment.BoundKind") {
   character
   post
   order_input
+  order_draft
   order_result
 }
 """
@@ -8747,10 +8921,6 @@ type AuditEntry implements Node {
   The id of what it was done to, or empty.
   """
   target: String!
-  """
-  The agent that the target is or belongs to; null if it belongs to none, and before version 0.2.
-  """
-  botID: ID
   reason: String!
   """
   The arguments, without secrets.
@@ -8884,19 +9054,6 @@ input AuditEntryWhereInput {
   targetHasSuffix: String
   targetEqualFold: String
   targetContainsFold: String
-  """
-  bot_id field predicates
-  """
-  botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  botIDGT: ID
-  botIDGTE: ID
-  botIDLT: ID
-  botIDLTE: ID
-  botIDIsNil: Boolean
-  botIDNotNil: Boolean
   """
   reason field predicates
   """
@@ -9700,15 +9857,11 @@ type Feedback implements Node {
   createdAt: Time!
   botID: ID!
   kind: FeedbackKind!
-  subjectType: FeedbackSubjectType
-  subjectID: ID
-  subjectBotID: ID
   text: String!
   state: FeedbackState!
   answer: String
   answeredAt: Time
   bot: Bot!
-  subjectBot: Bot
 }
 """
 A connection to a list of items.
@@ -9748,7 +9901,6 @@ enum FeedbackKind @goModel(model: "stoa/ent/feedback.Kind") {
   idea
   question
   other
-  report
 }
 """
 Ordering options for Feedback connections
@@ -9775,16 +9927,6 @@ FeedbackState is enum for the field state
 enum FeedbackState @goModel(model: "stoa/ent/feedback.State") {
   open
   answered
-}
-"""
-FeedbackSubjectType is enum for the field subject_type
-"""
-enum FeedbackSubjectType @goModel(model: "stoa/ent/feedback.SubjectType") {
-  bot
-  post
-  task
-  service
-  rating
 }
 """
 FeedbackWhereInput is used for filtering Feedback objects.
@@ -9830,37 +9972,6 @@ input FeedbackWhereInput {
   kindNEQ: FeedbackKind
   kindIn: [FeedbackKind!]
   kindNotIn: [FeedbackKind!]
-  """
-  subject_type field predicates
-  """
-  subjectType: FeedbackSubjectType
-  subjectTypeNEQ: FeedbackSubjectType
-  subjectTypeIn: [FeedbackSubjectType!]
-  subjectTypeNotIn: [FeedbackSubjectType!]
-  subjectTypeIsNil: Boolean
-  subjectTypeNotNil: Boolean
-  """
-  subject_id field predicates
-  """
-  subjectID: ID
-  subjectIDNEQ: ID
-  subjectIDIn: [ID!]
-  subjectIDNotIn: [ID!]
-  subjectIDGT: ID
-  subjectIDGTE: ID
-  subjectIDLT: ID
-  subjectIDLTE: ID
-  subjectIDIsNil: Boolean
-  subjectIDNotNil: Boolean
-  """
-  subject_bot_id field predicates
-  """
-  subjectBotID: ID
-  subjectBotIDNEQ: ID
-  subjectBotIDIn: [ID!]
-  subjectBotIDNotIn: [ID!]
-  subjectBotIDIsNil: Boolean
-  subjectBotIDNotNil: Boolean
   """
   text field predicates
   """
@@ -9920,11 +10031,6 @@ input FeedbackWhereInput {
   """
   hasBot: Boolean
   hasBotWith: [BotWhereInput!]
-  """
-  subject_bot edge predicates
-  """
-  hasSubjectBot: Boolean
-  hasSubjectBotWith: [BotWhereInput!]
 }
 type Invitation implements Node {
   id: ID!
@@ -10758,6 +10864,10 @@ type Order implements Node {
   """
   authorID: ID!
   taskID: ID
+  """
+  The service of the contractor that it names.
+  """
+  serviceID: ID
   state: OrderState!
   version: Int!
   outcome: OrderOutcome
@@ -10941,6 +11051,19 @@ input OrderWhereInput {
   taskIDLTE: ID
   taskIDIsNil: Boolean
   taskIDNotNil: Boolean
+  """
+  service_id field predicates
+  """
+  serviceID: ID
+  serviceIDNEQ: ID
+  serviceIDIn: [ID!]
+  serviceIDNotIn: [ID!]
+  serviceIDGT: ID
+  serviceIDGTE: ID
+  serviceIDLT: ID
+  serviceIDLTE: ID
+  serviceIDIsNil: Boolean
+  serviceIDNotNil: Boolean
   """
   state field predicates
   """
@@ -12503,6 +12626,10 @@ type Service implements Node {
   botID: ID!
   title: String!
   description: String!
+  """
+  The contractor's reward; none if the price is open.
+  """
+  amountMinor: Int64
   deletedAt: Time
   bot: Bot!
 }
@@ -12636,6 +12763,19 @@ input ServiceWhereInput {
   descriptionHasSuffix: String
   descriptionEqualFold: String
   descriptionContainsFold: String
+  """
+  amount_minor field predicates
+  """
+  amountMinor: Int64
+  amountMinorNEQ: Int64
+  amountMinorIn: [Int64!]
+  amountMinorNotIn: [Int64!]
+  amountMinorGT: Int64
+  amountMinorGTE: Int64
+  amountMinorLT: Int64
+  amountMinorLTE: Int64
+  amountMinorIsNil: Boolean
+  amountMinorNotNil: Boolean
   """
   deleted_at field predicates
   """
@@ -13652,6 +13792,76 @@ type Friendship @goModel(model: "stoa/graph/contacts.Friendship") {
   status: String!
 }
 `, BuiltIn: false},
+	{Name: "../drafts/drafts.graphql", Input: `extend type Query {
+  "The drafts of an order, newest first. For its two participants."
+  orderDrafts(input: OrderDraftsInput!): DraftList!
+}
+
+extend type Mutation {
+  "Shows the customer a draft of an order in progress. For its contractor."
+  sendDraft(input: SendDraftInput!): DraftResult!
+  "Replies to the newest draft of an order in progress, once. For its customer."
+  replyToDraft(input: ReplyToDraftInput!): DraftResult!
+}
+
+input SendDraftInput @goModel(model: "stoa/graph/drafts.SendInput") {
+  orderId: ID!
+  "Makes the draft idempotent."
+  operationId: ID
+  "Up to 8000 characters."
+  text: String
+  "Up to 10 of one's own files with the purpose order."
+  attachmentIds: [ID!]
+}
+
+input ReplyToDraftInput @goModel(model: "stoa/graph/drafts.ReplyInput") {
+  orderId: ID!
+  draftId: ID!
+  "Makes the reply idempotent."
+  operationId: ID
+  "fine or changes."
+  verdict: String
+  "Up to 2000 characters."
+  text: String
+}
+
+input OrderDraftsInput @goModel(model: "stoa/graph/drafts.ListInput") {
+  orderId: ID!
+  "The last draft of the page before."
+  before: Param
+}
+
+type DraftResult @goModel(model: "stoa/graph/drafts.Result") {
+  draft: DraftCard!
+  "Whether it was done before."
+  repeated: Boolean!
+}
+
+type DraftList @goModel(model: "stoa/graph/drafts.List") {
+  drafts: [DraftCard!]!
+  nextBefore: ID
+}
+
+"What a contractor shows its customer before the delivery."
+type DraftCard @goModel(model: "stoa/graph/drafts.Card") {
+  id: ID!
+  orderId: ID!
+  "Counts the drafts of the order from 1."
+  number: Int!
+  text: String
+  attachments: [AttachmentCard!]!
+  reply: DraftReply
+  createdAt: Time!
+}
+
+"What the customer says of a draft."
+type DraftReply @goModel(model: "stoa/graph/drafts.Reply") {
+  "fine or changes."
+  verdict: String!
+  text: String
+  createdAt: Time!
+}
+`, BuiltIn: false},
 	{Name: "../events/events.graphql", Input: `extend type Query {
   "The caller's oldest unacknowledged events. For agents."
   pollEvents(input: PollInput! = {}): EventPage!
@@ -13702,22 +13912,14 @@ type Acknowledgement @goModel(model: "stoa/graph/events.Acknowledgement") {
 }
 
 extend type Mutation {
-  "Sends the operators a message, or reports an agent or something that it published. For agents."
+  "Sends the operators a message. For agents."
   sendFeedback(input: SendFeedbackInput!): FeedbackResult!
 }
 
 input SendFeedbackInput @goModel(model: "stoa/graph/feedback.SendInput") {
-  "bug, idea, question, other or report."
+  "bug, idea, question or other."
   kind: String
-  "What a report is about; other kinds have none."
-  subject: ReportSubjectInput
   text: String
-}
-
-input ReportSubjectInput @goModel(model: "stoa/graph/feedback.SubjectInput") {
-  "bot, post, task, service or rating."
-  type: String
-  id: String
 }
 
 input FeedbackListInput @goModel(model: "stoa/graph/feedback.ListInput") {
@@ -13727,8 +13929,6 @@ input FeedbackListInput @goModel(model: "stoa/graph/feedback.ListInput") {
 
 type FeedbackResult @goModel(model: "stoa/graph/feedback.Result") {
   feedback: FeedbackCard!
-  "The caller had reported this already, and the report is still open."
-  repeated: Boolean!
 }
 
 type FeedbackList @goModel(model: "stoa/graph/feedback.List") {
@@ -13739,22 +13939,14 @@ type FeedbackList @goModel(model: "stoa/graph/feedback.List") {
 "Feedback as its agent sees it."
 type FeedbackCard @goModel(model: "stoa/graph/feedback.Card") {
   id: ID!
-  "bug, idea, question, other or report."
+  "bug, idea, question or other."
   kind: String!
-  "What a report is about, null for other kinds."
-  subject: ReportSubject
   text: String!
   "open or answered."
   state: String!
   "An operator's; null until one answers."
   answer: String
   createdAt: Time!
-}
-
-type ReportSubject @goModel(model: "stoa/graph/feedback.Subject") {
-  "bot, post, task, service or rating."
-  type: String!
-  id: ID!
 }
 `, BuiltIn: false},
 	{Name: "../messages/messages.graphql", Input: `extend type Query {
@@ -13910,15 +14102,6 @@ extend type Query {
   switches: [Switch!]!
   "How the service fares. It costs the same however much there is."
   overview: Overview!
-  "Reports by agents of others or of what they published."
-  reports(
-    after: Cursor
-    first: Int
-    before: Cursor
-    last: Int
-    orderBy: [FeedbackOrder!]
-    where: FeedbackWhereInput
-  ): FeedbackConnection!
 }
 
 extend type Mutation {
@@ -13955,10 +14138,6 @@ extend type Mutation {
   reinstateBot(botId: ID!, reason: String!): Bot!
   "Revokes all tokens of an agent and shows a new one once."
   reissueToken(botId: ID!, reason: String!): TokenGrant!
-  "Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files."
-  clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, reason: String!): Bot!
-  "Removes all posts, open tasks, services or written ratings of an agent at once."
-  removeContent(botId: ID!, kinds: [ContentKind!]!, reason: String!): Bot!
   "Takes a post back for good, in the place of its author. Its files are free again."
   removePost(id: ID!, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
@@ -13976,7 +14155,7 @@ extend type Mutation {
     answer: String!
     reason: String!
   ): Feedback!
-  "Shows the texts, files, reasons and history of an order."
+  "Shows the texts, files, drafts, reasons and history of an order."
   reviewOrder(orderId: ID!, reason: String!): OrderReview!
   "Runs a periodic task now and waits for it."
   runMaintenance(task: MaintenanceTask!, reason: String!): Maintenance!
@@ -14129,6 +14308,8 @@ type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
   refundReason: String
   inputAttachments: [AttachmentCard!]!
   resultAttachments: [AttachmentCard!]!
+  "What the contractor showed before the delivery, and what the customer replied; oldest first."
+  drafts: [DraftCard!]!
   "The bytes of one of these files as they were uploaded, 20 MiB at most."
   file(id: ID!): Base64
   events: [OrderReviewStep!]!
@@ -14141,15 +14322,6 @@ type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
   version: Int!
   reason: String
   createdAt: Time!
-}
-
-enum ContentKind @goModel(model: "stoa/graph/operator.ContentKind") {
-  POSTS
-  "Those that are open."
-  TASKS
-  SERVICES
-  "Those that the agent wrote."
-  RATINGS
 }
 
 enum MaintenanceTask @goModel(model: "stoa/graph/operator.Task") {
@@ -14289,6 +14461,8 @@ input CreateOrderInput @goModel(model: "stoa/graph/orders.CreateInput") {
   customerId: ID
   confirmedTotalMinor: Int64
   inputAttachmentIds: [ID!]
+  "A service of the contractor that the order names."
+  serviceId: ID
 }
 
 input OrderActInput @goModel(model: "stoa/graph/orders.ActInput") {
@@ -14338,6 +14512,8 @@ type OrderCard @goModel(model: "stoa/graph/orders.Card") {
   dispute: Dispute
   refundProposal: RefundProposal
   taskId: ID
+  "The service of the contractor that the order names."
+  serviceId: ID
   createdAt: Time!
   updatedAt: Time!
   fundedAt: Time
@@ -14616,8 +14792,6 @@ type BotCard @goModel(model: "stoa/graph/profiles.Card") {
   reputation: Reputation!
   friendship: BotFriendship!
   actions: [Action!]!
-  "How long ago it was active: hour, day, week, month or earlier."
-  lastSeen: String!
   createdAt: Time!
 }
 
@@ -14669,6 +14843,10 @@ type RatingCard @goModel(model: "stoa/graph/ratings.Card") {
   id: ID!
   orderId: ID!
   author: BriefBot!
+  "The author's role in the order: customer or contractor."
+  authorRole: String!
+  "The title of the order; null unless both profiles are open."
+  orderTitle: String
   "The agent that is rated."
   subjectId: ID!
   "1 to 5."
@@ -14685,6 +14863,19 @@ type Reputation @goModel(model: "stoa/graph/ratings.Reputation") {
   "All ratings."
   ratings: Int!
   "Their authors, each counted once."
+  counterparties: Int!
+  "The verified owner addresses of the authors, without the agent's own; null while mail is not set up."
+  owners: Int
+  "The rewards of the rated orders that were paid, in minor units."
+  volumeMinor: Int64!
+  asContractor: Score!
+  asCustomer: Score!
+}
+
+"What the ratings of an agent in one role come to."
+type Score @goModel(model: "stoa/graph/ratings.Score") {
+  average: Float
+  ratings: Int!
   counterparties: Int!
 }
 `, BuiltIn: false},
@@ -14711,6 +14902,8 @@ input CatalogueInput @goModel(model: "stoa/graph/services.CatalogueInput") {
   pageSize: Param
   "What the title or the description holds; upper and lower case are the same."
   q: Param
+  "Only services of this agent."
+  botId: Param
 }
 
 input ServiceInput @goModel(model: "stoa/graph/services.ServiceInput") {
@@ -14721,12 +14914,16 @@ input ServiceInput @goModel(model: "stoa/graph/services.ServiceInput") {
 input CreateServiceInput @goModel(model: "stoa/graph/services.CreateServiceInput") {
   title: String
   description: String
+  "The reward in minor units; null for no price."
+  amountMinor: Int64
 }
 
 input UpdateServiceInput @goModel(model: "stoa/graph/services.UpdateServiceInput") {
   serviceId: ID!
   title: String
   description: String
+  "The reward in minor units; null for no price."
+  amountMinor: Int64
 }
 
 type ServiceResult @goModel(model: "stoa/graph/services.ServiceResult") {
@@ -14751,8 +14948,17 @@ type ServiceCard @goModel(model: "stoa/graph/services.Card") {
   bot: BriefBot!
   title: String!
   description: String!
+  "The contractor's reward in minor units; null without a price."
+  amountMinor: Int64
+  "The fee and the total at the present rate; null without a price."
+  feeMinor: Int64
+  totalMinor: Int64
+  "Orders that named the service and were accepted."
+  orders: Int!
   createdAt: Time!
   updatedAt: Time!
+  "What the reader may do next to get the service."
+  actions: [Action!]!
 }
 `, BuiltIn: false},
 	{Name: "../tasks/tasks.graphql", Input: `extend type Query {
@@ -15336,8 +15542,6 @@ func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field gr
 		return ec.fieldContext_AuditEntry_procedure(ctx, field)
 	case "target":
 		return ec.fieldContext_AuditEntry_target(ctx, field)
-	case "botID":
-		return ec.fieldContext_AuditEntry_botID(ctx, field)
 	case "reason":
 		return ec.fieldContext_AuditEntry_reason(ctx, field)
 	case "details":
@@ -15446,8 +15650,6 @@ func (ec *executionContext) childFields_BotCard(ctx context.Context, field graph
 		return ec.fieldContext_BotCard_friendship(ctx, field)
 	case "actions":
 		return ec.fieldContext_BotCard_actions(ctx, field)
-	case "lastSeen":
-		return ec.fieldContext_BotCard_lastSeen(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_BotCard_createdAt(ctx, field)
 	}
@@ -15754,6 +15956,58 @@ func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_DraftCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_DraftCard_id(ctx, field)
+	case "orderId":
+		return ec.fieldContext_DraftCard_orderId(ctx, field)
+	case "number":
+		return ec.fieldContext_DraftCard_number(ctx, field)
+	case "text":
+		return ec.fieldContext_DraftCard_text(ctx, field)
+	case "attachments":
+		return ec.fieldContext_DraftCard_attachments(ctx, field)
+	case "reply":
+		return ec.fieldContext_DraftCard_reply(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_DraftCard_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DraftCard", field.Name)
+}
+
+func (ec *executionContext) childFields_DraftList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "drafts":
+		return ec.fieldContext_DraftList_drafts(ctx, field)
+	case "nextBefore":
+		return ec.fieldContext_DraftList_nextBefore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DraftList", field.Name)
+}
+
+func (ec *executionContext) childFields_DraftReply(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "verdict":
+		return ec.fieldContext_DraftReply_verdict(ctx, field)
+	case "text":
+		return ec.fieldContext_DraftReply_text(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_DraftReply_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DraftReply", field.Name)
+}
+
+func (ec *executionContext) childFields_DraftResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "draft":
+		return ec.fieldContext_DraftResult_draft(ctx, field)
+	case "repeated":
+		return ec.fieldContext_DraftResult_repeated(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DraftResult", field.Name)
+}
+
 func (ec *executionContext) childFields_EmailChallenge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "challengeId":
@@ -15890,12 +16144,6 @@ func (ec *executionContext) childFields_Feedback(ctx context.Context, field grap
 		return ec.fieldContext_Feedback_botID(ctx, field)
 	case "kind":
 		return ec.fieldContext_Feedback_kind(ctx, field)
-	case "subjectType":
-		return ec.fieldContext_Feedback_subjectType(ctx, field)
-	case "subjectID":
-		return ec.fieldContext_Feedback_subjectID(ctx, field)
-	case "subjectBotID":
-		return ec.fieldContext_Feedback_subjectBotID(ctx, field)
 	case "text":
 		return ec.fieldContext_Feedback_text(ctx, field)
 	case "state":
@@ -15906,8 +16154,6 @@ func (ec *executionContext) childFields_Feedback(ctx context.Context, field grap
 		return ec.fieldContext_Feedback_answeredAt(ctx, field)
 	case "bot":
 		return ec.fieldContext_Feedback_bot(ctx, field)
-	case "subjectBot":
-		return ec.fieldContext_Feedback_subjectBot(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Feedback", field.Name)
 }
@@ -15918,8 +16164,6 @@ func (ec *executionContext) childFields_FeedbackCard(ctx context.Context, field 
 		return ec.fieldContext_FeedbackCard_id(ctx, field)
 	case "kind":
 		return ec.fieldContext_FeedbackCard_kind(ctx, field)
-	case "subject":
-		return ec.fieldContext_FeedbackCard_subject(ctx, field)
 	case "text":
 		return ec.fieldContext_FeedbackCard_text(ctx, field)
 	case "state":
@@ -15968,8 +16212,6 @@ func (ec *executionContext) childFields_FeedbackResult(ctx context.Context, fiel
 	switch field.Name {
 	case "feedback":
 		return ec.fieldContext_FeedbackResult_feedback(ctx, field)
-	case "repeated":
-		return ec.fieldContext_FeedbackResult_repeated(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FeedbackResult", field.Name)
 }
@@ -16316,6 +16558,8 @@ func (ec *executionContext) childFields_Order(ctx context.Context, field graphql
 		return ec.fieldContext_Order_authorID(ctx, field)
 	case "taskID":
 		return ec.fieldContext_Order_taskID(ctx, field)
+	case "serviceID":
+		return ec.fieldContext_Order_serviceID(ctx, field)
 	case "state":
 		return ec.fieldContext_Order_state(ctx, field)
 	case "version":
@@ -16408,6 +16652,8 @@ func (ec *executionContext) childFields_OrderCard(ctx context.Context, field gra
 		return ec.fieldContext_OrderCard_refundProposal(ctx, field)
 	case "taskId":
 		return ec.fieldContext_OrderCard_taskId(ctx, field)
+	case "serviceId":
+		return ec.fieldContext_OrderCard_serviceId(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_OrderCard_createdAt(ctx, field)
 	case "updatedAt":
@@ -16498,6 +16744,8 @@ func (ec *executionContext) childFields_OrderReview(ctx context.Context, field g
 		return ec.fieldContext_OrderReview_inputAttachments(ctx, field)
 	case "resultAttachments":
 		return ec.fieldContext_OrderReview_resultAttachments(ctx, field)
+	case "drafts":
+		return ec.fieldContext_OrderReview_drafts(ctx, field)
 	case "file":
 		return ec.fieldContext_OrderReview_file(ctx, field)
 	case "events":
@@ -16892,6 +17140,10 @@ func (ec *executionContext) childFields_RatingCard(ctx context.Context, field gr
 		return ec.fieldContext_RatingCard_orderId(ctx, field)
 	case "author":
 		return ec.fieldContext_RatingCard_author(ctx, field)
+	case "authorRole":
+		return ec.fieldContext_RatingCard_authorRole(ctx, field)
+	case "orderTitle":
+		return ec.fieldContext_RatingCard_orderTitle(ctx, field)
 	case "subjectId":
 		return ec.fieldContext_RatingCard_subjectId(ctx, field)
 	case "stars":
@@ -17026,16 +17278,6 @@ func (ec *executionContext) childFields_RegistrationRequirements(ctx context.Con
 	return nil, fmt.Errorf("no field named %q was found under type RegistrationRequirements", field.Name)
 }
 
-func (ec *executionContext) childFields_ReportSubject(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "type":
-		return ec.fieldContext_ReportSubject_type(ctx, field)
-	case "id":
-		return ec.fieldContext_ReportSubject_id(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type ReportSubject", field.Name)
-}
-
 func (ec *executionContext) childFields_Reputation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "average":
@@ -17044,6 +17286,14 @@ func (ec *executionContext) childFields_Reputation(ctx context.Context, field gr
 		return ec.fieldContext_Reputation_ratings(ctx, field)
 	case "counterparties":
 		return ec.fieldContext_Reputation_counterparties(ctx, field)
+	case "owners":
+		return ec.fieldContext_Reputation_owners(ctx, field)
+	case "volumeMinor":
+		return ec.fieldContext_Reputation_volumeMinor(ctx, field)
+	case "asContractor":
+		return ec.fieldContext_Reputation_asContractor(ctx, field)
+	case "asCustomer":
+		return ec.fieldContext_Reputation_asCustomer(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Reputation", field.Name)
 }
@@ -17226,6 +17476,18 @@ func (ec *executionContext) childFields_RewardGroundCard(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type RewardGroundCard", field.Name)
 }
 
+func (ec *executionContext) childFields_Score(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "average":
+		return ec.fieldContext_Score_average(ctx, field)
+	case "ratings":
+		return ec.fieldContext_Score_ratings(ctx, field)
+	case "counterparties":
+		return ec.fieldContext_Score_counterparties(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Score", field.Name)
+}
+
 func (ec *executionContext) childFields_SendResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "message":
@@ -17250,6 +17512,8 @@ func (ec *executionContext) childFields_Service(ctx context.Context, field graph
 		return ec.fieldContext_Service_title(ctx, field)
 	case "description":
 		return ec.fieldContext_Service_description(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_Service_amountMinor(ctx, field)
 	case "deletedAt":
 		return ec.fieldContext_Service_deletedAt(ctx, field)
 	case "bot":
@@ -17268,10 +17532,20 @@ func (ec *executionContext) childFields_ServiceCard(ctx context.Context, field g
 		return ec.fieldContext_ServiceCard_title(ctx, field)
 	case "description":
 		return ec.fieldContext_ServiceCard_description(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_ServiceCard_amountMinor(ctx, field)
+	case "feeMinor":
+		return ec.fieldContext_ServiceCard_feeMinor(ctx, field)
+	case "totalMinor":
+		return ec.fieldContext_ServiceCard_totalMinor(ctx, field)
+	case "orders":
+		return ec.fieldContext_ServiceCard_orders(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_ServiceCard_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_ServiceCard_updatedAt(ctx, field)
+	case "actions":
+		return ec.fieldContext_ServiceCard_actions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ServiceCard", field.Name)
 }
@@ -17996,52 +18270,6 @@ func (ec *executionContext) field_Mutation_blockContact_args(ctx context.Context
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_clearProfile_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
-		func(ctx context.Context, v any) (uuid.UUID, error) {
-			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["botId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "name",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["name"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "texts",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["texts"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "images",
-		func(ctx context.Context, v any) (bool, error) {
-			return ec.unmarshalNBoolean2bool(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["images"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["reason"] = arg4
-	return args, nil
-}
-
 func (ec *executionContext) field_Mutation_closeTask_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -18348,36 +18576,6 @@ func (ec *executionContext) field_Mutation_removeAttachment_args(ctx context.Con
 	return args, nil
 }
 
-func (ec *executionContext) field_Mutation_removeContent_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
-		func(ctx context.Context, v any) (uuid.UUID, error) {
-			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["botId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
-		func(ctx context.Context, v any) ([]operator.ContentKind, error) {
-			return ec.unmarshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["kinds"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNString2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["reason"] = arg2
-	return args, nil
-}
-
 func (ec *executionContext) field_Mutation_removePost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -18463,6 +18661,20 @@ func (ec *executionContext) field_Mutation_removeTask_args(ctx context.Context, 
 		return nil, err
 	}
 	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_replyToDraft_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (drafts.ReplyInput, error) {
+			return ec.unmarshalNReplyToDraftInput2stoaᚋgraphᚋdraftsᚐReplyInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -18622,6 +18834,20 @@ func (ec *executionContext) field_Mutation_selectResponse_args(ctx context.Conte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (tasks.SelectInput, error) {
 			return ec.unmarshalNSelectResponseInput2stoaᚋgraphᚋtasksᚐSelectInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_sendDraft_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (drafts.SendInput, error) {
+			return ec.unmarshalNSendDraftInput2stoaᚋgraphᚋdraftsᚐSendInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -19732,6 +19958,20 @@ func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_orderDrafts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (drafts.ListInput, error) {
+			return ec.unmarshalNOrderDraftsInput2stoaᚋgraphᚋdraftsᚐListInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_order_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -19956,60 +20196,6 @@ func (ec *executionContext) field_Query_ratings_args(ctx context.Context, rawArg
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
 		func(ctx context.Context, v any) (*ent.RatingWhereInput, error) {
 			return ec.unmarshalORatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["where"] = arg5
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_reports_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) ([]*ent.FeedbackOrder, error) {
-			return ec.unmarshalOFeedbackOrder2ᚕᚖstoaᚋentᚐFeedbackOrderᚄ(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
-		func(ctx context.Context, v any) (*ent.FeedbackWhereInput, error) {
-			return ec.unmarshalOFeedbackWhereInput2ᚖstoaᚋentᚐFeedbackWhereInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22421,29 +22607,6 @@ func (ec *executionContext) fieldContext_AuditEntry_target(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuditEntry_botID(ctx context.Context, field graphql.CollectedField, obj *ent.AuditEntry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuditEntry_botID(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.BotID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
-			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AuditEntry_botID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
 func (ec *executionContext) _AuditEntry_reason(ctx context.Context, field graphql.CollectedField, obj *ent.AuditEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23411,29 +23574,6 @@ func (ec *executionContext) fieldContext_BotCard_actions(_ context.Context, fiel
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _BotCard_lastSeen(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_BotCard_lastSeen(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.LastSeen, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_BotCard_lastSeen(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("BotCard", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _BotCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
@@ -25562,6 +25702,364 @@ func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DocumentEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
+func (ec *executionContext) _DraftCard_id(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DraftCard_orderId(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftCard_orderId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OrderID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftCard_orderId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DraftCard_number(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftCard_number(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Number, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftCard_number(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftCard", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _DraftCard_text(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftCard_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DraftCard_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DraftCard_attachments(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftCard_attachments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attachments, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*attachments.Card) graphql.Marshaler {
+			return ec.marshalNAttachmentCard2ᚕᚖstoaᚋgraphᚋattachmentsᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftCard_attachments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DraftCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AttachmentCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DraftCard_reply(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftCard_reply(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reply, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *drafts.Reply) graphql.Marshaler {
+			return ec.marshalODraftReply2ᚖstoaᚋgraphᚋdraftsᚐReply(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DraftCard_reply(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DraftCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DraftReply(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DraftCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _DraftList_drafts(ctx context.Context, field graphql.CollectedField, obj *drafts.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftList_drafts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Drafts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*drafts.Card) graphql.Marshaler {
+			return ec.marshalNDraftCard2ᚕᚖstoaᚋgraphᚋdraftsᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftList_drafts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DraftList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DraftCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DraftList_nextBefore(ctx context.Context, field graphql.CollectedField, obj *drafts.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftList_nextBefore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextBefore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DraftList_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftList", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DraftReply_verdict(ctx context.Context, field graphql.CollectedField, obj *drafts.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftReply_verdict(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Verdict, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftReply_verdict(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftReply", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DraftReply_text(ctx context.Context, field graphql.CollectedField, obj *drafts.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftReply_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DraftReply_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftReply", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DraftReply_createdAt(ctx context.Context, field graphql.CollectedField, obj *drafts.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftReply_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftReply_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftReply", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _DraftResult_draft(ctx context.Context, field graphql.CollectedField, obj *drafts.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftResult_draft(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Draft, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *drafts.Card) graphql.Marshaler {
+			return ec.marshalNDraftCard2ᚖstoaᚋgraphᚋdraftsᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftResult_draft(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DraftResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DraftCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DraftResult_repeated(ctx context.Context, field graphql.CollectedField, obj *drafts.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DraftResult_repeated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repeated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DraftResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DraftResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _EmailChallenge_challengeId(ctx context.Context, field graphql.CollectedField, obj *owners.Challenge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26536,75 +27034,6 @@ func (ec *executionContext) fieldContext_Feedback_kind(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type FeedbackKind does not have child fields"))
 }
 
-func (ec *executionContext) _Feedback_subjectType(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Feedback_subjectType(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.SubjectType, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *feedback1.SubjectType) graphql.Marshaler {
-			return ec.marshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Feedback_subjectType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type FeedbackSubjectType does not have child fields"))
-}
-
-func (ec *executionContext) _Feedback_subjectID(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Feedback_subjectID(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.SubjectID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
-			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Feedback_subjectID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _Feedback_subjectBotID(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Feedback_subjectBotID(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.SubjectBotID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
-			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Feedback_subjectBotID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
 func (ec *executionContext) _Feedback_text(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26729,38 +27158,6 @@ func (ec *executionContext) fieldContext_Feedback_bot(_ context.Context, field g
 	return fc, nil
 }
 
-func (ec *executionContext) _Feedback_subjectBot(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Feedback_subjectBot(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.SubjectBot(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
-			return ec.marshalOBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Feedback_subjectBot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Feedback",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Bot(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _FeedbackCard_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26805,38 +27202,6 @@ func (ec *executionContext) _FeedbackCard_kind(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_FeedbackCard_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _FeedbackCard_subject(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FeedbackCard_subject(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Subject, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *feedback.Subject) graphql.Marshaler {
-			return ec.marshalOReportSubject2ᚖstoaᚋgraphᚋfeedbackᚐSubject(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_FeedbackCard_subject(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "FeedbackCard",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ReportSubject(ctx, field)
-		},
-	}
-	return fc, nil
 }
 
 func (ec *executionContext) _FeedbackCard_text(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
@@ -27158,29 +27523,6 @@ func (ec *executionContext) fieldContext_FeedbackResult_feedback(_ context.Conte
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _FeedbackResult_repeated(ctx context.Context, field graphql.CollectedField, obj *feedback.Result) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_FeedbackResult_repeated(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Repeated, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_FeedbackResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("FeedbackResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Friendship_status(ctx context.Context, field graphql.CollectedField, obj *contacts.Friendship) (ret graphql.Marshaler) {
@@ -29743,6 +30085,94 @@ func (ec *executionContext) fieldContext_Mutation_blockBot(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_sendDraft(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_sendDraft(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SendDraft(ctx, fc.Args["input"].(drafts.SendInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *drafts.Result) graphql.Marshaler {
+			return ec.marshalNDraftResult2ᚖstoaᚋgraphᚋdraftsᚐResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_sendDraft(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DraftResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_sendDraft_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_replyToDraft(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_replyToDraft(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReplyToDraft(ctx, fc.Args["input"].(drafts.ReplyInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *drafts.Result) graphql.Marshaler {
+			return ec.marshalNDraftResult2ᚖstoaᚋgraphᚋdraftsᚐResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_replyToDraft(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DraftResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_replyToDraft_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_acknowledgeEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30441,94 +30871,6 @@ func (ec *executionContext) fieldContext_Mutation_reissueToken(ctx context.Conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_reissueToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_clearProfile(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_clearProfile(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ClearProfile(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["reason"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
-			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_clearProfile(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Bot(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_clearProfile_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_removeContent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_removeContent(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RemoveContent(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["kinds"].([]operator.ContentKind), fc.Args["reason"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
-			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_removeContent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Bot(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_removeContent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -32432,6 +32774,29 @@ func (ec *executionContext) fieldContext_Order_taskID(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Order", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Order_serviceID(ctx context.Context, field graphql.CollectedField, obj *ent.Order) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Order_serviceID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ServiceID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Order_serviceID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Order", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Order_state(ctx context.Context, field graphql.CollectedField, obj *ent.Order) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -33493,6 +33858,29 @@ func (ec *executionContext) fieldContext_OrderCard_taskId(_ context.Context, fie
 	return graphql.NewScalarFieldContext("OrderCard", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _OrderCard_serviceId(ctx context.Context, field graphql.CollectedField, obj *orders.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OrderCard_serviceId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ServiceID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OrderCard_serviceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OrderCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _OrderCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *orders.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34208,6 +34596,38 @@ func (ec *executionContext) fieldContext_OrderReview_resultAttachments(_ context
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AttachmentCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OrderReview_drafts(ctx context.Context, field graphql.CollectedField, obj *operator.OrderReview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OrderReview_drafts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Drafts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*drafts.Card) graphql.Marshaler {
+			return ec.marshalNDraftCard2ᚕᚖstoaᚋgraphᚋdraftsᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OrderReview_drafts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OrderReview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DraftCard(ctx, field)
 		},
 	}
 	return fc, nil
@@ -37993,6 +38413,50 @@ func (ec *executionContext) fieldContext_Query_myContacts(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_orderDrafts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_orderDrafts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().OrderDrafts(ctx, fc.Args["input"].(drafts.ListInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *drafts.List) graphql.Marshaler {
+			return ec.marshalNDraftList2ᚖstoaᚋgraphᚋdraftsᚐList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_orderDrafts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DraftList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_orderDrafts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_pollEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -38281,50 +38745,6 @@ func (ec *executionContext) fieldContext_Query_overview(_ context.Context, field
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Overview(ctx, field)
 		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_reports(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_reports(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Reports(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.FeedbackOrder), fc.Args["where"].(*ent.FeedbackWhereInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.FeedbackConnection) graphql.Marshaler {
-			return ec.marshalNFeedbackConnection2ᚖstoaᚋentᚐFeedbackConnection(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query_reports(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_FeedbackConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_reports_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
 	}
 	return fc, nil
 }
@@ -39731,6 +40151,52 @@ func (ec *executionContext) fieldContext_RatingCard_author(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _RatingCard_authorRole(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_authorRole(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AuthorRole, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_authorRole(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCard_orderTitle(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCard_orderTitle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OrderTitle, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCard_orderTitle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _RatingCard_subjectId(ctx context.Context, field graphql.CollectedField, obj *ratings.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -40635,52 +41101,6 @@ func (ec *executionContext) fieldContext_RegistrationRequirements_emailGateEnabl
 	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _ReportSubject_type(ctx context.Context, field graphql.CollectedField, obj *feedback.Subject) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ReportSubject_type(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ReportSubject_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ReportSubject", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _ReportSubject_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Subject) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ReportSubject_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
-			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ReportSubject_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ReportSubject", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
 func (ec *executionContext) _Reputation_average(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -40748,6 +41168,116 @@ func (ec *executionContext) _Reputation_counterparties(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_Reputation_counterparties(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Reputation_owners(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_owners(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Owners, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_owners(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Reputation_volumeMinor(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_volumeMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VolumeMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_volumeMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Reputation_asContractor(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_asContractor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AsContractor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v ratings.Score) graphql.Marshaler {
+			return ec.marshalNScore2stoaᚋgraphᚋratingsᚐScore(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_asContractor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Reputation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Score(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Reputation_asCustomer(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_asCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AsCustomer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v ratings.Score) graphql.Marshaler {
+			return ec.marshalNScore2stoaᚋgraphᚋratingsᚐScore(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_asCustomer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Reputation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Score(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Response_id(ctx context.Context, field graphql.CollectedField, obj *ent.Response) (ret graphql.Marshaler) {
@@ -42008,6 +42538,75 @@ func (ec *executionContext) fieldContext_RewardGroundCard_grantedAt(_ context.Co
 	return graphql.NewScalarFieldContext("RewardGroundCard", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _Score_average(ctx context.Context, field graphql.CollectedField, obj *ratings.Score) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Score_average(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Average, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Score_average(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Score", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _Score_ratings(ctx context.Context, field graphql.CollectedField, obj *ratings.Score) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Score_ratings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ratings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Score_ratings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Score", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Score_counterparties(ctx context.Context, field graphql.CollectedField, obj *ratings.Score) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Score_counterparties(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Counterparties, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Score_counterparties(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Score", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _SendResult_message(ctx context.Context, field graphql.CollectedField, obj *messages.SendResult) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42201,6 +42800,29 @@ func (ec *executionContext) fieldContext_Service_description(_ context.Context, 
 	return graphql.NewScalarFieldContext("Service", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Service_amountMinor(ctx context.Context, field graphql.CollectedField, obj *ent.Service) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Service_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Service_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Service", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Service_deletedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Service) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42357,6 +42979,98 @@ func (ec *executionContext) fieldContext_ServiceCard_description(_ context.Conte
 	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _ServiceCard_amountMinor(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_feeMinor(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_feeMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_feeMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_totalMinor(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_totalMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_totalMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_orders(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_orders(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Orders, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_orders(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _ServiceCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42401,6 +43115,38 @@ func (ec *executionContext) _ServiceCard_updatedAt(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_ServiceCard_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ServiceCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ServiceCard_actions(ctx context.Context, field graphql.CollectedField, obj *services.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ServiceCard_actions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Actions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []wire.Action) graphql.Marshaler {
+			return ec.marshalNAction2ᚕstoaᚋgraphᚋplatformᚋwireᚐActionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ServiceCard_actions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ServiceCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Action(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ServiceConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ent.ServiceConnection) (ret graphql.Marshaler) {
@@ -49198,7 +49944,7 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "operator", "operatorNEQ", "operatorIn", "operatorNotIn", "operatorGT", "operatorGTE", "operatorLT", "operatorLTE", "operatorContains", "operatorHasPrefix", "operatorHasSuffix", "operatorEqualFold", "operatorContainsFold", "procedure", "procedureNEQ", "procedureIn", "procedureNotIn", "procedureGT", "procedureGTE", "procedureLT", "procedureLTE", "procedureContains", "procedureHasPrefix", "procedureHasSuffix", "procedureEqualFold", "procedureContainsFold", "target", "targetNEQ", "targetIn", "targetNotIn", "targetGT", "targetGTE", "targetLT", "targetLTE", "targetContains", "targetHasPrefix", "targetHasSuffix", "targetEqualFold", "targetContainsFold", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDGT", "botIDGTE", "botIDLT", "botIDLTE", "botIDIsNil", "botIDNotNil", "reason", "reasonNEQ", "reasonIn", "reasonNotIn", "reasonGT", "reasonGTE", "reasonLT", "reasonLTE", "reasonContains", "reasonHasPrefix", "reasonHasSuffix", "reasonEqualFold", "reasonContainsFold"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "operator", "operatorNEQ", "operatorIn", "operatorNotIn", "operatorGT", "operatorGTE", "operatorLT", "operatorLTE", "operatorContains", "operatorHasPrefix", "operatorHasSuffix", "operatorEqualFold", "operatorContainsFold", "procedure", "procedureNEQ", "procedureIn", "procedureNotIn", "procedureGT", "procedureGTE", "procedureLT", "procedureLTE", "procedureContains", "procedureHasPrefix", "procedureHasSuffix", "procedureEqualFold", "procedureContainsFold", "target", "targetNEQ", "targetIn", "targetNotIn", "targetGT", "targetGTE", "targetLT", "targetLTE", "targetContains", "targetHasPrefix", "targetHasSuffix", "targetEqualFold", "targetContainsFold", "reason", "reasonNEQ", "reasonIn", "reasonNotIn", "reasonGT", "reasonGTE", "reasonLT", "reasonLTE", "reasonContains", "reasonHasPrefix", "reasonHasSuffix", "reasonEqualFold", "reasonContainsFold"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -49611,76 +50357,6 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.TargetContainsFold = data
-		case "botID":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "botIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDGT = data
-		case "botIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDGTE = data
-		case "botIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDLT = data
-		case "botIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDLTE = data
-		case "botIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIsNil = data
-		case "botIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotNil = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -50924,7 +51600,7 @@ func (ec *executionContext) unmarshalInputCatalogueInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"page", "pageSize", "q"}
+	fieldsInOrder := [...]string{"page", "pageSize", "q", "botId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -50952,6 +51628,13 @@ func (ec *executionContext) unmarshalInputCatalogueInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Q = data
+		case "botId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botId"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotID = data
 		}
 	}
 	return it, nil
@@ -51600,7 +52283,7 @@ func (ec *executionContext) unmarshalInputCreateOrderInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"operationId", "title", "description", "deadline", "amountMinor", "contractorId", "customerId", "confirmedTotalMinor", "inputAttachmentIds"}
+	fieldsInOrder := [...]string{"operationId", "title", "description", "deadline", "amountMinor", "contractorId", "customerId", "confirmedTotalMinor", "inputAttachmentIds", "serviceId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51670,6 +52353,13 @@ func (ec *executionContext) unmarshalInputCreateOrderInput(ctx context.Context, 
 				return it, err
 			}
 			it.InputAttachmentIDs = data
+		case "serviceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceID = data
 		}
 	}
 	return it, nil
@@ -51751,7 +52441,7 @@ func (ec *executionContext) unmarshalInputCreateServiceInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"title", "description"}
+	fieldsInOrder := [...]string{"title", "description", "amountMinor"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51772,6 +52462,13 @@ func (ec *executionContext) unmarshalInputCreateServiceInput(ctx context.Context
 				return it, err
 			}
 			it.Description = data
+		case "amountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
+			data, err := ec.unmarshalOInt642stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinor = data
 		}
 	}
 	return it, nil
@@ -53394,7 +54091,7 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "kind", "kindNEQ", "kindIn", "kindNotIn", "subjectType", "subjectTypeNEQ", "subjectTypeIn", "subjectTypeNotIn", "subjectTypeIsNil", "subjectTypeNotNil", "subjectID", "subjectIDNEQ", "subjectIDIn", "subjectIDNotIn", "subjectIDGT", "subjectIDGTE", "subjectIDLT", "subjectIDLTE", "subjectIDIsNil", "subjectIDNotNil", "subjectBotID", "subjectBotIDNEQ", "subjectBotIDIn", "subjectBotIDNotIn", "subjectBotIDIsNil", "subjectBotIDNotNil", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "state", "stateNEQ", "stateIn", "stateNotIn", "answer", "answerNEQ", "answerIn", "answerNotIn", "answerGT", "answerGTE", "answerLT", "answerLTE", "answerContains", "answerHasPrefix", "answerHasSuffix", "answerIsNil", "answerNotNil", "answerEqualFold", "answerContainsFold", "answeredAt", "answeredAtNEQ", "answeredAtIn", "answeredAtNotIn", "answeredAtGT", "answeredAtGTE", "answeredAtLT", "answeredAtLTE", "answeredAtIsNil", "answeredAtNotNil", "hasBot", "hasBotWith", "hasSubjectBot", "hasSubjectBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "kind", "kindNEQ", "kindIn", "kindNotIn", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "state", "stateNEQ", "stateIn", "stateNotIn", "answer", "answerNEQ", "answerIn", "answerNotIn", "answerGT", "answerGTE", "answerLT", "answerLTE", "answerContains", "answerHasPrefix", "answerHasSuffix", "answerIsNil", "answerNotNil", "answerEqualFold", "answerContainsFold", "answeredAt", "answeredAtNEQ", "answeredAtIn", "answeredAtNotIn", "answeredAtGT", "answeredAtGTE", "answeredAtLT", "answeredAtLTE", "answeredAtIsNil", "answeredAtNotNil", "hasBot", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -53590,160 +54287,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.KindNotIn = data
-		case "subjectType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectType"))
-			data, err := ec.unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectType = data
-		case "subjectTypeNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNEQ"))
-			data, err := ec.unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeNEQ = data
-		case "subjectTypeIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeIn"))
-			data, err := ec.unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeIn = data
-		case "subjectTypeNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNotIn"))
-			data, err := ec.unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeNotIn = data
-		case "subjectTypeIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeIsNil = data
-		case "subjectTypeNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeNotNil = data
-		case "subjectID":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectID"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectID = data
-		case "subjectIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNEQ = data
-		case "subjectIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDIn = data
-		case "subjectIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNotIn = data
-		case "subjectIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDGT = data
-		case "subjectIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDGTE = data
-		case "subjectIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDLT = data
-		case "subjectIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDLTE = data
-		case "subjectIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDIsNil = data
-		case "subjectIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNotNil = data
-		case "subjectBotID":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotID"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotID = data
-		case "subjectBotIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDNEQ = data
-		case "subjectBotIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDIn = data
-		case "subjectBotIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDNotIn = data
-		case "subjectBotIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDIsNil = data
-		case "subjectBotIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDNotNil = data
 		case "text":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -54052,20 +54595,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.HasBotWith = data
-		case "hasSubjectBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasSubjectBot = data
-		case "hasSubjectBotWith":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectBotWith"))
-			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasSubjectBotWith = data
 		}
 	}
 	return it, nil
@@ -56949,6 +57478,43 @@ func (ec *executionContext) unmarshalInputOrderActInput(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputOrderDraftsInput(ctx context.Context, obj any) (drafts.ListInput, error) {
+	var it drafts.ListInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"orderId", "before"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "orderId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderID = data
+		case "before":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Before = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputOrderInput(ctx context.Context, obj any) (orders.OrderInput, error) {
 	var it orders.OrderInput
 	if obj == nil {
@@ -57075,7 +57641,7 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "customerID", "customerIDNEQ", "customerIDIn", "customerIDNotIn", "contractorID", "contractorIDNEQ", "contractorIDIn", "contractorIDNotIn", "authorID", "authorIDNEQ", "authorIDIn", "authorIDNotIn", "authorIDGT", "authorIDGTE", "authorIDLT", "authorIDLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "taskIDGT", "taskIDGTE", "taskIDLT", "taskIDLTE", "taskIDIsNil", "taskIDNotNil", "state", "stateNEQ", "stateIn", "stateNotIn", "version", "versionNEQ", "versionIn", "versionNotIn", "versionGT", "versionGTE", "versionLT", "versionLTE", "outcome", "outcomeNEQ", "outcomeIn", "outcomeNotIn", "outcomeIsNil", "outcomeNotNil", "deadline", "deadlineNEQ", "deadlineIn", "deadlineNotIn", "deadlineGT", "deadlineGTE", "deadlineLT", "deadlineLTE", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "feeMinor", "feeMinorNEQ", "feeMinorIn", "feeMinorNotIn", "feeMinorGT", "feeMinorGTE", "feeMinorLT", "feeMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "feeBps", "feeBpsNEQ", "feeBpsIn", "feeBpsNotIn", "feeBpsGT", "feeBpsGTE", "feeBpsLT", "feeBpsLTE", "confirmedTotalMinor", "confirmedTotalMinorNEQ", "confirmedTotalMinorIn", "confirmedTotalMinorNotIn", "confirmedTotalMinorGT", "confirmedTotalMinorGTE", "confirmedTotalMinorLT", "confirmedTotalMinorLTE", "confirmedTotalMinorIsNil", "confirmedTotalMinorNotNil", "disputedBy", "disputedByNEQ", "disputedByIn", "disputedByNotIn", "disputedByGT", "disputedByGTE", "disputedByLT", "disputedByLTE", "disputedByIsNil", "disputedByNotNil", "disputedAt", "disputedAtNEQ", "disputedAtIn", "disputedAtNotIn", "disputedAtGT", "disputedAtGTE", "disputedAtLT", "disputedAtLTE", "disputedAtIsNil", "disputedAtNotNil", "refundProposedBy", "refundProposedByNEQ", "refundProposedByIn", "refundProposedByNotIn", "refundProposedByGT", "refundProposedByGTE", "refundProposedByLT", "refundProposedByLTE", "refundProposedByIsNil", "refundProposedByNotNil", "refundProposedAt", "refundProposedAtNEQ", "refundProposedAtIn", "refundProposedAtNotIn", "refundProposedAtGT", "refundProposedAtGTE", "refundProposedAtLT", "refundProposedAtLTE", "refundProposedAtIsNil", "refundProposedAtNotNil", "fundedAt", "fundedAtNEQ", "fundedAtIn", "fundedAtNotIn", "fundedAtGT", "fundedAtGTE", "fundedAtLT", "fundedAtLTE", "fundedAtIsNil", "fundedAtNotNil", "deliveredAt", "deliveredAtNEQ", "deliveredAtIn", "deliveredAtNotIn", "deliveredAtGT", "deliveredAtGTE", "deliveredAtLT", "deliveredAtLTE", "deliveredAtIsNil", "deliveredAtNotNil", "closedAt", "closedAtNEQ", "closedAtIn", "closedAtNotIn", "closedAtGT", "closedAtGTE", "closedAtLT", "closedAtLTE", "closedAtIsNil", "closedAtNotNil", "hasCustomer", "hasCustomerWith", "hasContractor", "hasContractorWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "customerID", "customerIDNEQ", "customerIDIn", "customerIDNotIn", "contractorID", "contractorIDNEQ", "contractorIDIn", "contractorIDNotIn", "authorID", "authorIDNEQ", "authorIDIn", "authorIDNotIn", "authorIDGT", "authorIDGTE", "authorIDLT", "authorIDLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "taskIDGT", "taskIDGTE", "taskIDLT", "taskIDLTE", "taskIDIsNil", "taskIDNotNil", "serviceID", "serviceIDNEQ", "serviceIDIn", "serviceIDNotIn", "serviceIDGT", "serviceIDGTE", "serviceIDLT", "serviceIDLTE", "serviceIDIsNil", "serviceIDNotNil", "state", "stateNEQ", "stateIn", "stateNotIn", "version", "versionNEQ", "versionIn", "versionNotIn", "versionGT", "versionGTE", "versionLT", "versionLTE", "outcome", "outcomeNEQ", "outcomeIn", "outcomeNotIn", "outcomeIsNil", "outcomeNotNil", "deadline", "deadlineNEQ", "deadlineIn", "deadlineNotIn", "deadlineGT", "deadlineGTE", "deadlineLT", "deadlineLTE", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "feeMinor", "feeMinorNEQ", "feeMinorIn", "feeMinorNotIn", "feeMinorGT", "feeMinorGTE", "feeMinorLT", "feeMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "feeBps", "feeBpsNEQ", "feeBpsIn", "feeBpsNotIn", "feeBpsGT", "feeBpsGTE", "feeBpsLT", "feeBpsLTE", "confirmedTotalMinor", "confirmedTotalMinorNEQ", "confirmedTotalMinorIn", "confirmedTotalMinorNotIn", "confirmedTotalMinorGT", "confirmedTotalMinorGTE", "confirmedTotalMinorLT", "confirmedTotalMinorLTE", "confirmedTotalMinorIsNil", "confirmedTotalMinorNotNil", "disputedBy", "disputedByNEQ", "disputedByIn", "disputedByNotIn", "disputedByGT", "disputedByGTE", "disputedByLT", "disputedByLTE", "disputedByIsNil", "disputedByNotNil", "disputedAt", "disputedAtNEQ", "disputedAtIn", "disputedAtNotIn", "disputedAtGT", "disputedAtGTE", "disputedAtLT", "disputedAtLTE", "disputedAtIsNil", "disputedAtNotNil", "refundProposedBy", "refundProposedByNEQ", "refundProposedByIn", "refundProposedByNotIn", "refundProposedByGT", "refundProposedByGTE", "refundProposedByLT", "refundProposedByLTE", "refundProposedByIsNil", "refundProposedByNotNil", "refundProposedAt", "refundProposedAtNEQ", "refundProposedAtIn", "refundProposedAtNotIn", "refundProposedAtGT", "refundProposedAtGTE", "refundProposedAtLT", "refundProposedAtLTE", "refundProposedAtIsNil", "refundProposedAtNotNil", "fundedAt", "fundedAtNEQ", "fundedAtIn", "fundedAtNotIn", "fundedAtGT", "fundedAtGTE", "fundedAtLT", "fundedAtLTE", "fundedAtIsNil", "fundedAtNotNil", "deliveredAt", "deliveredAtNEQ", "deliveredAtIn", "deliveredAtNotIn", "deliveredAtGT", "deliveredAtGTE", "deliveredAtLT", "deliveredAtLTE", "deliveredAtIsNil", "deliveredAtNotNil", "closedAt", "closedAtNEQ", "closedAtIn", "closedAtNotIn", "closedAtGT", "closedAtGTE", "closedAtLT", "closedAtLTE", "closedAtIsNil", "closedAtNotNil", "hasCustomer", "hasCustomerWith", "hasContractor", "hasContractorWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -57453,6 +58019,76 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.TaskIDNotNil = data
+		case "serviceID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceID = data
+		case "serviceIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDNEQ = data
+		case "serviceIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDIn = data
+		case "serviceIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDNotIn = data
+		case "serviceIDGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDGT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDGT = data
+		case "serviceIDGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDGTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDGTE = data
+		case "serviceIDLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDLT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDLT = data
+		case "serviceIDLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDLTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDLTE = data
+		case "serviceIDIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDIsNil = data
+		case "serviceIDNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ServiceIDNotNil = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOOrderState2ᚖstoaᚋentᚋorderᚐState(ctx, v)
@@ -59940,8 +60576,8 @@ func (ec *executionContext) unmarshalInputRegistrationEmailInput(ctx context.Con
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputReportSubjectInput(ctx context.Context, obj any) (feedback.SubjectInput, error) {
-	var it feedback.SubjectInput
+func (ec *executionContext) unmarshalInputReplyToDraftInput(ctx context.Context, obj any) (drafts.ReplyInput, error) {
+	var it drafts.ReplyInput
 	if obj == nil {
 		return it, nil
 	}
@@ -59951,27 +60587,48 @@ func (ec *executionContext) unmarshalInputReportSubjectInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"type", "id"}
+	fieldsInOrder := [...]string{"orderId", "draftId", "operationId", "verdict", "text"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
 			continue
 		}
 		switch k {
-		case "type":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+		case "orderId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderID = data
+		case "draftId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("draftId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DraftID = data
+		case "operationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationID = data
+		case "verdict":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("verdict"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Type = data
-		case "id":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			it.Verdict = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.ID = data
+			it.Text = data
 		}
 	}
 	return it, nil
@@ -60909,6 +61566,57 @@ func (ec *executionContext) unmarshalInputSelectResponseInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSendDraftInput(ctx context.Context, obj any) (drafts.SendInput, error) {
+	var it drafts.SendInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"orderId", "operationId", "text", "attachmentIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "orderId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderID = data
+		case "operationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationID = data
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		case "attachmentIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attachmentIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttachmentIDs = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSendFeedbackInput(ctx context.Context, obj any) (feedback.SendInput, error) {
 	var it feedback.SendInput
 	if obj == nil {
@@ -60920,7 +61628,7 @@ func (ec *executionContext) unmarshalInputSendFeedbackInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"kind", "subject", "text"}
+	fieldsInOrder := [...]string{"kind", "text"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -60934,13 +61642,6 @@ func (ec *executionContext) unmarshalInputSendFeedbackInput(ctx context.Context,
 				return it, err
 			}
 			it.Kind = data
-		case "subject":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subject"))
-			data, err := ec.unmarshalOReportSubjectInput2ᚖstoaᚋgraphᚋfeedbackᚐSubjectInput(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Subject = data
 		case "text":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -61107,7 +61808,7 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "title", "titleNEQ", "titleIn", "titleNotIn", "titleGT", "titleGTE", "titleLT", "titleLTE", "titleContains", "titleHasPrefix", "titleHasSuffix", "titleEqualFold", "titleContainsFold", "description", "descriptionNEQ", "descriptionIn", "descriptionNotIn", "descriptionGT", "descriptionGTE", "descriptionLT", "descriptionLTE", "descriptionContains", "descriptionHasPrefix", "descriptionHasSuffix", "descriptionEqualFold", "descriptionContainsFold", "deletedAt", "deletedAtNEQ", "deletedAtIn", "deletedAtNotIn", "deletedAtGT", "deletedAtGTE", "deletedAtLT", "deletedAtLTE", "deletedAtIsNil", "deletedAtNotNil", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "title", "titleNEQ", "titleIn", "titleNotIn", "titleGT", "titleGTE", "titleLT", "titleLTE", "titleContains", "titleHasPrefix", "titleHasSuffix", "titleEqualFold", "titleContainsFold", "description", "descriptionNEQ", "descriptionIn", "descriptionNotIn", "descriptionGT", "descriptionGTE", "descriptionLT", "descriptionLTE", "descriptionContains", "descriptionHasPrefix", "descriptionHasSuffix", "descriptionEqualFold", "descriptionContainsFold", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "amountMinorIsNil", "amountMinorNotNil", "deletedAt", "deletedAtNEQ", "deletedAtIn", "deletedAtNotIn", "deletedAtGT", "deletedAtGTE", "deletedAtLT", "deletedAtLTE", "deletedAtIsNil", "deletedAtNotNil", "hasBot", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -61513,6 +62214,76 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.DescriptionContainsFold = data
+		case "amountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinor = data
+		case "amountMinorNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNEQ"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorNEQ = data
+		case "amountMinorIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIn"))
+			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorIn = data
+		case "amountMinorNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotIn"))
+			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorNotIn = data
+		case "amountMinorGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGT"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorGT = data
+		case "amountMinorGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGTE"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorGTE = data
+		case "amountMinorLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLT"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorLT = data
+		case "amountMinorLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLTE"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorLTE = data
+		case "amountMinorIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorIsNil = data
+		case "amountMinorNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinorNotNil = data
 		case "deletedAt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAt"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -63000,7 +63771,7 @@ func (ec *executionContext) unmarshalInputUpdateServiceInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"serviceId", "title", "description"}
+	fieldsInOrder := [...]string{"serviceId", "title", "description", "amountMinor"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -63028,6 +63799,13 @@ func (ec *executionContext) unmarshalInputUpdateServiceInput(ctx context.Context
 				return it, err
 			}
 			it.Description = data
+		case "amountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
+			data, err := ec.unmarshalOInt642stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AmountMinor = data
 		}
 	}
 	return it, nil
@@ -65954,11 +66732,6 @@ func (ec *executionContext) _AuditEntry(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "botID":
-			out.Values[i] = ec._AuditEntry_botID(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
 		case "reason":
 			out.Values[i] = ec._AuditEntry_reason(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -66316,11 +67089,6 @@ func (ec *executionContext) _BotCard(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "actions":
 			out.Values[i] = ec._BotCard_actions(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "lastSeen":
-			out.Values[i] = ec._BotCard_lastSeen(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -67562,6 +68330,208 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var draftCardImplementors = []string{"DraftCard"}
+
+func (ec *executionContext) _DraftCard(ctx context.Context, sel ast.SelectionSet, obj *drafts.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, draftCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DraftCard")
+		case "id":
+			out.Values[i] = ec._DraftCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "orderId":
+			out.Values[i] = ec._DraftCard_orderId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "number":
+			out.Values[i] = ec._DraftCard_number(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._DraftCard_text(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attachments":
+			out.Values[i] = ec._DraftCard_attachments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reply":
+			out.Values[i] = ec._DraftCard_reply(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._DraftCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var draftListImplementors = []string{"DraftList"}
+
+func (ec *executionContext) _DraftList(ctx context.Context, sel ast.SelectionSet, obj *drafts.List) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, draftListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DraftList")
+		case "drafts":
+			out.Values[i] = ec._DraftList_drafts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextBefore":
+			out.Values[i] = ec._DraftList_nextBefore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var draftReplyImplementors = []string{"DraftReply"}
+
+func (ec *executionContext) _DraftReply(ctx context.Context, sel ast.SelectionSet, obj *drafts.Reply) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, draftReplyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DraftReply")
+		case "verdict":
+			out.Values[i] = ec._DraftReply_verdict(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._DraftReply_text(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._DraftReply_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var draftResultImplementors = []string{"DraftResult"}
+
+func (ec *executionContext) _DraftResult(ctx context.Context, sel ast.SelectionSet, obj *drafts.Result) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, draftResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DraftResult")
+		case "draft":
+			out.Values[i] = ec._DraftResult_draft(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "repeated":
+			out.Values[i] = ec._DraftResult_repeated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var emailChallengeImplementors = []string{"EmailChallenge"}
 
 func (ec *executionContext) _EmailChallenge(ctx context.Context, sel ast.SelectionSet, obj *owners.Challenge) graphql.Marshaler {
@@ -68071,21 +69041,6 @@ func (ec *executionContext) _Feedback(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "subjectType":
-			out.Values[i] = ec._Feedback_subjectType(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "subjectID":
-			out.Values[i] = ec._Feedback_subjectID(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "subjectBotID":
-			out.Values[i] = ec._Feedback_subjectBotID(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "text":
 			out.Values[i] = ec._Feedback_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -68117,44 +69072,6 @@ func (ec *executionContext) _Feedback(ctx context.Context, sel ast.SelectionSet,
 				}()
 				res = ec._Feedback_bot(ctx, field, obj)
 				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "subjectBot":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Feedback_subjectBot(ctx, field, obj)
-				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -68223,11 +69140,6 @@ func (ec *executionContext) _FeedbackCard(ctx context.Context, sel ast.Selection
 		case "kind":
 			out.Values[i] = ec._FeedbackCard_kind(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "subject":
-			out.Values[i] = ec._FeedbackCard_subject(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "text":
@@ -68419,11 +69331,6 @@ func (ec *executionContext) _FeedbackResult(ctx context.Context, sel ast.Selecti
 			out.Values[i] = graphql.MarshalString("FeedbackResult")
 		case "feedback":
 			out.Values[i] = ec._FeedbackResult_feedback(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "repeated":
-			out.Values[i] = ec._FeedbackResult_repeated(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -69601,6 +70508,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "sendDraft":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_sendDraft(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "replyToDraft":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_replyToDraft(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "acknowledgeEvents":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_acknowledgeEvents(ctx, field)
@@ -69709,20 +70630,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "reissueToken":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reissueToken(ctx, field)
-			})
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "clearProfile":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_clearProfile(ctx, field)
-			})
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "removeContent":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_removeContent(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -70175,6 +71082,11 @@ func (ec *executionContext) _Order(ctx context.Context, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "serviceID":
+			out.Values[i] = ec._Order_serviceID(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "state":
 			out.Values[i] = ec._Order_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -70486,6 +71398,11 @@ func (ec *executionContext) _OrderCard(ctx context.Context, sel ast.SelectionSet
 			}
 		case "taskId":
 			out.Values[i] = ec._OrderCard_taskId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "serviceId":
+			out.Values[i] = ec._OrderCard_serviceId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -70819,6 +71736,11 @@ func (ec *executionContext) _OrderReview(ctx context.Context, sel ast.SelectionS
 			}
 		case "resultAttachments":
 			out.Values[i] = ec._OrderReview_resultAttachments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "drafts":
+			out.Values[i] = ec._OrderReview_drafts(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -72691,6 +73613,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "orderDrafts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_orderDrafts(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "pollEvents":
 			field := field
 
@@ -72855,28 +73799,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_overview(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "reports":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_reports(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -73669,6 +74591,16 @@ func (ec *executionContext) _RatingCard(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "authorRole":
+			out.Values[i] = ec._RatingCard_authorRole(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "orderTitle":
+			out.Values[i] = ec._RatingCard_orderTitle(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "subjectId":
 			out.Values[i] = ec._RatingCard_subjectId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -74195,49 +75127,6 @@ func (ec *executionContext) _RegistrationRequirements(ctx context.Context, sel a
 	return out
 }
 
-var reportSubjectImplementors = []string{"ReportSubject"}
-
-func (ec *executionContext) _ReportSubject(ctx context.Context, sel ast.SelectionSet, obj *feedback.Subject) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reportSubjectImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("ReportSubject")
-		case "type":
-			out.Values[i] = ec._ReportSubject_type(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "id":
-			out.Values[i] = ec._ReportSubject_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var reputationImplementors = []string{"Reputation"}
 
 func (ec *executionContext) _Reputation(ctx context.Context, sel ast.SelectionSet, obj *ratings.Reputation) graphql.Marshaler {
@@ -74262,6 +75151,26 @@ func (ec *executionContext) _Reputation(ctx context.Context, sel ast.SelectionSe
 			}
 		case "counterparties":
 			out.Values[i] = ec._Reputation_counterparties(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "owners":
+			out.Values[i] = ec._Reputation_owners(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "volumeMinor":
+			out.Values[i] = ec._Reputation_volumeMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "asContractor":
+			out.Values[i] = ec._Reputation_asContractor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "asCustomer":
+			out.Values[i] = ec._Reputation_asCustomer(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -75064,6 +75973,54 @@ func (ec *executionContext) _RewardGroundCard(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var scoreImplementors = []string{"Score"}
+
+func (ec *executionContext) _Score(ctx context.Context, sel ast.SelectionSet, obj *ratings.Score) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, scoreImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Score")
+		case "average":
+			out.Values[i] = ec._Score_average(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ratings":
+			out.Values[i] = ec._Score_ratings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "counterparties":
+			out.Values[i] = ec._Score_counterparties(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var sendResultImplementors = []string{"SendResult"}
 
 func (ec *executionContext) _SendResult(ctx context.Context, sel ast.SelectionSet, obj *messages.SendResult) graphql.Marshaler {
@@ -75147,6 +76104,11 @@ func (ec *executionContext) _Service(ctx context.Context, sel ast.SelectionSet, 
 		case "description":
 			out.Values[i] = ec._Service_description(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "amountMinor":
+			out.Values[i] = ec._Service_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "deletedAt":
@@ -75245,6 +76207,26 @@ func (ec *executionContext) _ServiceCard(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "amountMinor":
+			out.Values[i] = ec._ServiceCard_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "feeMinor":
+			out.Values[i] = ec._ServiceCard_feeMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "totalMinor":
+			out.Values[i] = ec._ServiceCard_totalMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "orders":
+			out.Values[i] = ec._ServiceCard_orders(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = ec._ServiceCard_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -75252,6 +76234,11 @@ func (ec *executionContext) _ServiceCard(ctx context.Context, sel ast.SelectionS
 			}
 		case "updatedAt":
 			out.Values[i] = ec._ServiceCard_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "actions":
+			out.Values[i] = ec._ServiceCard_actions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -78201,53 +79188,6 @@ func (ec *executionContext) unmarshalNContactWhereInput2ᚖstoaᚋentᚐContactW
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx context.Context, v any) (operator.ContentKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := operator.ContentKind(tmp)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx context.Context, sel ast.SelectionSet, v operator.ContentKind) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(string(v))
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-func (ec *executionContext) unmarshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx context.Context, v any) ([]operator.ContentKind, error) {
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]operator.ContentKind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx context.Context, sel ast.SelectionSet, v []operator.ContentKind) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalNCreateOrderInput2stoaᚋgraphᚋordersᚐCreateInput(ctx context.Context, v any) (orders.CreateInput, error) {
 	res, err := ec.unmarshalInputCreateOrderInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -78403,6 +79343,52 @@ func (ec *executionContext) marshalNDocumentOrderField2ᚖstoaᚋentᚐDocumentO
 func (ec *executionContext) unmarshalNDocumentWhereInput2ᚖstoaᚋentᚐDocumentWhereInput(ctx context.Context, v any) (*ent.DocumentWhereInput, error) {
 	res, err := ec.unmarshalInputDocumentWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDraftCard2ᚕᚖstoaᚋgraphᚋdraftsᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*drafts.Card) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDraftCard2ᚖstoaᚋgraphᚋdraftsᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDraftCard2ᚖstoaᚋgraphᚋdraftsᚐCard(ctx context.Context, sel ast.SelectionSet, v *drafts.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DraftCard(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDraftList2ᚖstoaᚋgraphᚋdraftsᚐList(ctx context.Context, sel ast.SelectionSet, v *drafts.List) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DraftList(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNDraftResult2ᚖstoaᚋgraphᚋdraftsᚐResult(ctx context.Context, sel ast.SelectionSet, v *drafts.Result) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DraftResult(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNEmailChallenge2ᚖstoaᚋgraphᚋownersᚐChallenge(ctx context.Context, sel ast.SelectionSet, v *owners.Challenge) graphql.Marshaler {
@@ -78641,16 +79627,6 @@ func (ec *executionContext) unmarshalNFeedbackState2stoaᚋentᚋfeedbackᚐStat
 }
 
 func (ec *executionContext) marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx context.Context, sel ast.SelectionSet, v feedback1.State) graphql.Marshaler {
-	return v
-}
-
-func (ec *executionContext) unmarshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, v any) (feedback1.SubjectType, error) {
-	var res feedback1.SubjectType
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, sel ast.SelectionSet, v feedback1.SubjectType) graphql.Marshaler {
 	return v
 }
 
@@ -79270,6 +80246,11 @@ func (ec *executionContext) marshalNOrderDirection2entgoᚗioᚋcontribᚋentgql
 	return v
 }
 
+func (ec *executionContext) unmarshalNOrderDraftsInput2stoaᚋgraphᚋdraftsᚐListInput(ctx context.Context, v any) (drafts.ListInput, error) {
+	res, err := ec.unmarshalInputOrderDraftsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNOrderInput2stoaᚋgraphᚋordersᚐOrderInput(ctx context.Context, v any) (orders.OrderInput, error) {
 	res, err := ec.unmarshalInputOrderInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -79864,6 +80845,11 @@ func (ec *executionContext) marshalNRegistrationRequirements2ᚖstoaᚋgraphᚋo
 	return ec._RegistrationRequirements(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNReplyToDraftInput2stoaᚋgraphᚋdraftsᚐReplyInput(ctx context.Context, v any) (drafts.ReplyInput, error) {
+	res, err := ec.unmarshalInputReplyToDraftInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNReputation2stoaᚋgraphᚋratingsᚐReputation(ctx context.Context, sel ast.SelectionSet, v ratings.Reputation) graphql.Marshaler {
 	return ec._Reputation(ctx, sel, &v)
 }
@@ -80088,8 +81074,17 @@ func (ec *executionContext) unmarshalNRewardWhereInput2ᚖstoaᚋentᚐRewardWhe
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNScore2stoaᚋgraphᚋratingsᚐScore(ctx context.Context, sel ast.SelectionSet, v ratings.Score) graphql.Marshaler {
+	return ec._Score(ctx, sel, &v)
+}
+
 func (ec *executionContext) unmarshalNSelectResponseInput2stoaᚋgraphᚋtasksᚐSelectInput(ctx context.Context, v any) (tasks.SelectInput, error) {
 	res, err := ec.unmarshalInputSelectResponseInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSendDraftInput2stoaᚋgraphᚋdraftsᚐSendInput(ctx context.Context, v any) (drafts.SendInput, error) {
+	res, err := ec.unmarshalInputSendDraftInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -81668,6 +82663,13 @@ func (ec *executionContext) unmarshalODocumentWhereInput2ᚖstoaᚋentᚐDocumen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalODraftReply2ᚖstoaᚋgraphᚋdraftsᚐReply(ctx context.Context, sel ast.SelectionSet, v *drafts.Reply) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DraftReply(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOEvent2ᚖstoaᚋentᚐEvent(ctx context.Context, sel ast.SelectionSet, v *ent.Event) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -81879,58 +82881,6 @@ func (ec *executionContext) unmarshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐS
 }
 
 func (ec *executionContext) marshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐState(ctx context.Context, sel ast.SelectionSet, v *feedback1.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return v
-}
-
-func (ec *executionContext) unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx context.Context, v any) ([]feedback1.SubjectType, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]feedback1.SubjectType, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback1.SubjectType) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, v any) (*feedback1.SubjectType, error) {
-	if v == nil {
-		return nil, nil
-	}
-	var res = new(feedback1.SubjectType)
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, sel ast.SelectionSet, v *feedback1.SubjectType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -82234,6 +83184,16 @@ func (ec *executionContext) marshalOInt2ᚖint64(ctx context.Context, sel ast.Se
 	_ = ctx
 	res := scalar.MarshalInt64(*v)
 	return res
+}
+
+func (ec *executionContext) unmarshalOInt642stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, v any) (wire.Nullable[int64], error) {
+	var res wire.Nullable[int64]
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOInt642stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, sel ast.SelectionSet, v wire.Nullable[int64]) graphql.Marshaler {
+	return v
 }
 
 func (ec *executionContext) unmarshalOInt642ᚕint64ᚄ(ctx context.Context, v any) ([]int64, error) {
@@ -83180,21 +84140,6 @@ func (ec *executionContext) marshalORegistrationMode2ᚖstoaᚋentᚋsettingᚐR
 		return graphql.Null
 	}
 	return v
-}
-
-func (ec *executionContext) marshalOReportSubject2ᚖstoaᚋgraphᚋfeedbackᚐSubject(ctx context.Context, sel ast.SelectionSet, v *feedback.Subject) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._ReportSubject(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOReportSubjectInput2ᚖstoaᚋgraphᚋfeedbackᚐSubjectInput(ctx context.Context, v any) (*feedback.SubjectInput, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputReportSubjectInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOResponse2ᚖstoaᚋentᚐResponse(ctx context.Context, sel ast.SelectionSet, v *ent.Response) graphql.Marshaler {

@@ -50,7 +50,7 @@ func WithMail(box *Mailbox) Option {
 // SendMailTo sets up mail in a world that is made already, as WithMail does; no request may be under way.
 func (w *World) SendMailTo(box *Mailbox) {
 	w.Email.Mailer, w.Email.From = box, &mail.Address{Name: "Stoa", Address: "stoa@stoa.example"}
-	w.Owners.SendsMail, w.Onboarding.SendsMail, w.Lifecycle.SendsMail = true, true, true
+	w.Owners.SendsMail, w.Onboarding.SendsMail, w.Lifecycle.SendsMail, w.Profiles.SendsMail = true, true, true, true
 }
 
 // String implements email.Mailer.

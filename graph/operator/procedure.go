@@ -33,7 +33,7 @@ var (
 	removeService              = Procedure{"removeService", "Service", "Takes a service off the catalogue for good, in the place of its agent."}
 	removeRating               = Procedure{"removeRating", "Rating", "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."}
 	answerFeedback             = Procedure{"answerFeedback", "Feedback", "Answers what an agent has sent, in the place of any answer before."}
-	reviewOrder                = Procedure{"reviewOrder", "Order", "Shows the texts, files, reasons and history of an order."}
+	reviewOrder                = Procedure{"reviewOrder", "Order", "Shows the texts, files, drafts, reasons and history of an order."}
 	runMaintenance             = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
 )
 

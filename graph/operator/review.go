@@ -9,6 +9,7 @@ import (
 	"stoa/ent"
 	"stoa/ent/orderevent"
 	"stoa/graph/attachments"
+	"stoa/graph/drafts"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 )
@@ -19,6 +20,8 @@ type OrderReview struct {
 	Events []*ent.OrderEvent
 	// InputAttachments and ResultAttachments are as the participants see them, in their order.
 	InputAttachments, ResultAttachments []*attachments.Card
+	// Drafts are the contractor's drafts with the customer's replies, oldest first.
+	Drafts []*drafts.Card
 
 	files *attachments.API
 }
@@ -26,7 +29,11 @@ type OrderReview struct {
 // File returns the bytes of one of the order's files as they were uploaded, 20 MiB at most (§2.6). Faults: not_found, also for a
 // file that is not this order's or has no bytes any more, and service_unavailable.
 func (r *OrderReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
-	for _, card := range slices.Concat(r.InputAttachments, r.ResultAttachments) {
+	files := slices.Concat(r.InputAttachments, r.ResultAttachments)
+	for _, draft := range r.Drafts {
+		files = append(files, draft.Attachments...)
+	}
+	for _, card := range files {
 		if card.ID == id && card.Available {
 			return r.files.Original(db.Unbounded(ctx), id)
 		}
@@ -71,8 +78,13 @@ func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string)
 		if err != nil {
 			return nil, err
 		}
+		shown, err := drafts.Of(ctx, tx.SQL, orderID)
+		if err != nil {
+			return nil, err
+		}
 		return &OrderReview{
-			Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results], files: a.Files,
+			Order: found, Events: history, InputAttachments: files[inputs], ResultAttachments: files[results], Drafts: shown,
+			files: a.Files,
 		}, nil
 	})
 	if err != nil {

@@ -54,6 +54,11 @@ func (a *API) attemptAct(ctx context.Context, on runner, c command, op operation
 		return made, err
 	}
 	s := &read.snapshot
+	// The ledger decides whether the customer can pay. The history of an order does not run backwards.
+	s.Covered = true
+	if s.UpdatedAt.After(s.Now) {
+		s.Now = s.UpdatedAt
+	}
 	if err := c.refuse(s, op); err != nil {
 		return nil, err
 	}

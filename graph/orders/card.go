@@ -46,6 +46,7 @@ type Card struct {
 	Dispute             *DisputeCard    `json:"dispute"`
 	RefundProposal      *RefundProposal `json:"refund_proposal"`
 	TaskID              *uuid.UUID      `json:"task_id"`
+	ServiceID           *uuid.UUID      `json:"service_id"`
 	CreatedAt           time.Time       `json:"created_at"`
 	UpdatedAt           time.Time       `json:"updated_at"`
 	FundedAt            *time.Time      `json:"funded_at"`
@@ -76,7 +77,7 @@ func newCard(s *snapshot, caller uuid.UUID) *Card {
 		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor, TotalMinor: o.TotalMinor, FeeMode: feeMode, FeeBps: o.FeeBps,
 		CustomerID: o.CustomerID, ContractorID: o.ContractorID, AuthorID: o.AuthorID,
 		Customer: s.Customer.Card(), Contractor: s.Contractor.Card(), Role: "customer",
-		ConfirmedTotalMinor: o.ConfirmedTotalMinor, ResultText: o.ResultText, TaskID: o.TaskID,
+		ConfirmedTotalMinor: o.ConfirmedTotalMinor, ResultText: o.ResultText, TaskID: o.TaskID, ServiceID: o.ServiceID,
 		InputAttachments: s.inputs, ResultAttachments: s.results,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,
 		Actions: nextActions(s, caller),

@@ -24,6 +24,8 @@ type createSnapshot struct {
 	Friends bool      `db:"friends"`
 	Active  bool      `db:"active"`
 	FeeBps  int64     `db:"fee_bps"`
+	// Listed reports whether the service that the offer names is one of the contractor's in the catalogue.
+	Listed bool `db:"listed"`
 	// Gone reports that the counterpart is unknown or deleted.
 	Gone        bool          `db:"gone"`
 	Caller      bots.BriefRow `db:"caller"`
@@ -33,7 +35,7 @@ type createSnapshot struct {
 // CreateOrder offers a friend an order, as its customer or as its contractor; nothing is reserved yet (§3.1, §4.7). Only an
 // agent may call it. The order of checks: the form of the fields (invalid_input), the stored result of an identical request or
 // idempotency_conflict, a deadline that has passed and a total over 10^12 (invalid_input), not_found for an unknown
-// counterpart, invalid_attachment, friendship_required (also for oneself), participant_inactive, attachment_already_bound,
+// counterpart and for a service that is not the contractor's or not in the catalogue, invalid_attachment, friendship_required (also for oneself), participant_inactive, attachment_already_bound,
 // price_changed.
 func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, error) {
 	v, err := viewer.RequireAgent(ctx)
@@ -57,7 +59,7 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 
 // attemptCreate reads what decides an offer, decides, and writes.
 func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUID, op operation) (*OrderResult, error) {
-	read, err := db.One[createSnapshot](ctx, on, selectForCreate, op.agent, f.counterpart, op.id)
+	read, err := db.One[createSnapshot](ctx, on, selectForCreate, op.agent, f.counterpart, op.id, f.serviceID, f.contractor(op.agent))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUI
 		ID: id, CreatedAt: s.Now, UpdatedAt: s.Now, State: order.StateOffered, Version: 1,
 		CustomerID: s.Customer.ID, ContractorID: s.Contractor.ID, AuthorID: op.agent,
 		Title: f.title, Description: f.description, Deadline: f.deadline,
-		AmountMinor: q.AmountMinor, FeeMinor: q.FeeMinor, TotalMinor: q.TotalMinor, FeeBps: q.FeeBps,
+		AmountMinor: q.AmountMinor, FeeMinor: q.FeeMinor, TotalMinor: q.TotalMinor, FeeBps: q.FeeBps, ServiceID: f.serviceID,
 	}
 	if f.byCustomer {
 		s.ConfirmedTotalMinor = f.confirmedTotal
@@ -98,7 +100,7 @@ func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUI
 	return a.commit(ctx, on, openOrder, true, s, step{action: created, by: op.agent, at: s.Now}, op, posting{})
 }
 
-// price is that of an offer, whose deadline and counterpart are judged around it.
+// price is that of an offer, whose deadline, counterpart and service are judged around it.
 func (f offer) price(read *createSnapshot) (Quote, error) {
 	if !f.deadline.After(read.Now) {
 		return Quote{}, fault.Field(fault.InvalidInput, "deadline", errPast.Error())
@@ -106,6 +108,9 @@ func (f offer) price(read *createSnapshot) (Quote, error) {
 	q, err := Price(f.amountMinor, read.FeeBps)
 	if err == nil && read.Gone {
 		err = fault.New(fault.NotFound).Say("There is no such agent.")
+	}
+	if err == nil && f.serviceID != nil && !read.Listed {
+		err = fault.New(fault.NotFound).Say("The contractor offers no such service.")
 	}
 	return q, err
 }

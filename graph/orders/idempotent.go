@@ -167,9 +167,9 @@ func (op operation) find(ctx context.Context, q db.Querier) (*OrderResult, error
 }
 
 // commit writes all that a step leaves behind by one statement, openOrder or stepOrder: the order, its history, the stored
-// answer, the events of both participants, with state and version only, and the money. obliges makes the statement check the
-// conditions of a new obligation. Faults: insufficient_funds, ledger_conflict; errStale if the snapshot no longer holds, or if a
-// concurrent request took the operation id.
+// answer, the events of both participants, which hold no terms, sums or files, and the money. obliges makes the statement check
+// the conditions of a new obligation. Faults: insufficient_funds, ledger_conflict; errStale if the snapshot no longer holds, or if
+// a concurrent request took the operation id.
 func (a *API) commit(
 	ctx context.Context, on runner, statement *db.Statement, obliges bool, s *snapshot, done step, op operation, money posting,
 ) (*OrderResult, error) {
@@ -216,7 +216,9 @@ func (s *snapshot) commitArgs(obliges bool, done step, op operation, made *Order
 	if err != nil {
 		return nil, err
 	}
-	announcement, err := wire.Marshal(events.OrderPayload{OrderID: s.ID, Status: string(s.State), Version: s.Version})
+	announcement, err := wire.Marshal(events.OrderPayload{
+		OrderID: s.ID, Status: string(s.State), Version: s.Version, Action: done.action, ActorID: done.by,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,8 @@ type CreateInput struct {
 	CustomerID          *string  `json:"customer_id,omitzero"`
 	ConfirmedTotalMinor *int64   `json:"confirmed_total_minor,omitzero"`
 	InputAttachmentIDs  []string `json:"input_attachment_ids,omitzero"`
+	// ServiceID is a service of the contractor that the order comes from.
+	ServiceID *string `json:"service_id,omitzero"`
 }
 
 // offer is a checked CreateInput.
@@ -57,17 +59,26 @@ type offer struct {
 	byCustomer     bool
 	confirmedTotal *int64
 	files          []uuid.UUID
+	serviceID      *uuid.UUID
+}
+
+// contractor is the contractor of an offer that the caller makes.
+func (f offer) contractor(caller uuid.UUID) uuid.UUID {
+	if f.byCustomer {
+		return f.counterpart
+	}
+	return caller
 }
 
 // check returns invalid_input naming every field that is wrong.
 func (in CreateInput) check() (offer, error) {
 	wrong := fault.Fields{}
 	made := offer{
-		operationID:    requireID(wrong, "operation_id", in.OperationID),
+		operationID:    RequireID(wrong, "operation_id", in.OperationID),
 		amountMinor:    requireCount(wrong, "amount_minor", in.AmountMinor),
 		byCustomer:     in.ContractorID != nil,
 		confirmedTotal: in.ConfirmedTotalMinor,
-		files:          checkFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs),
+		files:          CheckFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs),
 	}
 	var err error
 	made.title, err = text.Line(required(wrong, "title", in.Title), 1, maxTitle)
@@ -76,6 +87,10 @@ func (in CreateInput) check() (offer, error) {
 	wrong.Add("description", err)
 	made.deadline, err = text.Time(required(wrong, "deadline", in.Deadline))
 	wrong.Add("deadline", err)
+	if in.ServiceID != nil {
+		id := RequireID(wrong, "service_id", in.ServiceID)
+		made.serviceID = &id
+	}
 	if made.amountMinor > maxTotalMinor {
 		wrong.Add("amount_minor", errTotal)
 	}
@@ -83,12 +98,12 @@ func (in CreateInput) check() (offer, error) {
 	case (in.ContractorID == nil) == (in.CustomerID == nil):
 		wrong.Add("contractor_id", errParty)
 	case made.byCustomer:
-		made.counterpart = requireID(wrong, "contractor_id", in.ContractorID)
+		made.counterpart = RequireID(wrong, "contractor_id", in.ContractorID)
 		if in.ConfirmedTotalMinor == nil {
 			wrong.Add("confirmed_total_minor", errRequired)
 		}
 	default:
-		made.counterpart = requireID(wrong, "customer_id", in.CustomerID)
+		made.counterpart = RequireID(wrong, "customer_id", in.CustomerID)
 	}
 	return made, wrong.Fault(fault.InvalidInput)
 }
@@ -96,7 +111,7 @@ func (in CreateInput) check() (offer, error) {
 // canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.3).
 func (in CreateInput) canonical() CreateInput {
 	in.OperationID, in.ContractorID = text.CanonicalUUID(in.OperationID), text.CanonicalUUID(in.ContractorID)
-	in.CustomerID = text.CanonicalUUID(in.CustomerID)
+	in.CustomerID, in.ServiceID = text.CanonicalUUID(in.CustomerID), text.CanonicalUUID(in.ServiceID)
 	in.InputAttachmentIDs = text.CanonicalUUIDs(in.InputAttachmentIDs)
 	return in
 }
@@ -139,16 +154,16 @@ func (in ActInput) check() (command, error) {
 	}
 	wrong := fault.Fields{}
 	t.takes.check(wrong, in)
-	checkFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs)
+	CheckFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs)
 	return command{
 		transition:      t,
 		orderID:         orderID,
-		operationID:     requireID(wrong, "operation_id", in.OperationID),
+		operationID:     RequireID(wrong, "operation_id", in.OperationID),
 		expectedVersion: requireCount(wrong, "expected_version", in.ExpectedVersion),
 		confirmedTotal:  in.ConfirmedTotalMinor,
 		resultText:      in.ResultText,
 		reason:          in.Reason,
-		results:         checkFiles(wrong, "result_attachment_ids", in.ResultAttachmentIDs),
+		results:         CheckFiles(wrong, "result_attachment_ids", in.ResultAttachmentIDs),
 		fixed:           in.InputAttachmentIDs != nil || (in.ResultAttachmentIDs != nil && t.takes != resultPayload),
 	}, wrong.Fault(fault.InvalidInput)
 }
@@ -236,7 +251,8 @@ func required(wrong fault.Fields, field string, sent *string) string {
 	return *sent
 }
 
-func requireID(wrong fault.Fields, field string, sent *string) uuid.UUID {
+// RequireID reads an id that the body must hold; it notes what is wrong with it.
+func RequireID(wrong fault.Fields, field string, sent *string) uuid.UUID {
 	id, err := text.UUID(required(wrong, field, sent))
 	wrong.Add(field, err)
 	return id
@@ -253,8 +269,8 @@ func requireCount(wrong fault.Fields, field string, sent *int64) int64 {
 	return *sent
 }
 
-// checkFiles reads a set of files: at most 10 ids, none of them twice.
-func checkFiles(wrong fault.Fields, field string, sent []string) []uuid.UUID {
+// CheckFiles reads a set of files: at most 10 ids, none of them twice. It notes what is wrong with it.
+func CheckFiles(wrong fault.Fields, field string, sent []string) []uuid.UUID {
 	if len(sent) > maxFiles {
 		wrong.Add(field, errFiles)
 		return nil

@@ -208,7 +208,8 @@ func (s *pair) requireTransition(card *orders.Card, action orders.Action, caller
 	}, *last)
 	for _, recipient := range []*graphtest.Agent{s.customer, s.contractor} {
 		require.EqualValues(s.t, 1, s.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'order.changed'
-			AND convert_from(payload, 'UTF8') = $2`, recipient.ID, fmt.Sprintf(`{"order_id":"%s","status":"%s","version":%d}`, card.ID, to.to, done.Version)))
+			AND convert_from(payload, 'UTF8') = $2`, recipient.ID, fmt.Sprintf(
+			`{"order_id":"%s","status":"%s","version":%d,"action":"%s","actor_id":"%s"}`, card.ID, to.to, done.Version, action, s.agent(caller).ID)))
 	}
 }
 

@@ -1,28 +1,7 @@
--- Statements about orders (§2.6, §3.1, §4.7). In those that read an order, friends, active and covered are computed only while
--- the order is an offer; they depend on no parameter, whose value would make PostgreSQL plan the statement anew at each call. The
--- settings are joined by their id, 1: so the planner knows that there is one row.
+-- Statements about orders (§2.6, §3.1, §4.7). Those that read an order read the view stoa_order_cards (migrate/functions/orders.sql).
 
 -- name: read_order(order_id uuid, caller uuid)
-SELECT
-  o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_id, o.author_id, o.task_id, o.state, o.version, o.outcome,
-  o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
-  o.result_text, o.disputed_by, o.dispute_reason, o.disputed_at, o.refund_proposed_by, o.refund_reason, o.refund_proposed_at,
-  o.funded_at, o.delivered_at, o.closed_at,
-  c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
-  c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
-  k.id AS "contractor.id", k.handle AS "contractor.handle", k.display_name AS "contractor.display_name",
-  k.encryption_public_key AS "contractor.encryption_public_key",
-  CASE WHEN stoa_public(k) THEN k.avatar_id END AS "contractor.avatar_id",
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = o.id) AS has_files,
-  o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
-    AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)) AS friends,
-  o.state = 'offered' AND stoa_active(c, s) AND stoa_active(k, s) AS active,
-  o.state = 'offered' AND EXISTS (SELECT FROM accounts a
-    WHERE a.bot_id = o.customer_id AND a.available_minor >= o.total_minor) AS covered,
-  stoa_now() AS now
-FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id JOIN settings s ON s.id = 1
-WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);
+SELECT o.* FROM stoa_order_cards o WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);
 
 -- name: list_orders(caller uuid, skip bigint, max bigint)
 -- Newest first. The page is found in two indexes, one for each role, and neither is read further than the page; then only the
@@ -36,27 +15,7 @@ WITH found AS MATERIALIZED (
       ORDER BY created_at DESC, id DESC LIMIT :skip::bigint + :max::bigint)
   ) own ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
-SELECT
-  o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_id, o.author_id, o.task_id, o.state, o.version, o.outcome,
-  o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
-  o.result_text, o.disputed_by, o.dispute_reason, o.disputed_at, o.refund_proposed_by, o.refund_reason, o.refund_proposed_at,
-  o.funded_at, o.delivered_at, o.closed_at,
-  c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
-  c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
-  k.id AS "contractor.id", k.handle AS "contractor.handle", k.display_name AS "contractor.display_name",
-  k.encryption_public_key AS "contractor.encryption_public_key",
-  CASE WHEN stoa_public(k) THEN k.avatar_id END AS "contractor.avatar_id",
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = o.id) AS has_files,
-  o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
-    AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)) AS friends,
-  o.state = 'offered' AND stoa_active(c, s) AND stoa_active(k, s) AS active,
-  o.state = 'offered' AND EXISTS (SELECT FROM accounts a
-    WHERE a.bot_id = o.customer_id AND a.available_minor >= o.total_minor) AS covered,
-  stoa_now() AS now
-FROM found JOIN orders o ON o.id = found.id
-JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id JOIN settings s ON s.id = 1
-ORDER BY o.created_at DESC, o.id DESC;
+SELECT o.* FROM found JOIN stoa_order_cards o ON o.id = found.id ORDER BY o.created_at DESC, o.id DESC;
 
 -- name: list_orders_in_state(caller uuid, state text, skip bigint, max bigint)
 -- As list_orders, in two indexes that begin with role and state. One statement for both would be planned anew for each value.
@@ -69,39 +28,22 @@ WITH found AS MATERIALIZED (
       ORDER BY created_at DESC, id DESC LIMIT :skip::bigint + :max::bigint)
   ) own ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
-SELECT
-  o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_id, o.author_id, o.task_id, o.state, o.version, o.outcome,
-  o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
-  o.result_text, o.disputed_by, o.dispute_reason, o.disputed_at, o.refund_proposed_by, o.refund_reason, o.refund_proposed_at,
-  o.funded_at, o.delivered_at, o.closed_at,
-  c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
-  c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
-  k.id AS "contractor.id", k.handle AS "contractor.handle", k.display_name AS "contractor.display_name",
-  k.encryption_public_key AS "contractor.encryption_public_key",
-  CASE WHEN stoa_public(k) THEN k.avatar_id END AS "contractor.avatar_id",
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = o.id) AS has_files,
-  o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
-    AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)) AS friends,
-  o.state = 'offered' AND stoa_active(c, s) AND stoa_active(k, s) AS active,
-  o.state = 'offered' AND EXISTS (SELECT FROM accounts a
-    WHERE a.bot_id = o.customer_id AND a.available_minor >= o.total_minor) AS covered,
-  stoa_now() AS now
-FROM found JOIN orders o ON o.id = found.id
-JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id JOIN settings s ON s.id = 1
-ORDER BY o.created_at DESC, o.id DESC;
+SELECT o.* FROM found JOIN stoa_order_cards o ON o.id = found.id ORDER BY o.created_at DESC, o.id DESC;
 
 -- name: find_operation(caller uuid, operation_id uuid)
 SELECT request_hash, result FROM operations WHERE bot_id = :caller AND operation_id = :operation_id;
 
--- name: select_for_create(caller uuid, counterpart uuid, operation_id uuid)
--- Everything that decides an offer. An unknown counterpart reads as a deleted one.
+-- name: select_for_create(caller uuid, counterpart uuid, operation_id uuid, service uuid, contractor uuid)
+-- Everything that decides an offer. An unknown counterpart reads as a deleted one. listed: the service is one of the contractor's
+-- that is in the catalogue, which a null service is not.
 SELECT p.request_hash, p.result, stoa_now() AS now, s.fee_bps,
   EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
     AND f.low_id = least(:caller::uuid, :counterpart::uuid)
     AND f.high_id = greatest(:caller::uuid, :counterpart::uuid)) AS friends,
   coalesce(stoa_active(c, s) AND stoa_active(k, s), false) AS active,
   coalesce(k.state, 'deleted') = 'deleted' AS gone,
+  EXISTS (SELECT FROM services v JOIN bots b ON b.id = v.bot_id
+    WHERE v.id = :service AND v.bot_id = :contractor AND v.deleted_at IS NULL AND stoa_public(b)) AS listed,
   c.id AS "caller.id", c.handle AS "caller.handle", c.display_name AS "caller.display_name",
   c.encryption_public_key AS "caller.encryption_public_key",
   CASE WHEN stoa_public(c) THEN c.avatar_id END AS "caller.avatar_id",
@@ -112,25 +54,8 @@ FROM settings s JOIN bots c ON s.id = 1 AND c.id = :caller LEFT JOIN bots k ON k
 LEFT JOIN operations p ON p.bot_id = :caller AND p.operation_id = :operation_id;
 
 -- name: select_for_act(order_id uuid, caller uuid, operation_id uuid)
--- Everything that decides an action. Whether the customer can pay is left to the ledger. The time is never before the order's
--- last step, so that its history does not run backwards.
-SELECT p.request_hash, p.result,
-  o.id, o.created_at, o.updated_at, o.customer_id, o.contractor_id, o.author_id, o.task_id, o.state, o.version, o.outcome,
-  o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
-  o.result_text, o.disputed_by, o.dispute_reason, o.disputed_at, o.refund_proposed_by, o.refund_reason, o.refund_proposed_at,
-  o.funded_at, o.delivered_at, o.closed_at,
-  c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
-  c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id",
-  k.id AS "contractor.id", k.handle AS "contractor.handle", k.display_name AS "contractor.display_name",
-  k.encryption_public_key AS "contractor.encryption_public_key",
-  CASE WHEN stoa_public(k) THEN k.avatar_id END AS "contractor.avatar_id",
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = o.id) AS has_files,
-  o.state = 'offered' AND EXISTS (SELECT FROM contacts f WHERE f.state = 'accepted'
-    AND f.low_id = least(o.customer_id, o.contractor_id) AND f.high_id = greatest(o.customer_id, o.contractor_id)) AS friends,
-  o.state = 'offered' AND stoa_active(c, s) AND stoa_active(k, s) AS active,
-  true AS covered, greatest(stoa_now(), o.updated_at) AS now
-FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id JOIN settings s ON s.id = 1
+-- Everything that decides an action.
+SELECT p.request_hash, p.result, o.* FROM stoa_order_cards o
 LEFT JOIN operations p ON p.bot_id = :caller AND p.operation_id = :operation_id
 WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);
 
@@ -172,10 +97,10 @@ WITH o AS MATERIALIZED (
 ), turn AS MATERIALIZED (
   SELECT pg_advisory_xact_lock(7061, hashtext(d.participant_id::text || d.operation_id::text)) FROM done d WHERE :obliges
 ), written AS (
-  INSERT INTO orders (id, created_at, updated_at, state, version, customer_id, contractor_id, author_id, task_id, title,
-    description, deadline, amount_minor, fee_minor, total_minor, fee_bps, confirmed_total_minor, funded_at)
+  INSERT INTO orders (id, created_at, updated_at, state, version, customer_id, contractor_id, author_id, task_id, service_id,
+    title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps, confirmed_total_minor, funded_at)
   SELECT o.id, o.created_at, o.updated_at, o.state, o.version, o.customer_id, o.contractor_id, o.author_id, o.task_id,
-    o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
+    o.service_id, o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
     o.funded_at
   FROM o
   WHERE NOT :obliges OR ((SELECT count(*) FROM turn) = 1 AND stoa_order_befriended(o.customer_id, o.contractor_id)

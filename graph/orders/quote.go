@@ -31,7 +31,7 @@ type Quote struct {
 func Price(amountMinor, feeBps int64) (Quote, error) {
 	q := Quote{AmountMinor: amountMinor, FeeBps: feeBps}
 	if amountMinor <= maxTotalMinor {
-		q.FeeMinor = (amountMinor*feeBps + halfBps) / wholeBps
+		q.FeeMinor = Fee(amountMinor, feeBps)
 		q.TotalMinor = amountMinor + q.FeeMinor
 	}
 	if q.TotalMinor < 1 || q.TotalMinor > maxTotalMinor {
@@ -39,6 +39,9 @@ func Price(amountMinor, feeBps int64) (Quote, error) {
 	}
 	return q, nil
 }
+
+// Fee is the fee of a reward of at most 10^12, rounded half up.
+func Fee(amountMinor, feeBps int64) int64 { return (amountMinor*feeBps + halfBps) / wholeBps }
 
 // QuoteInput is the body of a request for a quote.
 type QuoteInput struct {

@@ -23,6 +23,7 @@ type row struct {
 	ContractorID        uuid.UUID      `db:"contractor_id" json:"contractor_id"`
 	AuthorID            uuid.UUID      `db:"author_id" json:"author_id"`
 	TaskID              *uuid.UUID     `db:"task_id" json:"task_id"`
+	ServiceID           *uuid.UUID     `db:"service_id" json:"service_id"`
 	State               order.State    `db:"state" json:"state"`
 	Version             int            `db:"version" json:"version"`
 	Outcome             *order.Outcome `db:"outcome" json:"outcome"`
@@ -51,7 +52,7 @@ type snapshot struct {
 	row
 	Customer   bots.BriefRow `db:"customer"`
 	Contractor bots.BriefRow `db:"contractor"`
-	// HasFiles reports that files may be bound to the order.
+	// HasFiles reports that files may be bound to the order as inputs or results.
 	HasFiles bool `db:"has_files"`
 	// Now is the database clock.
 	Now time.Time `db:"now"`

@@ -32,4 +32,6 @@ type API struct {
 	DB *db.DB
 	// Reads runs the searches, and what is read without a token.
 	Reads *readpool.Pool
+	// SendsMail reports whether mail is set up. Without it no owner is verified, and cards do not count owners.
+	SendsMail bool
 }

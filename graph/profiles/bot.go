@@ -24,7 +24,7 @@ func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	cards, err := newCards(ctx, a.DB.SQL, v.BotID, []*row{found})
+	cards, err := a.newCards(ctx, a.DB.SQL, v.BotID, []*row{found})
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,7 @@
 -- An agent whose profile is public.
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
-  coalesce(p.counterparties, 0) AS "reputation.counterparties",
+  stoa_reputation(p) AS reputation,
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state
@@ -37,8 +36,7 @@ WITH page AS MATERIALIZED (
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
-  coalesce(p.counterparties, 0) AS "reputation.counterparties",
+  stoa_reputation(p) AS reputation,
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state
@@ -114,8 +112,7 @@ page AS MATERIALIZED (
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
-  coalesce(p.counterparties, 0) AS "reputation.counterparties",
+  stoa_reputation(p) AS reputation,
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state
@@ -166,8 +163,7 @@ page AS MATERIALIZED (
 )
 SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
   b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings",
-  coalesce(p.counterparties, 0) AS "reputation.counterparties",
+  stoa_reputation(p) AS reputation,
   m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
   c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
   coalesce(c.state, '') AS contact_state

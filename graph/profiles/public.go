@@ -43,7 +43,7 @@ func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error)
 		if err != nil {
 			return err
 		}
-		cards, err := newCards(ctx, on, uuid.Nil, []*row{agent})
+		cards, err := a.newCards(ctx, on, uuid.Nil, []*row{agent})
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (a *API) PublicSearch(ctx context.Context, in SearchInput) (*BotList, error
 		if refused != nil {
 			return refused
 		}
-		list, err = f.list(ctx, on, uuid.Nil)
+		list, err = a.list(ctx, on, uuid.Nil, f)
 		return err
 	})
 	return list, err

@@ -42,7 +42,7 @@ type row struct {
 }
 
 // newCards makes the cards of agents as the caller sees them; the images of all are read in one statement.
-func newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
+func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
 	agents := make([]*ent.Bot, len(of))
 	for i, r := range of {
 		agents[i] = &ent.Bot{ID: r.ID, AvatarID: r.AvatarID, CharacterID: r.CharacterID, CharacterDescription: r.CharacterDescription}
@@ -53,6 +53,9 @@ func newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row)
 	}
 	cards := make([]*Card, len(of))
 	for i, b := range of {
+		if !a.SendsMail {
+			b.Reputation.Owners = nil
+		}
 		cards[i] = &Card{
 			ID: b.ID, Handle: b.Handle, DisplayName: b.DisplayName, Kind: bots.Kind,
 			EncryptionPublicKey: b.EncryptionPublicKey, EncryptionKeyFingerprint: bots.Fingerprint(b.EncryptionPublicKey),

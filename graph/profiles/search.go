@@ -26,20 +26,20 @@ func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) 
 		if refused != nil {
 			return refused
 		}
-		list, err = f.list(ctx, on, v.BotID)
+		list, err = a.list(ctx, on, v.BotID, f)
 		return err
 	})
 	return list, err
 }
 
 // list reads a page of a search, as an agent sees it.
-func (f filters) list(ctx context.Context, on db.Querier, callerID uuid.UUID) (*BotList, error) {
+func (a *API) list(ctx context.Context, on db.Querier, callerID uuid.UUID, f filters) (*BotList, error) {
 	found, err := f.find(ctx, on, callerID)
 	if err != nil {
 		return nil, err
 	}
 	rows, meta := page.Cut(f.n, found)
-	cards, err := newCards(ctx, on, callerID, rows)
+	cards, err := a.newCards(ctx, on, callerID, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package ratings
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +16,10 @@ type Card struct {
 	ID      uuid.UUID   `json:"id"`
 	OrderID uuid.UUID   `json:"order_id"`
 	Author  *bots.Brief `json:"author"`
+	// AuthorRole is the author's in the order: customer or contractor.
+	AuthorRole string `json:"author_role"`
+	// OrderTitle is the title of the order, null unless the profiles of both participants are open.
+	OrderTitle *string `json:"order_title"`
 	// SubjectID is the agent that is rated.
 	SubjectID uuid.UUID `json:"subject_id"`
 	// Stars are 1 to 5.
@@ -42,12 +48,33 @@ type List struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-// Reputation sums up the ratings of an agent (§2.10). Statements read it from the row of reputations, if there is one:
-// stoa_average(p.stars, p.counterparties) AS "reputation.average", coalesce(p.ratings, 0) AS "reputation.ratings", and so on.
+// Reputation sums up the ratings of an agent (§2.10). Statements read it with stoa_reputation(p), where p is the agent's row of
+// reputations or null.
 type Reputation struct {
+	Score
+	// Owners counts the verified owner addresses of the raters, each once, without the agent's own; null while mail is not set up.
+	Owners *int64 `json:"owners"`
+	// VolumeMinor is the sum of the rewards of the rated orders that were paid.
+	VolumeMinor int64 `json:"volume_minor"`
+	// AsContractor and AsCustomer are the same by the agent's role in the rated orders.
+	AsContractor Score `json:"as_contractor"`
+	AsCustomer   Score `json:"as_customer"`
+}
+
+// Score sums up ratings.
+type Score struct {
 	// Average is the mean of the latest stars of each counterparty, 1 to 5; null without ratings.
-	Average *float64 `json:"average" db:"average"`
+	Average *float64 `json:"average"`
 	// Ratings counts all of them, Counterparties their authors.
-	Ratings        int64 `json:"ratings" db:"ratings"`
-	Counterparties int64 `json:"counterparties" db:"counterparties"`
+	Ratings        int64 `json:"ratings"`
+	Counterparties int64 `json:"counterparties"`
+}
+
+// Scan implements sql.Scanner.
+func (r *Reputation) Scan(src any) error {
+	text, ok := src.([]byte)
+	if !ok {
+		return fmt.Errorf("ratings: a reputation comes as %T", src)
+	}
+	return json.Unmarshal(text, r)
 }

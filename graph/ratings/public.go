@@ -10,13 +10,16 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// PublicCard is a rating as anyone sees it without a token: orders are not public, so it names none.
+// PublicCard is a rating as anyone sees it without a token: without the id of the order.
 type PublicCard struct {
-	ID        uuid.UUID   `json:"id"`
-	Author    *bots.Brief `json:"author"`
-	Stars     int         `json:"stars"`
-	Text      string      `json:"text"`
-	CreatedAt time.Time   `json:"created_at"`
+	ID     uuid.UUID   `json:"id"`
+	Author *bots.Brief `json:"author"`
+	// AuthorRole is the author's in the order: customer or contractor. OrderTitle is the order's title.
+	AuthorRole string    `json:"author_role"`
+	OrderTitle *string   `json:"order_title"`
+	Stars      int       `json:"stars"`
+	Text       string    `json:"text"`
+	CreatedAt  time.Time `json:"created_at"`
 }
 
 // PublicRatings lists the newest ratings of an agent for the public site, limit at most (§4.13): none while its profile is not
@@ -32,7 +35,10 @@ func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]
 	}
 	list := make([]*PublicCard, len(rows))
 	for i, r := range rows {
-		list[i] = &PublicCard{ID: r.ID, Author: r.Author.Card(), Stars: r.Stars, Text: r.Text, CreatedAt: r.CreatedAt}
+		list[i] = &PublicCard{
+			ID: r.ID, Author: r.Author.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
+			CreatedAt: r.CreatedAt,
+		}
 	}
 	return list, nil
 }

@@ -66,7 +66,7 @@ func (a *API) attempt(ctx context.Context, tx *db.Tx, callerID uuid.UUID, r rate
 	}
 	rated := &row{
 		ID: uuid.Must(uuid.NewV7()), CreatedAt: now, OrderID: r.orderID, SubjectID: *s.SubjectID, Stars: r.stars, Text: r.text,
-		Author: s.Author,
+		Author: s.Author, ByContractor: s.ByContractor, OrderTitle: s.OrderTitle,
 	}
 	made := &Result{Rating: rated.card()}
 	if made.body, err = wire.Marshal(struct {

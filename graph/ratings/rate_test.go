@@ -20,7 +20,7 @@ func TestARating(t *testing.T) {
 	w := newWorld(t)
 	customer, contractor := w.Agent(), w.Agent()
 	order := w.ordered(customer, contractor, "closed")
-	require.Equal(t, ratings.Reputation{}, w.reputation(customer, contractor))
+	require.Equal(t, ratings.Score{}, w.reputation(customer, contractor))
 
 	in := input(order, 4)
 	in.Text = ptr("On time.\nNot a word too many.")
@@ -32,7 +32,7 @@ func TestARating(t *testing.T) {
 	require.Equal(t, 4, made.Rating.Stars)
 	require.Equal(t, *in.Text, made.Rating.Text)
 	require.Equal(t, reputation(4, 1, 1), w.reputation(customer, contractor))
-	require.Equal(t, ratings.Reputation{}, w.reputation(contractor, customer), "the other side is not rated")
+	require.Equal(t, ratings.Score{}, w.reputation(contractor, customer), "the other side is not rated")
 	require.Equal(t, []*ratings.Card{made.Rating}, w.list(contractor, contractor))
 
 	var payload []byte

@@ -1,4 +1,4 @@
--- Statements about ratings (§2.10).
+-- Statements about ratings (§2.10). Lists read the view stoa_rating_cards (migrate/functions/ratings.sql).
 
 -- name: select_for_rating(order_id uuid, caller uuid, operation_id uuid)
 -- Everything that decides a rating, in one row.
@@ -6,6 +6,9 @@ SELECT p.request_hash, p.result,
   CASE b.id WHEN o.customer_id THEN o.contractor_id WHEN o.contractor_id THEN o.customer_id END AS subject_id,
   coalesce(o.state = 'closed', false) AS closed,
   EXISTS (SELECT FROM ratings r WHERE r.order_id = o.id AND r.author_id = b.id) AS rated,
+  coalesce(o.contractor_id = b.id, false) AS by_contractor,
+  CASE WHEN stoa_public(b) AND (SELECT stoa_public(t) FROM bots t
+    WHERE t.id = CASE b.id WHEN o.customer_id THEN o.contractor_id ELSE o.customer_id END) THEN o.title END AS order_title,
   b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
   b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
 FROM bots b LEFT JOIN orders o ON o.id = :order_id AND b.id IN (o.customer_id, o.contractor_id)
@@ -23,22 +26,15 @@ WITH start AS (
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE :before::uuid IS NULL
 )
-SELECT f.id, f.created_at, f.order_id, f.subject_id, f.stars, f.text,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
-FROM start s CROSS JOIN LATERAL (
-  SELECT * FROM ratings r WHERE r.subject_id = :bot AND r.removed_at IS NULL AND (r.created_at, r.id) < (s.created_at, s.id)
+SELECT r.* FROM start s CROSS JOIN LATERAL (
+  SELECT r.id FROM ratings r WHERE r.subject_id = :bot AND r.removed_at IS NULL AND (r.created_at, r.id) < (s.created_at, s.id)
   ORDER BY r.created_at DESC, r.id DESC LIMIT :max
-) f JOIN bots b ON b.id = f.author_id
-ORDER BY f.created_at DESC, f.id DESC;
+) page JOIN stoa_rating_cards r ON r.id = page.id ORDER BY r.created_at DESC, r.id DESC;
 
 -- name: list_public_ratings(bot uuid, max bigint)
 -- The newest ratings of an agent whose authors' profiles are shown, out of its newest 100, while its own is.
-SELECT f.id, f.created_at, f.order_id, f.subject_id, f.stars, f.text,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", b.avatar_id AS "author.avatar_id"
-FROM bots s CROSS JOIN LATERAL (
-  SELECT * FROM ratings r WHERE r.subject_id = s.id AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 100
-) f JOIN bots b ON b.id = f.author_id
-WHERE s.id = :bot AND stoa_public(s) AND stoa_public(b)
-ORDER BY f.created_at DESC, f.id DESC LIMIT :max;
+SELECT r.* FROM bots s CROSS JOIN LATERAL (
+  SELECT r.id FROM ratings r WHERE r.subject_id = s.id AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 100
+) page JOIN stoa_rating_cards r ON r.id = page.id
+WHERE s.id = :bot AND stoa_public(s) AND r.author_shown
+ORDER BY r.created_at DESC, r.id DESC LIMIT :max;

@@ -45,14 +45,25 @@ type rated struct {
 	id              uuid.UUID
 	author, subject *graphtest.Agent
 	stars           int
-	removed         bool
+	// asContractor: the subject was the contractor.
+	asContractor bool
+	removed      bool
 }
 
-func (m model) reputation(of *graphtest.Agent) ratings.Reputation {
-	var p ratings.Reputation
+// standing is the whole reputation of an agent; each order has a reward of 100.
+func (m model) standing(of *graphtest.Agent) ratings.Reputation {
+	all := m.score(of, func(*rated) bool { return true })
+	return ratings.Reputation{
+		Score: all, VolumeMinor: 100 * all.Ratings, AsContractor: m.score(of, func(r *rated) bool { return r.asContractor }),
+		AsCustomer: m.score(of, func(r *rated) bool { return !r.asContractor }),
+	}
+}
+
+func (m model) score(of *graphtest.Agent, counts func(*rated) bool) ratings.Score {
+	var p ratings.Score
 	latest := make(map[*graphtest.Agent]int)
 	for _, r := range m {
-		if r.subject == of && !r.removed {
+		if r.subject == of && !r.removed && counts(r) {
 			p.Ratings++
 			latest[r.author] = r.stars
 		}
@@ -88,11 +99,17 @@ func TestReputationsFollowTheModel(t *testing.T) {
 			} else {
 				pair := rapid.Permutation(agents).Draw(r, "pair")
 				stars := rapid.IntRange(1, 5).Draw(r, "stars")
-				made := w.rate(pair[0], w.ordered(pair[1], pair[0], "closed"), int64(stars))
-				m = append(m, &rated{made.ID, pair[0], pair[1], stars, false})
+				sells := rapid.Bool().Draw(r, "sells")
+				order := w.ordered(pair[1], pair[0], "closed")
+				if sells {
+					order = w.ordered(pair[0], pair[1], "closed")
+				}
+				made := w.rate(pair[0], order, int64(stars))
+				require.Equal(r, map[bool]string{true: "customer", false: "contractor"}[sells], made.AuthorRole)
+				m = append(m, &rated{made.ID, pair[0], pair[1], stars, sells, false})
 			}
 			for _, of := range agents {
-				require.Equal(r, m.reputation(of), w.reputation(agents[0], of))
+				require.Equal(r, m.standing(of), w.standing(agents[0], of))
 			}
 		}
 		for _, of := range agents {
@@ -169,8 +186,50 @@ func TestARemovedRating(t *testing.T) {
 	require.True(t, again.Repeated)
 	_, err = w.Operator.RemoveRating(operator, first.ID, "this one, too")
 	require.NoError(t, err)
-	require.Equal(t, ratings.Reputation{Ratings: 0}, w.reputation(author, subject))
+	require.Equal(t, ratings.Score{}, w.reputation(author, subject))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeRating'"))
+}
+
+// Owners are counted once for each address, without the agent's own, whenever an address comes or goes; without mail they are null.
+func TestOwnersOfRaters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	subject, one, two, three, own := w.Agent(), w.Agent(), w.Agent(), w.Agent(), w.Agent()
+	owned := func(agent *graphtest.Agent, address string) {
+		w.Exec("INSERT INTO owner_emails (address, created_at) VALUES ($1, stoa_now()) ON CONFLICT DO NOTHING", address)
+		w.Exec("INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents) VALUES ($1, $2, stoa_now(), stoa_now(), '[]')", agent.ID, address)
+	}
+	for _, author := range []*graphtest.Agent{one, two, three, own} {
+		w.rate(author, w.ordered(author, subject, "closed"), 5)
+	}
+	require.Nil(t, w.standing(one, subject).Owners, "mail is not set up")
+	w.Profiles.SendsMail = true
+	require.EqualValues(t, 0, *w.standing(one, subject).Owners)
+	owned(one, "a@example.org")
+	owned(two, "a@example.org")
+	owned(own, "me@example.org")
+	require.EqualValues(t, 2, *w.standing(one, subject).Owners)
+	owned(subject, "me@example.org")
+	require.EqualValues(t, 1, *w.standing(one, subject).Owners, "its own does not count")
+	owned(three, "b@example.org")
+	require.EqualValues(t, 2, *w.standing(one, subject).Owners)
+	w.Exec("DELETE FROM bot_owners WHERE bot_id = $1", three.ID)
+	require.EqualValues(t, 1, *w.standing(one, subject).Owners)
+	refunded := w.ordered(one, subject, "closed")
+	w.Exec("UPDATE orders SET outcome = 'refunded' WHERE id = $1", refunded)
+	w.rate(one, refunded, 1)
+	require.EqualValues(t, 400, w.standing(one, subject).VolumeMinor, "what was not paid is no volume")
+}
+
+// The title of the order shows only while both profiles are open.
+func TestTitlesOfRatedOrders(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, subject, reader := w.Agent(), w.Agent(), w.Agent()
+	w.rate(author, w.ordered(author, subject, "closed"), 5)
+	require.Equal(t, "x", *w.list(reader, subject)[0].OrderTitle)
+	w.Show(author, false)
+	require.Nil(t, w.list(reader, subject)[0].OrderTitle)
 }
 
 // Lists of cards show what cards show.
@@ -184,11 +243,11 @@ func TestSearchShowsReputations(t *testing.T) {
 		found, err := w.Profiles.SearchBots(author.Ctx, in)
 		require.NoError(t, err)
 		for _, card := range found.Bots {
-			want := ratings.Reputation{}
+			want := ratings.Score{}
 			if card.ID == subject.ID {
 				want = reputation(3, 1, 1)
 			}
-			require.Equal(t, want, card.Reputation)
+			require.Equal(t, want, card.Reputation.Score)
 		}
 		require.Equal(t, subject.ID, found.Bots[len(found.Bots)-1].ID)
 	}

@@ -17,13 +17,27 @@ type row struct {
 	Stars     int           `db:"stars"`
 	Text      string        `db:"text"`
 	Author    bots.BriefRow `db:"author"`
+	// ByContractor reports whether the author was the contractor of the order.
+	ByContractor bool `db:"by_contractor"`
+	// OrderTitle is null unless both profiles are open.
+	OrderTitle *string `db:"order_title"`
+	// AuthorShown reports whether others see the author's profile.
+	AuthorShown bool `db:"author_shown"`
+}
+
+// role is the author's in the order.
+func (r *row) role() string {
+	if r.ByContractor {
+		return "contractor"
+	}
+	return "customer"
 }
 
 // Card is the rating as it goes over the wire.
 func (r *row) card() *Card {
 	return &Card{
 		ID: r.ID, OrderID: r.OrderID, Author: r.Author.Card(), SubjectID: r.SubjectID, Stars: r.Stars, Text: r.Text,
-		CreatedAt: r.CreatedAt,
+		AuthorRole: r.role(), OrderTitle: r.OrderTitle, CreatedAt: r.CreatedAt,
 	}
 }
 
@@ -38,4 +52,7 @@ type snapshot struct {
 	Closed bool          `db:"closed"`
 	Rated  bool          `db:"rated"`
 	Author bots.BriefRow `db:"author"`
+	// ByContractor and OrderTitle are as in row.
+	ByContractor bool    `db:"by_contractor"`
+	OrderTitle   *string `db:"order_title"`
 }

@@ -61,8 +61,14 @@ func (w *world) rate(by *graphtest.Agent, order uuid.UUID, stars int64) *ratings
 	return made.Rating
 }
 
-// reputation returns the reputation on an agent's card that another agent reads.
-func (w *world) reputation(reader, of *graphtest.Agent) ratings.Reputation {
+// reputation returns the score, over both roles, on an agent's card that another agent reads.
+func (w *world) reputation(reader, of *graphtest.Agent) ratings.Score {
+	w.t.Helper()
+	return w.standing(reader, of).Score
+}
+
+// standing returns the whole reputation on an agent's card that another agent reads.
+func (w *world) standing(reader, of *graphtest.Agent) ratings.Reputation {
 	w.t.Helper()
 	found, err := w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: of.ID.String()})
 	require.NoError(w.t, err)
@@ -90,6 +96,6 @@ func (w *world) told(agent *graphtest.Agent) int64 {
 	return w.Count("SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'order.rated'", agent.ID)
 }
 
-func reputation(average float64, all, counterparties int64) ratings.Reputation {
-	return ratings.Reputation{Average: &average, Ratings: all, Counterparties: counterparties}
+func reputation(average float64, all, counterparties int64) ratings.Score {
+	return ratings.Score{Average: &average, Ratings: all, Counterparties: counterparties}
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -300,6 +301,30 @@ func work(w *twins) {
 	rate := operation{method: "POST", path: "/orders/" + offered + "/rating", field: "rateOrder", more: variables{"orderId": twin},
 		body: variables{"operation_id": uuid.NewString(), "stars": 4, "text": "On\ntime."}}
 	w.refused(fault.StateConflict, rate)
+	w.Exec("UPDATE orders SET state = 'in_progress' WHERE contractor_id = $1", peer.ID)
+	draft := operation{method: "POST", path: "/orders/" + offered + "/drafts", field: "sendDraft", more: variables{"orderId": twin},
+		body: variables{"operation_id": uuid.NewString(), "text": "The\nfirst verse."}}
+	w.refused(fault.Forbidden, draft)
+	draft.graphql = variables{"operationId": uuid.NewString()}
+	contractor.same(draft)
+	contractor.same(draft)
+	draft.body = variables{"operation_id": "x"}
+	contractor.refused(fault.InvalidInput, draft)
+	drafts := operation{method: "GET", path: "/orders/" + offered + "/drafts", field: "orderDrafts", more: variables{"orderId": twin}}
+	shown := w.same(drafts)["drafts"].([]any)
+	require.Len(w.t, shown, 1)
+	reply := func(id, other any) operation {
+		return operation{
+			method: "POST", path: fmt.Sprintf("/orders/%s/drafts/%s/reply", offered, id), field: "replyToDraft",
+			more: variables{"orderId": twin, "draftId": other}, body: variables{"operation_id": uuid.NewString(), "verdict": "fine"},
+		}
+	}
+	w.refused(fault.NotFound, reply(uuid.NewString(), uuid.NewString()))
+	first, other := shown[0].(map[string]any)["id"], w.overGraphQL(drafts).ok("orderDrafts")["drafts"].([]any)[0].(map[string]any)["id"]
+	fine := reply(first, other)
+	w.same(fine)
+	w.same(fine)
+	w.refused(fault.StateConflict, reply(first, other))
 	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE contractor_id = $1", peer.ID)
 	w.same(rate)
 	w.same(rate)

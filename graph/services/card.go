@@ -7,6 +7,7 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/wire"
 )
 
 // Card is a service (§4.9).
@@ -15,8 +16,17 @@ type Card struct {
 	Bot         *bots.Brief `json:"bot"`
 	Title       string      `json:"title"`
 	Description string      `json:"description"`
-	CreatedAt   time.Time   `json:"created_at"`
-	UpdatedAt   time.Time   `json:"updated_at"`
+	// AmountMinor is the contractor's reward in minor units, FeeMinor and TotalMinor what an order for it would cost at the present
+	// fee rate. All three are null without a price.
+	AmountMinor *int64 `json:"amount_minor"`
+	FeeMinor    *int64 `json:"fee_minor"`
+	TotalMinor  *int64 `json:"total_minor"`
+	// Orders counts the orders that named the service and were accepted.
+	Orders    int64     `json:"orders"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// Actions are the requests that the reader may make now to get the service.
+	Actions []wire.Action `json:"actions"`
 }
 
 // ServiceResult is one service, as REST wraps it.

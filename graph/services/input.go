@@ -1,15 +1,19 @@
 package services
 
 import (
+	"context"
 	"errors"
 
 	"github.com/google/uuid"
 
+	"stoa/graph/orders"
 	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
 	"stoa/graph/platform/text"
+	"stoa/graph/platform/wire"
 )
 
 const (
@@ -20,13 +24,17 @@ const (
 	maxDescription = bounds.Text
 )
 
-var errRequired = errors.New("is required")
+var (
+	errRequired = errors.New("is required")
+	errPrice    = errors.New("must be at least 1, or null for no price")
+)
 
-// CatalogueInput is the query of the catalogue: `page` 1 to 1000, `page_size` 1 to 50, and `q`.
+// CatalogueInput is the query of the catalogue: `page` 1 to 1000, `page_size` 1 to 50, `q`, and `bot_id` for one agent's services.
 type CatalogueInput struct {
 	Page     page.Param `json:"-" query:"page"`
 	PageSize page.Param `json:"-" query:"page_size"`
 	Q        page.Param `json:"-" query:"q"`
+	BotID    page.Param `json:"-" query:"bot_id"`
 }
 
 // ServiceInput names a service.
@@ -34,14 +42,37 @@ type ServiceInput struct {
 	ServiceID string `json:"-" path:"service_id"`
 }
 
-// Fields are the fields of a service: a title of 1 to 160 characters on one line, a description of 1 to 8000. A nil field was not
-// sent.
+// Fields are the fields of a service: a title of 1 to 160 characters on one line, a description of 1 to 8000, and a price of 1 or
+// more in minor units or null for no price. A nil field was not sent.
 type Fields struct {
-	Title       *string `json:"title"`
-	Description *string `json:"description"`
+	Title       *string              `json:"title"`
+	Description *string              `json:"description"`
+	AmountMinor wire.Nullable[int64] `json:"amount_minor"`
 }
 
-// CreateServiceInput is the body of a new service; both fields are required.
+// price is the price that was sent; nil for none.
+func (f Fields) price() *int64 {
+	if !f.AmountMinor.Set || f.AmountMinor.Null {
+		return nil
+	}
+	return &f.AmountMinor.Value
+}
+
+// checkTotal refuses a price whose total at the present fee rate is too large: invalid_input.
+func (f Fields) checkTotal(ctx context.Context, tx *db.Tx) error {
+	amount := f.price()
+	if amount == nil {
+		return nil
+	}
+	settings, err := tx.Ent.Setting.Query().Only(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = orders.Price(*amount, settings.FeeBps)
+	return err
+}
+
+// CreateServiceInput is the body of a new service; title and description are required.
 type CreateServiceInput struct{ Fields }
 
 // UpdateServiceInput names a service and what to change of it.
@@ -50,15 +81,18 @@ type UpdateServiceInput struct {
 	Fields
 }
 
-// Check returns invalid_pagination or invalid_search. q is empty if nothing is searched for.
-func (in CatalogueInput) Check() (n page.Number, q string, err error) {
-	n, err = page.Parse(in.Page, in.PageSize, lastPage)
-	if err != nil {
-		return n, "", err
+// Check returns invalid_pagination, invalid_search or invalid_id. q is empty if nothing is searched for, bot nil for all agents.
+func (in CatalogueInput) Check() (n page.Number, q string, bot *uuid.UUID, err error) {
+	if n, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
+		return n, "", nil, err
 	}
 	wrong := fault.Fields{}
 	q = search.Text(wrong, "q", in.Q)
-	return n, q, wrong.Fault(fault.InvalidSearch)
+	if err = wrong.Fault(fault.InvalidSearch); err != nil {
+		return n, "", nil, err
+	}
+	bot, err = page.ID("bot_id", in.BotID)
+	return n, q, bot, err
 }
 
 // Check returns invalid_id if service_id is not a UUID.
@@ -88,7 +122,7 @@ func (in UpdateServiceInput) Check() (uuid.UUID, Fields, error) {
 	if err != nil {
 		return uuid.Nil, Fields{}, err
 	}
-	if in.Title == nil && in.Description == nil {
+	if in.Title == nil && in.Description == nil && !in.AmountMinor.Set {
 		return uuid.Nil, Fields{}, fault.New(fault.InvalidInput).Say("Send at least one field to change.")
 	}
 	kept, err := in.keep(fault.Fields{})
@@ -101,6 +135,9 @@ func (f Fields) keep(wrong fault.Fields) (Fields, error) {
 		title, err := text.Line(*f.Title, 1, maxTitle)
 		wrong.Add("title", err)
 		f.Title = &title
+	}
+	if amount := f.price(); amount != nil && *amount < 1 {
+		wrong.Add("amount_minor", errPrice)
 	}
 	if f.Description != nil {
 		_, err := text.Multi(*f.Description, 1, maxDescription)

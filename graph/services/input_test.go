@@ -20,22 +20,22 @@ func TestFields(t *testing.T) {
 		in      Fields
 		refused []string
 	}{
-		"longest":             {Fields{field(title), field(description)}, nil},
-		"shortest":            {Fields{field("t"), field("d")}, nil},
-		"trimmed to fit":      {Fields{field("  " + title + "\t"), field("d")}, nil},
-		"blank description":   {Fields{field("t"), field(" ")}, nil},
-		"lines":               {Fields{field("t"), field("a\r\n\tb")}, nil},
-		"too long":            {Fields{field(title + "ж"), field(description + "ж")}, []string{"title", "description"}},
-		"empty":               {Fields{field(""), field("")}, []string{"title", "description"}},
-		"blank title":         {Fields{field(" \t"), field("d")}, []string{"title"}},
-		"invisible title":     {Fields{field("\u200b"), field("d")}, []string{"title"}},
-		"bidi title":          {Fields{field("a\u202eb"), field("d")}, []string{"title"}},
-		"title of lines":      {Fields{field("a\nb"), field("d")}, []string{"title"}},
-		"control character":   {Fields{field("t"), field("a\x00")}, []string{"description"}},
-		"not UTF-8":           {Fields{field("\xff"), field("\xff")}, []string{"title", "description"}},
+		"longest":             {said(field(title), field(description)), nil},
+		"shortest":            {said(field("t"), field("d")), nil},
+		"trimmed to fit":      {said(field("  "+title+"\t"), field("d")), nil},
+		"blank description":   {said(field("t"), field(" ")), nil},
+		"lines":               {said(field("t"), field("a\r\n\tb")), nil},
+		"too long":            {said(field(title+"ж"), field(description+"ж")), []string{"title", "description"}},
+		"empty":               {said(field(""), field("")), []string{"title", "description"}},
+		"blank title":         {said(field(" \t"), field("d")), []string{"title"}},
+		"invisible title":     {said(field("\u200b"), field("d")), []string{"title"}},
+		"bidi title":          {said(field("a\u202eb"), field("d")), []string{"title"}},
+		"title of lines":      {said(field("a\nb"), field("d")), []string{"title"}},
+		"control character":   {said(field("t"), field("a\x00")), []string{"description"}},
+		"not UTF-8":           {said(field("\xff"), field("\xff")), []string{"title", "description"}},
 		"nothing":             {Fields{}, []string{"title", "description"}},
-		"without title":       {Fields{nil, field("d")}, []string{"title"}},
-		"without description": {Fields{field("t"), nil}, []string{"description"}},
+		"without title":       {said(nil, field("d")), []string{"title"}},
+		"without description": {said(field("t"), nil), []string{"description"}},
 	} {
 		_, err := CreateServiceInput{c.in}.Check()
 		requireBlamed(t, name, err, c.refused)
@@ -44,10 +44,13 @@ func TestFields(t *testing.T) {
 			requireBlamed(t, name, err, c.refused)
 		}
 	}
-	kept, err := CreateServiceInput{Fields{field(" t "), field(" d ")}}.Check()
+	kept, err := CreateServiceInput{said(field(" t "), field(" d "))}.Check()
 	require.NoError(t, err)
-	require.Equal(t, Fields{field("t"), field(" d ")}, kept)
+	require.Equal(t, said(field("t"), field(" d ")), kept)
 }
+
+// said are fields without a price.
+func said(title, description *string) Fields { return Fields{Title: title, Description: description} }
 
 func requireBlamed(t *testing.T, name string, err error, fields []string) {
 	t.Helper()
@@ -88,7 +91,7 @@ func TestCatalogueInput(t *testing.T) {
 		"large page":   {CatalogueInput{PageSize: page.Param{"51"}}, fault.InvalidPagination},
 		"paging first": {CatalogueInput{Page: page.Param{""}, Q: page.Param{"a", "a"}}, fault.InvalidPagination},
 	} {
-		_, _, err := c.in.Check()
+		_, _, _, err := c.in.Check()
 		if c.code == "" {
 			require.NoError(t, err, name)
 			continue

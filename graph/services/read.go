@@ -6,33 +6,36 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
+	"stoa/graph/platform/viewer"
 )
 
-// ServiceCatalogue lists services, newest first, those with q in their title or description where it is sent (§4.9). Anyone may
-// call it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search, rate_limited.
+// ServiceCatalogue lists services, newest first: those with q in their title or description if it is sent, and those of one agent if
+// bot_id is (§4.9). Anyone may call it; an agent reads the actions that it may take. Pages reach to 1,000. Faults: invalid_pagination,
+// invalid_search, invalid_id, rate_limited.
 func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*ServiceList, error) {
-	n, q, refused := in.Check()
-	var rows []*row
-	err := a.Reads.Run(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
+	n, q, bot, refused := in.Check()
+	var list *ServiceList
+	err := a.Reads.Run(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) error {
 		if refused != nil {
 			return refused
 		}
 		statement, args := listServices, []any{n.Offset(), n.Limit()}
-		if q != "" {
+		switch {
+		case bot != nil:
+			statement, args = listAgentServices, []any{*bot, q, n.Offset(), n.Limit()}
+		case q != "":
 			statement, args = searchServices.For(n, q)
 		}
-		rows, err = db.All[row](ctx, on, statement, args...)
+		rows, err := db.All[row](ctx, on, statement, args...)
+		if err != nil {
+			return err
+		}
+		list = &ServiceList{}
+		rows, list.Meta = page.Cut(n, rows)
+		list.Services, err = newCards(ctx, on, viewer.From(ctx), rows)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	rows, meta := page.Cut(n, rows)
-	list := &ServiceList{Services: make([]*Card, len(rows)), Meta: meta}
-	for i, r := range rows {
-		list.Services[i] = r.card()
-	}
-	return list, nil
+	return list, err
 }
 
 // Service returns a service of the catalogue (§4.9). Anyone may call it. Faults: invalid_id, not_found (also if the agent's
@@ -44,7 +47,7 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 	}
 	var found *ServiceResult
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		found, err = readOne(ctx, on, selectPublicService, id)
+		found, err = readOne(ctx, on, selectPublicService, id, viewer.From(ctx))
 		return err
 	})
 	return found, err

@@ -1,18 +1,13 @@
--- Statements about services (§2.9, §4.9). A page is found by ids alone, and only then read, each row by its id: OFFSET 0 keeps
--- the planner, which does not know how short a page is, from reading whole tables. Services of agents that others do not see
+-- Statements about services (§2.9, §4.9). A page is found by ids alone, and only then read from the view stoa_service_cards
+-- (migrate/functions/services.sql), each card by its id: OFFSET 0 keeps the planner, which does not know how short a page is, from
+-- reading whole tables. Services of agents that others do not see
 -- are left out by the small index of those agents.
 
 -- name: select_service(service uuid)
-SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
-  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
-  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
-FROM services s JOIN bots b ON b.id = s.bot_id WHERE s.id = :service AND s.deleted_at IS NULL;
+SELECT s.* FROM stoa_service_cards s WHERE s.id = :service;
 
 -- name: select_public_service(service uuid)
-SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
-  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
-  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
-FROM services s JOIN bots b ON b.id = s.bot_id WHERE s.id = :service AND s.deleted_at IS NULL AND stoa_public(b);
+SELECT s.* FROM stoa_service_cards s WHERE s.id = :service AND s.shown;
 
 -- name: list_services(skip bigint, max bigint)
 /* plan per value */
@@ -21,22 +16,18 @@ WITH page AS MATERIALIZED (
   WHERE r.deleted_at IS NULL AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
-SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
-  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
-  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
-FROM page
-CROSS JOIN LATERAL (SELECT * FROM services WHERE services.id = page.id OFFSET 0) s
-CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = s.bot_id OFFSET 0) b
+SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
 ORDER BY page.created_at DESC, page.id DESC;
 
--- name: list_services_of(bot uuid, skip bigint, max bigint)
--- The services of one agent, while others see it.
-SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
-  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
-  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
-FROM services s JOIN bots b ON b.id = s.bot_id
-WHERE s.bot_id = :bot AND s.deleted_at IS NULL AND stoa_public(b)
-ORDER BY s.created_at DESC, s.id DESC OFFSET :skip LIMIT :max;
+-- name: list_services_of(bot uuid, q text, skip bigint, max bigint)
+-- The services of one agent, while others see it, that hold q; all if q is empty.
+WITH page AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM services r JOIN bots b ON b.id = r.bot_id
+  WHERE r.bot_id = :bot AND r.deleted_at IS NULL AND stoa_public(b) AND strpos(r.folded, lower(:q)) > 0
+  ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
+)
+SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
+ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: search_services(q text, skip integer, max integer)
 /* plan per value */
@@ -78,10 +69,12 @@ page AS MATERIALIZED (
      ORDER BY hit.created_at DESC, hit.id DESC LIMIT (:skip::integer + :max::integer))
   ) found ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
-SELECT s.id, s.title, s.description, s.created_at, s.updated_at,
-  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
-  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
-FROM page
-CROSS JOIN LATERAL (SELECT * FROM services WHERE services.id = page.id OFFSET 0) s
-CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = s.bot_id OFFSET 0) b
+SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
 ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: select_standing(caller uuid, bots uuid[])
+-- Whether an agent may take on obligations, and its contacts with others: a row each, or one without a contact.
+SELECT stoa_active(m) AS active, c.requester_id, c.recipient_id, coalesce(c.state, '') AS state FROM bots m
+LEFT JOIN LATERAL (
+  SELECT c.* FROM unnest(:bots::uuid[]) AS b (id) JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
+) c ON true WHERE m.id = :caller;

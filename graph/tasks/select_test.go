@@ -86,7 +86,8 @@ func TestSelectionIsAnOrder(t *testing.T) {
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events WHERE kind = 'order.changed'"))
 	for _, recipient := range []*graphtest.Agent{w.customer, w.responder} {
 		require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND convert_from(payload, 'UTF8') = $2`,
-			recipient.ID, fmt.Sprintf(`{"order_id":"%s","status":"funded","version":1}`, order.ID)))
+			recipient.ID, fmt.Sprintf(
+				`{"order_id":"%s","status":"funded","version":1,"action":"select","actor_id":"%s"}`, order.ID, w.customer.ID)))
 	}
 	detail, err := w.Orders.Order(w.customer.Ctx, orders.OrderInput{OrderID: order.ID.String()})
 	require.NoError(t, err)

@@ -51,7 +51,7 @@ BEGIN
     WHERE customer_id = agent;
   UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = moment, file_name = '',
       deleted_at = CASE WHEN status = 'ready' THEN coalesce(deleted_at, moment) ELSE deleted_at END
-    WHERE owner_id = agent AND coalesce(bound_kind, '') NOT IN ('order_input', 'order_result');
+    WHERE owner_id = agent AND (bound_kind IS NULL OR purpose <> 'order');
 
   DELETE FROM operations p WHERE p.bot_id = agent OR p.id IN (SELECT r.id FROM ratings r WHERE r.author_id = agent);
   -- An answer about an order is stored with the time of the step that it answers (orders.sql).

@@ -1,23 +1,44 @@
--- Triggers keep the table reputations in step with ratings, for every program that writes to them.
---
--- A rating that comes or goes takes the row of its subject's reputation until its transaction ends, and then looks for the latest
--- other rating of the same author, in its own statement: of two at once the later one sees what the earlier one did.
+-- Triggers keep the table reputations in step with ratings and the owners of their authors, for every program that writes to
+-- them.
 
-CREATE OR REPLACE FUNCTION stoa_count_rating() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  change constant integer := CASE WHEN NEW.removed_at IS NULL THEN 1 ELSE -1 END;
-  other bigint;
-  newer boolean;
+-- stoa_recount_reputation counts the reputation of an agent from its ratings. It takes the row of the reputation until its
+-- transaction ends, and then counts in a separate statement: of two at once the later one sees the earlier one's rating. Each
+-- counterparty counts once, with its latest rating, in all and in each role. Owners are the verified addresses of the raters,
+-- without the agent's own. The volume is that of the rated orders whose price was paid.
+CREATE OR REPLACE FUNCTION stoa_recount_reputation(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO reputations (bot_id) VALUES (NEW.subject_id) ON CONFLICT (bot_id) DO NOTHING;
-  PERFORM FROM reputations p WHERE p.bot_id = NEW.subject_id FOR NO KEY UPDATE;
-  SELECT r.stars, (r.created_at, r.id) > (NEW.created_at, NEW.id) INTO other, newer FROM ratings r
-    WHERE r.author_id = NEW.author_id AND r.subject_id = NEW.subject_id AND r.removed_at IS NULL AND r.id <> NEW.id
-    ORDER BY r.created_at DESC, r.id DESC LIMIT 1;
-  UPDATE reputations p SET ratings = p.ratings + change,
-      counterparties = p.counterparties + CASE WHEN other IS NULL THEN change ELSE 0 END,
-      stars = p.stars + CASE WHEN newer THEN 0 ELSE change * (NEW.stars - coalesce(other, 0)) END
-    WHERE p.bot_id = NEW.subject_id;
+  INSERT INTO reputations (bot_id) VALUES (agent) ON CONFLICT (bot_id) DO NOTHING;
+  PERFORM FROM reputations p WHERE p.bot_id = agent FOR NO KEY UPDATE;
+  UPDATE reputations p SET ratings = n.ratings, counterparties = n.counterparties, stars = n.stars,
+    contractor_ratings = n.contractor_ratings, contractor_counterparties = n.contractor_counterparties,
+    contractor_stars = n.contractor_stars, customer_ratings = n.ratings - n.contractor_ratings,
+    customer_counterparties = n.customer_counterparties, customer_stars = n.customer_stars, owners = n.owners, volume_minor = n.volume
+  FROM (
+    SELECT count(*) AS ratings, count(*) FILTER (WHERE latest) AS counterparties,
+      coalesce(sum(stars) FILTER (WHERE latest), 0) AS stars, count(*) FILTER (WHERE as_contractor) AS contractor_ratings,
+      count(*) FILTER (WHERE latest_in_role AND as_contractor) AS contractor_counterparties,
+      coalesce(sum(stars) FILTER (WHERE latest_in_role AND as_contractor), 0) AS contractor_stars,
+      count(*) FILTER (WHERE latest_in_role AND NOT as_contractor) AS customer_counterparties,
+      coalesce(sum(stars) FILTER (WHERE latest_in_role AND NOT as_contractor), 0) AS customer_stars,
+      count(DISTINCT address) AS owners, coalesce(sum(amount_minor) FILTER (WHERE outcome = 'accepted'), 0) AS volume
+    FROM (
+      SELECT r.stars, o.contractor_id = agent AS as_contractor, o.amount_minor, o.outcome, w.address,
+        row_number() OVER (PARTITION BY r.author_id ORDER BY r.created_at DESC, r.id DESC) = 1 AS latest,
+        row_number() OVER (PARTITION BY r.author_id, o.contractor_id = agent ORDER BY r.created_at DESC, r.id DESC) = 1
+          AS latest_in_role
+      FROM ratings r JOIN orders o ON o.id = r.order_id LEFT JOIN bot_owners w ON w.bot_id = r.author_id
+        AND NOT EXISTS (SELECT FROM bot_owners m WHERE m.bot_id = agent AND m.address = w.address)
+      WHERE r.subject_id = agent AND r.removed_at IS NULL
+    ) rated
+  ) n WHERE p.bot_id = agent;
+END
+$$;
+
+-- The author is locked first, so that its owner does not change meanwhile (stoa_count_owner).
+CREATE OR REPLACE FUNCTION stoa_count_rating() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM bots b WHERE b.id = NEW.author_id FOR SHARE;
+  PERFORM stoa_recount_reputation(NEW.subject_id);
   RETURN NULL;
 END
 $$;
@@ -26,8 +47,45 @@ CREATE OR REPLACE TRIGGER ratings_count AFTER INSERT ON ratings
 CREATE OR REPLACE TRIGGER ratings_uncount AFTER UPDATE OF removed_at ON ratings
   FOR EACH ROW WHEN ((OLD.removed_at IS NULL) <> (NEW.removed_at IS NULL)) EXECUTE FUNCTION stoa_count_rating();
 
+-- An owner that comes or goes counts for the agent and for those that it has rated, one after the other by their ids.
+CREATE OR REPLACE FUNCTION stoa_count_owner() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  agent constant uuid := coalesce(NEW.bot_id, OLD.bot_id);
+BEGIN
+  PERFORM FROM bots b WHERE b.id = agent FOR NO KEY UPDATE;
+  PERFORM stoa_recount_reputation(touched.id) FROM (
+    SELECT r.subject_id AS id FROM ratings r WHERE r.author_id = agent AND r.removed_at IS NULL
+    UNION SELECT p.bot_id FROM reputations p WHERE p.bot_id = agent ORDER BY id
+  ) touched;
+  RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER bot_owners_count AFTER INSERT OR DELETE OR UPDATE OF address ON bot_owners
+  FOR EACH ROW EXECUTE FUNCTION stoa_count_owner();
+
 -- The average of a reputation, null without ratings.
 CREATE OR REPLACE FUNCTION stoa_average(stars bigint, counterparties bigint) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT stars::double precision / nullif(counterparties, 0)
 $$;
+
+-- A reputation as cards show it, in JSON; p is null without ratings. It is one column, so that what reads cards does not name its
+-- members.
+CREATE OR REPLACE FUNCTION stoa_reputation(p reputations) RETURNS json LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT json_build_object(
+    'average', stoa_average(p.stars, p.counterparties), 'ratings', coalesce(p.ratings, 0),
+    'counterparties', coalesce(p.counterparties, 0), 'owners', coalesce(p.owners, 0), 'volume_minor', coalesce(p.volume_minor, 0),
+    'as_contractor', json_build_object('average', stoa_average(p.contractor_stars, p.contractor_counterparties),
+      'ratings', coalesce(p.contractor_ratings, 0), 'counterparties', coalesce(p.contractor_counterparties, 0)),
+    'as_customer', json_build_object('average', stoa_average(p.customer_stars, p.customer_counterparties),
+      'ratings', coalesce(p.customer_ratings, 0), 'counterparties', coalesce(p.customer_counterparties, 0)))
+$$;
+
+-- A rating with its author and its order, as graph/ratings reads it.
+DROP VIEW IF EXISTS stoa_rating_cards;
+CREATE VIEW stoa_rating_cards AS
+SELECT r.id, r.created_at, r.order_id, r.subject_id, r.stars, r.text, o.contractor_id = r.author_id AS by_contractor,
+  CASE WHEN stoa_public(b) AND stoa_public(t) THEN o.title END AS order_title, stoa_public(b) AS author_shown,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM ratings r JOIN orders o ON o.id = r.order_id JOIN bots b ON b.id = r.author_id JOIN bots t ON t.id = r.subject_id;

@@ -49,7 +49,9 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	offered, err := s.Graph.Services.ServicesOf(ctx, found.Bot.ID, services.CatalogueInput{PageSize: page.Param{servicesBeside}})
+	offered, err := s.Graph.Services.ServiceCatalogue(ctx, services.CatalogueInput{
+		BotID: page.Param{found.Bot.ID.String()}, PageSize: page.Param{servicesBeside},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,12 @@ func TestRatingsOfAnAgent(t *testing.T) {
 		}
 	}
 	body := w.get(path, "Accept", "application/json").json()
-	require.Equal(t, map[string]any{"average": 4.5, "ratings": 2.0, "counterparties": 2.0}, body["bot"].(map[string]any)["reputation"])
+	reputation := body["bot"].(map[string]any)["reputation"].(map[string]any)
+	require.EqualValues(t, 4.5, reputation["average"])
+	require.Nil(t, reputation["owners"], "mail is not set up")
+	require.Contains(t, shown, "As a contractor: 4.5 of 5 from 2 agents")
+	require.NotContains(t, shown, "As a customer")
+	w.Profiles.SendsMail = true
+	require.Contains(t, textOf(w.get(path).is(http.StatusOK).root), "from 2 agents of 0 owners")
 	require.Len(t, body["ratings"], 1)
 }

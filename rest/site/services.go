@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/platform/page"
 	"stoa/graph/profiles"
 	"stoa/graph/services"
 	"stoa/rest/pages"
@@ -27,18 +28,15 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 	in := services.CatalogueInput{Page: sent.page, PageSize: sent.size, Q: sent.q}
 	q, by := first(sent.q), first(sent.by)
 	title := "Services"
-	var found *services.ServiceList
-	var err error
 	if by != "" {
 		agent, missing := s.Graph.Profiles.PublicBot(ctx, profiles.PublicInput{Handle: by})
 		if missing != nil {
 			return nil, missing
 		}
 		q, title = "", "Services of "+pages.Line(agent.Bot.DisplayName, nameBudget)
-		found, err = s.Graph.Services.ServicesOf(ctx, agent.Bot.ID, in)
-	} else {
-		found, err = s.Graph.Services.ServiceCatalogue(ctx, in)
+		in.Q, in.BotID = nil, page.Param{agent.Bot.ID.String()}
 	}
+	found, err := s.Graph.Services.ServiceCatalogue(ctx, in)
 	if err != nil {
 		return nil, err
 	}

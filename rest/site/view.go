@@ -107,6 +107,7 @@ func parse(name string) *pageTemplate {
 		"indented":  pages.MarkdownBlock,
 		"credits":   credits,
 		"standing":  standing,
+		"score":     score,
 		"stars":     average,
 		"row":       starRow,
 		"day":       day,
@@ -200,12 +201,22 @@ func roomFor(file *attachments.Card) *room {
 	return &room{int(max(1, math.Round(width*scale))), int(max(1, math.Round(height*scale)))}
 }
 
-// standing is a reputation as people read it, such as "4.6 of 5 from 3 agents"; empty without ratings.
+// standing is a reputation as people read it, such as "4.6 of 5 from 9 agents of 7 owners"; empty without ratings. The owners are left
+// out while mail is not set up.
 func standing(p ratings.Reputation) string {
-	if p.Average == nil {
+	text := score(p.Score)
+	if text != "" && p.Owners != nil {
+		text += " of " + count(*p.Owners, "owner")
+	}
+	return text
+}
+
+// score returns a score as people read it; empty without ratings.
+func score(s ratings.Score) string {
+	if s.Average == nil {
 		return ""
 	}
-	return average(p) + " of 5 from " + count(p.Counterparties, "agent")
+	return average(s) + " of 5 from " + count(s.Counterparties, "agent")
 }
 
 // fileSize is a size as people read it.

@@ -144,10 +144,10 @@ func target(act *activity.Act) string {
 // starRow draws a rating.
 func starRow(n int) string { return strings.Repeat("★", n) + strings.Repeat("☆", max(0, 5-n)) }
 
-// average is that of a reputation with ratings.
-func average(p ratings.Reputation) string {
-	if p.Average == nil {
+// average is that of a score; empty without ratings.
+func average(s ratings.Score) string {
+	if s.Average == nil {
 		return ""
 	}
-	return fmt.Sprintf("%.1f", *p.Average)
+	return fmt.Sprintf("%.1f", *s.Average)
 }

@@ -31,6 +31,7 @@ const (
 	// LongText is of the own descriptions of agents, of responses to tasks and of feedback.
 	LongText   = 4000
 	Reason     = 2000
+	DraftReply = 2000
 	RatingText = 500
 	Search     = 160
 	FileName   = 255
@@ -38,8 +39,9 @@ const (
 
 // Numbers of things.
 const (
-	// Files are those of a post, of an order's inputs or of its result.
+	// Files are those of a post, of an order's inputs, of a draft or of an order's result.
 	Files            = 10
+	DraftsPerOrder   = 20
 	WebhooksPerAgent = 3
 	// AgentsPerAddress are those of an owner's email address over all time.
 	AgentsPerAddress = 3

@@ -75,6 +75,11 @@ func Text(raw Raw) (s string, ok bool) {
 
 // UnmarshalGQL implements graphql.Unmarshaler, for a field that is present. A value that is not a T is an *Error of Kind Type.
 func (n *Nullable[T]) UnmarshalGQL(sent any) error {
+	if number, isNumber := sent.(interface{ Int64() (int64, error) }); isNumber { // a variable
+		if n, err := number.Int64(); err == nil {
+			sent = n
+		}
+	}
 	value, ok := sent.(T)
 	if sent != nil && !ok {
 		return &Error{Kind: Type, Reason: fmt.Sprintf("the value must be a %T or null", value)}

@@ -2514,7 +2514,7 @@ func (v *RatingRowSubjectBot) GetHandle() string { return v.Handle }
 
 // ReadOrderFileResponse is returned by ReadOrderFile on success.
 type ReadOrderFileResponse struct {
-	// Shows the texts, files, reasons and history of an order.
+	// Shows the texts, files, drafts, reasons and history of an order.
 	ReviewOrder ReadOrderFileReviewOrderOrderReview `json:"reviewOrder"`
 }
 
@@ -2700,7 +2700,7 @@ func (v *RetentionRow) GetJob() string { return v.Job }
 
 // ReviewOrderResponse is returned by ReviewOrder on success.
 type ReviewOrderResponse struct {
-	// Shows the texts, files, reasons and history of an order.
+	// Shows the texts, files, drafts, reasons and history of an order.
 	ReviewOrder ReviewOrderReviewOrderOrderReview `json:"reviewOrder"`
 }
 

@@ -1,0 +1,38 @@
+// Package drafts holds the drafts that a contractor shows its customer before the delivery, and the customer's replies (§2.11,
+// §4.7).
+//
+// Drafts and replies are no steps of an order: they change no state, version or sum of §3.1. They are possible while the order is in
+// progress. An order has at most 20 drafts, numbered from 1; each is replied to at most once, and only while it is the newest. Both
+// participants read all of them, for as long as the order exists. The files of drafts are bound to the order and live as long as its
+// other files; the contractor may deliver them later.
+//
+// Drafts and replies are idempotent, under operation ids of the same space as those of orders. A transaction locks the order before
+// it decides, so a draft is never added to an order that has just been delivered, and two at once get different numbers. The draft
+// or reply, its stored answer and its event are one transaction.
+package drafts
+
+import (
+	"embed"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/db"
+)
+
+//go:embed drafts.sql
+var files embed.FS
+
+var (
+	statements     = db.Load(files)
+	lockOrder      = statements.Named("lock_order_of_drafts")
+	selectForDraft = statements.Named("select_for_draft")
+	insertDraft    = statements.Named("insert_draft")
+	insertReply    = statements.Named("insert_reply")
+	listDrafts     = statements.Named("list_drafts")
+	isOrderOf      = statements.Named("is_order_of")
+)
+
+// API holds the operations of this domain. It is safe for concurrent use.
+type API struct {
+	DB     *db.DB
+	Events *events.API
+}

@@ -1,0 +1,57 @@
+package drafts
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+)
+
+// OrderDrafts lists the drafts of an order, newest first, all of them in one page (§4.7). Only one of the two participants may call
+// it; for everyone else the order is not_found. Faults: invalid_id, not_found (also if before is no draft of the order).
+func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	orderID, before, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	own, err := db.Column[uuid.UUID](ctx, a.DB.SQL, isOrderOf, orderID, v.BotID)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) == 0 {
+		return nil, fault.New(fault.NotFound)
+	}
+	found, err := db.All[row](ctx, a.DB.SQL, listDrafts, orderID)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		at := slices.IndexFunc(found, func(r *row) bool { return r.ID == *before })
+		if at < 0 {
+			return nil, fault.New(fault.NotFound)
+		}
+		found = found[at+1:]
+	}
+	list := &List{}
+	list.Drafts, err = cards(ctx, a.DB.SQL, v.BotID, found...)
+	return list, err
+}
+
+// Of returns the drafts of an order, oldest first, as a participant sees them who owns none of their files. The caller has decided
+// that they may be shown.
+func Of(ctx context.Context, q db.Querier, orderID uuid.UUID) ([]*Card, error) {
+	found, err := db.All[row](ctx, q, listDrafts, orderID)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(found)
+	return cards(ctx, q, uuid.Nil, found...)
+}

@@ -1,0 +1,62 @@
+package drafts
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+)
+
+// ReplyToDraft says whether the newest draft of an order in progress is fine or needs changes (§2.11, §4.7). Only the customer may
+// call it, also one that is not active, once a draft. The order of checks: invalid_id, invalid_input, the stored answer of an
+// identical request or idempotency_conflict, not_found (also for a draft of another order), forbidden, state_conflict (the order is
+// not in progress, the draft has a reply or a newer one exists).
+func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	return a.run(ctx, v.BotID, sent.request, func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error) {
+		draft, err := find(ctx, tx, sent.orderID, sent.draftID)
+		if err != nil {
+			return nil, events.Event{}, err
+		}
+		if err := s.refuse(v.BotID, *s.CustomerID, "customer"); err != nil {
+			return nil, events.Event{}, err
+		}
+		switch {
+		case draft.Verdict != nil:
+			return nil, events.Event{}, fault.New(fault.StateConflict).Say("You have replied to this draft already.")
+		case draft.Number != s.Drafts:
+			return nil, events.Event{}, fault.New(fault.StateConflict).Say("There is a newer draft; reply to that one.")
+		}
+		draft.Verdict, draft.ReplyText, draft.RepliedAt = &sent.verdict, sent.text, &s.Now
+		_, err = tx.SQL.ExecContext(ctx, insertReply.Text, draft.ID, sent.verdict, sent.text, s.Now)
+		return draft, events.Event{
+			Recipient: *s.ContractorID, Kind: events.OrderDraftReply,
+			Payload: events.DraftReplyPayload{OrderID: draft.OrderID, DraftID: draft.ID, Verdict: sent.verdict},
+		}, err
+	})
+}
+
+// find returns a draft of an order. Faults: not_found.
+func find(ctx context.Context, tx *db.Tx, orderID, draftID uuid.UUID) (*row, error) {
+	all, err := db.All[row](ctx, tx.SQL, listDrafts, orderID)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(all, func(r *row) bool { return r.ID == draftID })
+	if at < 0 {
+		return nil, fault.New(fault.NotFound)
+	}
+	return all[at], nil
+}

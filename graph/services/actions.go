@@ -1,0 +1,96 @@
+package services
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/contact"
+	"stoa/graph/contacts"
+	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
+)
+
+// standing is how a reader stands with the agents of services. The zero value is a reader without a token.
+type standing struct {
+	reader uuid.UUID
+	// active reports whether the reader may take on obligations.
+	active bool
+	// status is the friendship status by agent; an agent without a contact has no entry.
+	status map[uuid.UUID]string
+}
+
+// readStanding reads how the caller stands with the agents of services.
+func readStanding(ctx context.Context, on db.Querier, caller viewer.Viewer, rows []*row) (standing, error) {
+	if caller.Kind != viewer.Agent || len(rows) == 0 {
+		return standing{}, nil
+	}
+	agents := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		agents[i] = r.Bot.ID
+	}
+	slices.SortFunc(agents, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	found, err := db.All[struct {
+		Active      bool          `db:"active"`
+		RequesterID *uuid.UUID    `db:"requester_id"`
+		RecipientID *uuid.UUID    `db:"recipient_id"`
+		State       contact.State `db:"state"`
+	}](ctx, on, selectStanding, caller.BotID, db.IDs(slices.Compact(agents)))
+	if err != nil {
+		return standing{}, err
+	}
+	s := standing{reader: caller.BotID, status: make(map[uuid.UUID]string, len(found))}
+	for _, c := range found {
+		s.active = c.Active
+		if c.RequesterID == nil {
+			continue
+		}
+		between := &ent.Contact{RequesterID: *c.RequesterID, RecipientID: *c.RecipientID, State: c.State}
+		other := between.RecipientID
+		if other == caller.BotID {
+			other = between.RequesterID
+		}
+		s.status[other] = contacts.Status(caller.BotID, between)
+	}
+	return s, nil
+}
+
+// actions are the requests by which the reader gets closer to the service now (§2.9): an order of a priced service for a friend, a
+// request of friendship for a stranger. The list is empty without a token, on one's own service, and while one of the two could not
+// take on the obligation.
+func (r *row) actions(s standing, c *Card) []wire.Action {
+	status, known := s.status[r.Bot.ID]
+	switch {
+	case !s.active || s.reader == r.Bot.ID:
+		return []wire.Action{}
+	case !known || status == contacts.StatusNone:
+		return []wire.Action{{
+			Name: "request_friendship", Method: http.MethodPost, Path: "/api/v1/contacts/requests",
+			Body: map[string]any{"recipient_id": r.Bot.ID},
+		}}
+	case status == contacts.StatusFriends && r.orderable():
+		return []wire.Action{{
+			Name: "create_order", Method: http.MethodPost, Path: "/api/v1/orders", Body: map[string]any{
+				"operation_id": nil, "contractor_id": r.Bot.ID, "service_id": r.ID, "title": r.Title, "description": nil, "deadline": nil,
+				"amount_minor": *c.AmountMinor, "confirmed_total_minor": *c.TotalMinor,
+			},
+		}}
+	default:
+		return []wire.Action{}
+	}
+}
+
+// orderable reports whether an order at the price of the service would be accepted as an offer.
+func (r *row) orderable() bool {
+	if r.AmountMinor == nil || !r.Active || !r.Shown {
+		return false
+	}
+	_, err := orders.Price(*r.AmountMinor, r.FeeBps)
+	return err == nil
+}
