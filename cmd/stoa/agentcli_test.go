@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -75,10 +74,10 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	require.Zero(t, code)
 	require.Contains(t, shown, "Are you free? [2J", "a terminal obeys nothing of it")
 
-	total := fmt.Sprint(ada.run("quote", "1000")["total_minor"])
+	require.EqualValues(t, 1100, ada.run("quote", "10.00")["total_minor"])
 	offer := []string{
 		"offer", "--contractor", "ben_cli", "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
-		"2999-01-01T00:00:00Z", "--amount", "1000", "--total", total,
+		"2999-01-01T00:00:00Z", "--amount", "10", "--total", "11",
 	}
 	order := ada.run(offer...)["id"].(string)
 	require.Equal(t, order, ada.run(offer...)["id"])
@@ -99,15 +98,15 @@ func TestAgentsTradeByCommands(t *testing.T) {
 
 	// And by the board, without asking for friendship.
 	task := ada.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
-		"--amount", "500")["id"].(string)
+		"--amount", "5")["id"].(string)
 	require.Len(t, ben.list("board", "list", "color"), 1)
 	ben.run("board", "respond", task, "I know several.")
 	response := ada.list("board", "answers", task)[0]["id"].(string)
-	chosen := ada.run("board", "select", task, response, "--total", "550")
-	require.Equal(t, chosen["id"], ada.run("board", "select", task, response, "--total", "550")["id"])
+	chosen := ada.run("board", "select", task, response, "--total", "5.50")
+	require.Equal(t, chosen["id"], ada.run("board", "select", task, response, "--total", "5.50")["id"])
 	require.Equal(t, "funded", chosen["state"])
 	other := ada.run("board", "post", "--title", "Name a tree", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
-		"--amount", "500")["id"].(string)
+		"--amount", "5")["id"].(string)
 	require.Equal(t, "closed", ada.run("board", "close", other)["state"])
 
 	picture := filepath.Join(t.TempDir(), "a.jpg")
@@ -155,7 +154,7 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	_, ada, ben := befriended(t)
 	offer := []string{
 		"offer", "--contractor", "@ben_trusted", "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
-		"2999-01-01T00:00:00Z", "--amount", "1000", "--total", "1100",
+		"2999-01-01T00:00:00Z", "--amount", "10", "--total", "11",
 	}
 	made := ada.run(offer...)
 	order := made["id"].(string)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -146,10 +145,10 @@ func (c commandTrader) agree() {
 }
 
 func (c commandTrader) offer(contractor string) (order string) {
-	total := fmt.Sprint(c.run("quote", "1000")["total_minor"])
+	total := strconv.FormatFloat(c.run("quote", "10")["total_minor"].(float64)/100, 'f', 2, 64)
 	for range 2 {
 		order = c.run("offer", "--contractor", contractor, "--title", "By commands", "--description", "A line.", "--deadline",
-			"2999-01-01T00:00:00Z", "--amount", "1000", "--total", total)["id"].(string)
+			"2999-01-01T00:00:00Z", "--amount", "10", "--total", total)["id"].(string)
 	}
 	return order
 }

@@ -59,7 +59,7 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	l.lie(replacing(key, fresh(t)))
 	offer := []string{
 		"offer", "--contractor", "ben_trusted", "--title", "x", "--description", "x", "--deadline", "2999-01-01T00:00:00Z", "--amount",
-		"1000", "--total", "1100",
+		"10", "--total", "11",
 	}
 	for _, args := range [][]string{
 		{"send", "ben_trusted", "hello again"}, {"send", id, "hello again"}, {"befriend", "@ben_trusted"}, offer, {"read", "ben_trusted"},

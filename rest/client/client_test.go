@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -111,6 +113,52 @@ func TestRepeatsWhatTheContractAllows(t *testing.T) {
 }
 
 // A list is read page by page, and no further than its reader goes.
+// The repeat of an upload that the server has not finished waits for it and is that upload; other conflicts are returned.
+func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		switch asked.Add(1) {
+		case 1:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusConflict)
+			_, _ = io.WriteString(w, `{"error": {"code": "upload_unavailable", "message": "wait", "fields": {"upload_id": "unfinished"}}}`)
+		case 2:
+			_, _ = io.WriteString(w, `{"attachment": {"id": "the file"}}`)
+		default:
+			w.WriteHeader(http.StatusConflict)
+			_, _ = io.WriteString(w, `{"error": {"code": "upload_unavailable", "message": "no", "fields": {"upload_id": "rejected"}}}`)
+		}
+	})
+	made, _, err := c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
+	require.NoError(t, err)
+	require.Equal(t, "the file", made.ID)
+	_, _, err = c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
+	require.Error(t, err)
+	require.EqualValues(t, 3, asked.Load())
+}
+
+// Bytes that are not those of the record are not returned.
+func TestADownloadIsTheFileOfItsRecord(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/download") {
+			_, _ = io.WriteString(w, "bytes")
+			return
+		}
+		digest := strings.Repeat("0", 64)
+		if strings.HasSuffix(r.URL.Path, "/right") {
+			digest = fmt.Sprintf("%x", sha256.Sum256([]byte("bytes")))
+		}
+		_, _ = fmt.Fprintf(w, `{"attachment": {"id": "x", "sha256": %q}}`, digest)
+	})
+	_, content, err := c.Download(t.Context(), "right")
+	require.NoError(t, err)
+	require.Equal(t, "bytes", string(content))
+	_, _, err = c.Download(t.Context(), "wrong")
+	require.ErrorIs(t, err, client.ErrDamaged)
+}
+
 func TestListsAreReadAsFarAsAsked(t *testing.T) {
 	t.Parallel()
 	var asked []string

@@ -1,10 +1,8 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"iter"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -214,25 +212,4 @@ func (c *Client) Services(ctx context.Context, words string) iter.Seq2[Service, 
 // CreateService adds a service to the catalogue. It has no id of the client's: look before repeating it.
 func (c *Client) CreateService(ctx context.Context, fields Fields) (Service, error) {
 	return one[Service](ctx, c, http.MethodPost, "/services", "service", fields)
-}
-
-// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose returns the same file, in its
-// present state; replayed reports that it was uploaded before.
-func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (made Attachment, replayed bool, err error) {
-	var form bytes.Buffer // writes to it cannot fail
-	writer := multipart.NewWriter(&form)
-	_ = writer.WriteField("purpose", purpose)
-	_ = writer.WriteField("upload_id", id)
-	part, _ := writer.CreateFormFile("file", name)
-	_, _ = part.Write(file)
-	_ = writer.Close()
-	answer, err := c.send(ctx, http.MethodPost, "/attachments", writer.FormDataContentType(), form.Bytes())
-	if err != nil {
-		return made, false, err
-	}
-	var body struct {
-		Attachment Attachment `json:"attachment"`
-	}
-	err = answer.decode(http.MethodPost, "/attachments", &body)
-	return body.Attachment, answer.Replayed(), err
 }

@@ -15,6 +15,8 @@ type Bot struct {
 	Specialty   string  `json:"specialty"`
 	Bio         string  `json:"bio"`
 	Public      bool    `json:"profile_public"`
+	// LastSeen is hour, day, week, month or earlier, of others only.
+	LastSeen string `json:"last_seen,omitempty"`
 	// Reputation and Friendship are nil in one's own record.
 	Reputation *Reputation `json:"reputation,omitempty"`
 	Friendship *Friendship `json:"friendship,omitempty"`
@@ -43,6 +45,9 @@ type Reputation struct {
 	Average        *float64 `json:"average"`
 	Ratings        int64    `json:"ratings"`
 	Counterparties int64    `json:"counterparties"`
+	// AsContractor and AsCustomer count only the ratings of that role; nil inside each other.
+	AsContractor *Reputation `json:"as_contractor,omitempty"`
+	AsCustomer   *Reputation `json:"as_customer,omitempty"`
 }
 
 // Rating is a participant's rating of the other participant of a closed order (§2.10).
@@ -131,7 +136,10 @@ type Order struct {
 	Contractor   Brief     `json:"contractor"`
 	Role         string    `json:"role"`
 	ResultText   string    `json:"result_text"`
-	Actions      []Action  `json:"actions"`
+	// InputFiles came with the offer, ResultFiles with the delivery.
+	InputFiles  []Attachment `json:"input_attachments"`
+	ResultFiles []Attachment `json:"result_attachments"`
+	Actions     []Action     `json:"actions"`
 }
 
 // Acted is an order after a change. Its own fields hold the order's present state.
@@ -155,6 +163,8 @@ type Task struct {
 	Total       int64     `json:"total_minor"`
 	State       string    `json:"state"`
 	OrderID     *string   `json:"order_id"`
+	Responses   int       `json:"response_count"`
+	Actions     []Action  `json:"actions"`
 }
 
 // Response is an answer to a task (§2.8).
@@ -167,7 +177,7 @@ type Response struct {
 	State  string `json:"state"`
 }
 
-// Post is §2.2, without its files.
+// Post is §2.2.
 type Post struct {
 	ID         string    `json:"id"`
 	Author     Brief     `json:"author"`
@@ -176,14 +186,17 @@ type Post struct {
 	Title      string    `json:"title"`
 	Text       string    `json:"text"`
 	CreatedAt  time.Time `json:"created_at"`
+
+	Files []Attachment `json:"attachments"`
 }
 
 // Service is §2.9.
 type Service struct {
-	ID          string `json:"id"`
-	Bot         Brief  `json:"bot"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
+	ID          string   `json:"id"`
+	Bot         Brief    `json:"bot"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Actions     []Action `json:"actions,omitempty"`
 }
 
 // Attachment is §2.7.

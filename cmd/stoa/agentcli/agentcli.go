@@ -55,29 +55,34 @@ type Command struct {
 
 	JSON bool `env:"-" help:"Print JSON, for scripts."`
 
-	Register registerCommand `cmd:"" help:"Make a key pair and register; the handle never changes."`
-	Me       meCommand       `cmd:"" help:"Show the agent itself."`
-	Find     findCommand     `cmd:"" help:"Search agents."`
-	Befriend befriendCommand `cmd:"" help:"Ask an agent for friendship, or accept its request."`
-	Friends  friendsCommand  `cmd:"" help:"List friendships and requests."`
-	Block    blockCommand    `cmd:"" help:"End a friendship for good."`
-	Send     sendCommand     `cmd:"" help:"Seal a text for a friend and send it."`
-	Read     readCommand     `cmd:"" help:"Read what was exchanged with a friend, newest first."`
-	Quote    quoteCommand    `cmd:"" help:"Compute the price of an order."`
-	Offer    offerCommand    `cmd:"" help:"Offer a friend an order."`
-	Orders   ordersCommand   `cmd:"" help:"List orders, newest first."`
-	Order    orderCommand    `cmd:"" help:"Show an order and what may be done with it."`
-	Act      actCommand      `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
-	Rate     rateCommand     `cmd:"" help:"Rate the other side of a closed order, once."`
-	Ratings  ratingsCommand  `cmd:"" help:"Read what others say of an agent, newest first."`
-	Board    boardCommand    `cmd:"" help:"The task board: list, post, respond, select."`
-	Wallet   walletCommand   `cmd:"" help:"Show the balance; with --history the ledger."`
-	Post     postCommand     `cmd:"" help:"Publish a post."`
-	Upload   uploadCommand   `cmd:"" help:"Upload a file."`
-	Resume   resumeCommand   `cmd:"" help:"Send what was not answered when the program was killed."`
-	Rotate   rotateCommand   `cmd:"" help:"Replace the token."`
-	Pins     pinsCommand     `cmd:"" help:"List the agents whose keys are known, with their fingerprints."`
-	Unpin    unpinCommand    `cmd:"" help:"Forget the key of an agent, so that its next use pins the key that the server names then."`
+	Register registerCommand    `cmd:"" help:"Make a key pair and register; the handle never changes."`
+	Me       meCommand          `cmd:"" help:"Show the agent itself."`
+	Profile  profileCommand     `cmd:"" help:"Change the profile: name, texts, pictures."`
+	Doctor   agentDoctorCommand `cmd:"" help:"Say what keeps the agent from working; exit code 1 if anything does."`
+	Find     findCommand        `cmd:"" help:"Search agents; @handle shows that agent with its works and services."`
+	Befriend befriendCommand    `cmd:"" help:"Ask an agent for friendship, or accept its request."`
+	Friends  friendsCommand     `cmd:"" help:"List friendships and requests."`
+	Block    blockCommand       `cmd:"" help:"End a friendship for good."`
+	Send     sendCommand        `cmd:"" help:"Seal a text for a friend and send it."`
+	Read     readCommand        `cmd:"" help:"Read what was exchanged with a friend, newest first."`
+	Quote    quoteCommand       `cmd:"" help:"Compute the price of an order."`
+	Offer    offerCommand       `cmd:"" help:"Offer a friend an order."`
+	Orders   ordersCommand      `cmd:"" help:"List orders, newest first."`
+	Order    orderCommand       `cmd:"" help:"Show an order and what may be done with it."`
+	Act      actCommand         `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
+	Rate     rateCommand        `cmd:"" help:"Rate the other side of a closed order, once."`
+	Ratings  ratingsCommand     `cmd:"" help:"Read what others say of an agent, newest first."`
+	Board    boardCommand       `cmd:"" help:"The task board: list, post, respond, select."`
+	Wallet   walletCommand      `cmd:"" help:"Show the balance; with --history the ledger."`
+	Post     postCommand        `cmd:"" help:"Publish, change or delete a post."`
+	Feed     feedCommand        `cmd:"" help:"Read what agents publish, newest first."`
+	Service  serviceCommand     `cmd:"" help:"The catalogue of services: list, add, change, remove."`
+	Upload   uploadCommand      `cmd:"" help:"Upload a file."`
+	Download downloadCommand    `cmd:"" help:"Download a file of an order or a post."`
+	Resume   resumeCommand      `cmd:"" help:"Send what was not answered when the program was killed."`
+	Rotate   rotateCommand      `cmd:"" help:"Replace the token."`
+	Pins     pinsCommand        `cmd:"" help:"List the agents whose keys are known, with their fingerprints."`
+	Unpin    unpinCommand       `cmd:"" help:"Forget the key of an agent, so that its next use pins the key that the server names then."`
 }
 
 // deps holds the dependencies of commands.

@@ -1,6 +1,8 @@
 package agentcli
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"stoa/rest/client"
@@ -9,6 +11,7 @@ import (
 // boardCommand is the task board: work without friendship (§2.8, §4.9).
 type boardCommand struct {
 	List    boardListCommand    `cmd:"" default:"withargs" help:"List open tasks, newest first."`
+	Show    boardShowCommand    `cmd:"" help:"Show a task and what may be done with it."`
 	Post    boardPostCommand    `cmd:"" help:"Put a task on the board; nothing is reserved by it."`
 	Respond boardRespondCommand `cmd:"" help:"Offer to do a task; its customer alone sees it."`
 	Answers boardAnswersCommand `cmd:"" help:"List the responses to a task."`
@@ -34,15 +37,33 @@ func (c boardListCommand) Run(d *deps) error {
 		return err
 	}
 	return table(d, found, "ID CUSTOMER REWARD DEADLINE TITLE", func(t client.Task) []string {
-		return []string{t.ID, t.Customer.Handle, credits(t.Amount), t.Deadline.UTC().Format(time.DateOnly), t.Title}
+		return []string{t.ID, handleText(t.Customer), credits(t.Amount), t.Deadline.UTC().Format(time.DateOnly), theirs(t.Title)}
 	})
 }
 
+type boardShowCommand struct {
+	Task string `arg:"" help:"Id of the task."`
+}
+
+// Run implements kong's command.
+func (c boardShowCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	task, err := a.Task(d.ctx, c.Task)
+	if err != nil {
+		return err
+	}
+	return d.showTask(task)
+}
+
 type boardPostCommand struct {
+	price
+
 	Title       string    `env:"-" required:"" help:"What it is, in a line."`
 	Description string    `env:"-" required:"" help:"What is to be done."`
 	Deadline    time.Time `env:"-" required:"" placeholder:"TIME" help:"Such as 2030-01-31T12:00:00Z."`
-	Amount      int64     `env:"-" required:"" placeholder:"MINOR" help:"The reward in minor units: 100 are one credit."`
 }
 
 // Run implements kong's command. A task has no id of the client's: look before repeating it.
@@ -51,8 +72,12 @@ func (c boardPostCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
+	reward, err := c.required()
+	if err != nil {
+		return err
+	}
 	task, err := a.CreateTask(d.ctx, client.Fields{
-		"title": c.Title, "description": c.Description, "deadline": c.Deadline.UTC().Format(time.RFC3339), "amount_minor": c.Amount,
+		"title": c.Title, "description": c.Description, "deadline": c.Deadline.UTC().Format(time.RFC3339), "amount_minor": reward,
 	})
 	if err != nil {
 		return err
@@ -61,14 +86,21 @@ func (c boardPostCommand) Run(d *deps) error {
 }
 
 func (d *deps) showTask(t client.Task) error {
-	return d.show(t, field{"id", t.ID}, field{"state", t.State}, field{"title", t.Title}, field{"reward", credits(t.Amount)},
-		field{"total", credits(t.Total)})
+	names := make([]string, len(t.Actions))
+	for i, action := range t.Actions {
+		names[i] = action.Name
+	}
+	return d.show(t, field{"id", t.ID}, field{"state", t.State}, field{"customer", named(t.Customer.Handle, t.Customer.DisplayName)},
+		field{"title", theirs(t.Title)}, field{"description", theirs(t.Description)}, field{"reward", credits(t.Amount)},
+		field{"total", credits(t.Total)}, field{"deadline", t.Deadline.UTC().Format(time.DateTime) + " UTC"},
+		field{"responses", strconv.Itoa(t.Responses)}, field{"actions", strings.Join(names, ", ")})
 }
 
 type boardRespondCommand struct {
-	Task   string `arg:"" help:"Id of the task."`
-	Text   string `arg:"" help:"Why this agent should do it."`
-	Amount int64  `env:"-" placeholder:"MINOR" help:"Another reward than the task's."`
+	price
+
+	Task string `arg:"" help:"Id of the task."`
+	Text string `arg:"" help:"Why this agent should do it. Without --amount the reward is the task's."`
 }
 
 // Run implements kong's command.
@@ -78,7 +110,7 @@ func (c boardRespondCommand) Run(d *deps) error {
 		return err
 	}
 	fields := client.Fields{"text": c.Text}
-	setTo(fields, "amount_minor", c.Amount)
+	setTo(fields, "amount_minor", c.minor())
 	response, err := a.Respond(d.ctx, c.Task, fields)
 	if err != nil {
 		return err
@@ -103,14 +135,14 @@ func (c boardAnswersCommand) Run(d *deps) error {
 		return err
 	}
 	return table(d, found, "ID AGENT REWARD STATE TEXT", func(r client.Response) []string {
-		return []string{r.ID, r.Bot.Handle, credits(r.Amount), r.State, r.Text}
+		return []string{r.ID, handleText(r.Bot), credits(r.Amount), r.State, theirs(r.Text)}
 	})
 }
 
 type boardSelectCommand struct {
 	Task     string `arg:"" help:"Id of the task."`
 	Response string `arg:"" help:"Id of the response."`
-	Total    int64  `env:"-" required:"" placeholder:"MINOR" help:"The total to pay: what quote says of the response's reward."`
+	Total    amount `env:"-" required:"" placeholder:"CREDITS" help:"The total to pay: what quote says of the response's reward."`
 }
 
 // Run implements kong's command. A repeat is the same selection.
@@ -119,7 +151,7 @@ func (c boardSelectCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.Select(d.ctx, c.Task, c.Response, c.Total)
+	made, err := a.Select(d.ctx, c.Task, c.Response, int64(c.Total))
 	if err != nil {
 		return err
 	}

@@ -20,12 +20,14 @@ import (
 	"stoa/rest/client"
 )
 
-// ListenCommand is `stoa listen`: it waits for events and hands each to a command or to a local address.
+// ListenCommand is `stoa listen`: it waits for events and prints a line for each, or hands each to a command or to a local address.
 type ListenCommand struct {
 	Connection
 
-	Exec string `env:"-" xor:"to" required:"" placeholder:"COMMAND" help:"Run by sh for each event, which it reads as JSON from standard input. It succeeds with exit code 0."`
-	Hook string `env:"-" xor:"to" required:"" placeholder:"URL" help:"A local address to which each event is posted as JSON. It succeeds with a status of 200 to 299."`
+	Exec string `env:"-" xor:"to" placeholder:"COMMAND" help:"Run by sh for each event, which it reads as JSON from standard input. It succeeds with exit code 0."`
+	Hook string `env:"-" xor:"to" placeholder:"URL" help:"A local address to which each event is posted as JSON. It succeeds with a status of 200 to 299."`
+	JSON bool   `env:"-" xor:"to" help:"Print each event as JSON in a line, as a hook gets it."`
+	Own  bool   `env:"-" help:"Print events of the agent's own acts, too."`
 	Poll bool   `env:"-" help:"Poll instead of opening a socket."`
 }
 
@@ -73,26 +75,54 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, seen.Close()) }()
-	hook := c.post
-	if c.Exec != "" {
-		hook = c.run
-	}
+	hook := c.hook(a, out)
 	listener := client.Listener{
 		Client: a.Client, Seen: seen, PollOnly: c.Poll, Renew: a.Renew,
 		Handle: func(ctx context.Context, event client.Event) error {
-			raw, err := json.Marshal(handed(a, event))
-			if err != nil {
-				return err
-			}
-			return hook(ctx, raw)
+			return hook(ctx, handed(a, event))
 		},
 		Report: func(err error) { fmt.Fprintln(os.Stderr, "stoa:", plain(err.Error())) },
 	}
-	fmt.Fprintf(out, "Listening as %s.\n", a.Identity().Handle)
+	if !c.JSON {
+		fmt.Fprintf(out, "Listening as %s.\n", a.Identity().Handle)
+	}
 	if err := listener.Run(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil
+}
+
+// hook returns the function that takes each event.
+func (c ListenCommand) hook(a *client.Agent, out io.Writer) func(context.Context, Handed) error {
+	asJSON := func(to func(context.Context, []byte) error) func(context.Context, Handed) error {
+		return func(ctx context.Context, event Handed) error {
+			raw, err := json.Marshal(event)
+			if err != nil {
+				return err
+			}
+			return to(ctx, raw)
+		}
+	}
+	lines := &eventLines{a: a, out: out}
+	switch {
+	case c.Exec != "":
+		return asJSON(c.run)
+	case c.Hook != "":
+		return asJSON(c.post)
+	}
+	printed := lines.print
+	if c.JSON {
+		printed = asJSON(func(_ context.Context, raw []byte) error {
+			_, err := fmt.Fprintf(out, "%s\n", raw)
+			return err
+		})
+	}
+	return func(ctx context.Context, event Handed) error {
+		if !c.Own && isOwn(a, event) {
+			return nil
+		}
+		return printed(ctx, event)
+	}
 }
 
 func handed(a *client.Agent, event client.Event) Handed {

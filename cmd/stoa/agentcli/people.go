@@ -17,7 +17,8 @@ type registerCommand struct {
 	Name       string `env:"-" help:"The name that others see; empty: the handle."`
 	Specialty  string `env:"-" help:"What the agent is good at, in a line."`
 	Bio        string `env:"-" help:"More about it."`
-	Invitation string `env:"-" help:"Where registration is by invitation."`
+	Invitation string `env:"-" help:"Needed if registration is by invitation."`
+	OwnerEmail string `env:"-" placeholder:"ADDRESS" help:"The owner's address, needed if the server asks for one: the owner gets a mail with a link and a code, which is read from standard input."`
 }
 
 // Run makes the key file before it registers, so that the private key of a registration is never lost.
@@ -39,6 +40,11 @@ func (c registerCommand) Run(d *deps) error {
 			fields[name] = value
 		}
 	}
+	if c.OwnerEmail != "" {
+		if err := d.withOwner(a, c.OwnerEmail, c.Handle, fields); err != nil {
+			return err
+		}
+	}
 	made, err := a.Register(d.ctx, c.Handle, fields)
 	if err != nil {
 		return err
@@ -47,12 +53,36 @@ func (c registerCommand) Run(d *deps) error {
 }
 
 func (d *deps) showBot(b client.Bot) error {
-	fingerprint := ""
+	return d.show(b, botFields(b)...)
+}
+
+func botFields(b client.Bot) []field {
+	fingerprint, friendship, rating := "", "", ""
 	if b.Fingerprint != nil {
 		fingerprint = *b.Fingerprint
 	}
-	return d.show(b, field{"id", b.ID}, field{"handle", b.Handle}, field{"name", b.DisplayName}, field{"specialty", b.Specialty},
-		field{"bio", b.Bio}, field{"fingerprint", fingerprint})
+	if b.Friendship != nil {
+		friendship = b.Friendship.Status
+	}
+	if r := b.Reputation; r != nil {
+		rating = ratingText(r)
+		for role, of := range map[string]*client.Reputation{"as contractor": r.AsContractor, "as customer": r.AsCustomer} {
+			if of != nil {
+				rating += "; " + role + " " + ratingText(of)
+			}
+		}
+	}
+	return []field{
+		{"id", b.ID}, {"handle", "@" + b.Handle}, {"name", theirs(b.DisplayName)}, {"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
+		{"rating", rating}, {"last seen", b.LastSeen}, {"friendship", friendship}, {"fingerprint", fingerprint},
+	}
+}
+
+func ratingText(r *client.Reputation) string {
+	if r.Average == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.1f of 5, by %d agents", *r.Average, r.Counterparties)
 }
 
 type meCommand struct{}
@@ -88,16 +118,40 @@ func (c findCommand) Run(d *deps) error {
 		return err
 	}
 	search := a.Bots(d.ctx, c.Words)
-	if handle, ok := strings.CutPrefix(c.Words, "@"); ok {
+	handle, exact := strings.CutPrefix(c.Words, "@")
+	if exact {
 		search = a.BotsNamed(d.ctx, handle)
 	}
 	found, err := client.First(search, c.Limit)
 	if err != nil {
 		return err
 	}
+	if exact && len(found) == 1 && !d.json {
+		return d.showCard(a, found[0].ID, c.Limit)
+	}
 	return table(d, found, "ID HANDLE NAME SPECIALTY", func(b client.Bot) []string {
-		return []string{b.ID, b.Handle, b.DisplayName, b.Specialty}
+		return []string{b.ID, "@" + b.Handle, theirs(b.DisplayName), theirs(b.Specialty)}
 	})
+}
+
+// showCard shows an agent with its works and services.
+func (d *deps) showCard(a *client.Agent, id string, limit int) error {
+	card, posts, err := a.Works(d.ctx, id)
+	if err != nil {
+		return err
+	}
+	services, err := client.First(a.ServicesOf(d.ctx, id), limit)
+	if err != nil {
+		return err
+	}
+	fields := botFields(card)
+	for _, s := range services {
+		fields = append(fields, field{"service", s.ID + " " + theirs(s.Title) + "\n" + theirs(s.Description)})
+	}
+	for _, p := range posts[:min(len(posts), limit)] {
+		fields = append(fields, field{p.Kind, p.ID + " " + theirs(p.Title) + "\n" + theirs(p.Text) + "\n" + filesText(p.Files)})
+	}
+	return d.show(card, fields...)
 }
 
 // peer is the argument of every command about another agent.
@@ -128,7 +182,7 @@ func (c befriendCommand) Run(d *deps) error {
 }
 
 func (d *deps) showContact(c client.Contact) error {
-	return d.show(c, field{"agent", c.Bot.Handle}, field{"status", c.Friendship.Status}, field{"contact", c.ID})
+	return d.show(c, field{"agent", named(c.Bot.Handle, c.Bot.DisplayName)}, field{"status", c.Friendship.Status}, field{"contact", c.ID})
 }
 
 type friendsCommand struct{ paging }
@@ -144,7 +198,7 @@ func (c friendsCommand) Run(d *deps) error {
 		return err
 	}
 	return table(d, found, "HANDLE STATUS NAME ID", func(c client.Contact) []string {
-		return []string{c.Bot.Handle, c.Friendship.Status, c.Bot.DisplayName, c.Bot.ID}
+		return []string{handleText(c.Bot), c.Friendship.Status, theirs(c.Bot.DisplayName), c.Bot.ID}
 	})
 }
 
@@ -262,6 +316,6 @@ func (c readCommand) Run(d *deps) error {
 		if m.Error == "" && !m.Bound {
 			from += " (unbound)"
 		}
-		return []string{m.CreatedAt.UTC().Format(time.DateTime), from, cmp.Or(m.Text, m.Error)}
+		return []string{m.CreatedAt.UTC().Format(time.DateTime), from, cmp.Or(theirs(m.Text), m.Error)}
 	})
 }

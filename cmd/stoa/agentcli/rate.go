@@ -27,7 +27,7 @@ func (c rateCommand) Run(d *deps) error {
 		client.Rating
 		repeat
 	}{made, repeat{replayed}}, repeat{replayed}.field(), field{"id", made.ID}, field{"order", made.OrderID}, field{"agent", made.SubjectID},
-		field{"stars", strconv.Itoa(made.Stars)}, field{"text", made.Text})
+		field{"stars", strconv.Itoa(made.Stars)}, field{"text", theirs(made.Text)})
 }
 
 type ratingsCommand struct {
@@ -51,6 +51,6 @@ func (c ratingsCommand) Run(d *deps) error {
 		return err
 	}
 	return table(d, found, "UTC STARS BY TEXT", func(r client.Rating) []string {
-		return []string{r.CreatedAt.UTC().Format(time.DateTime), strconv.Itoa(r.Stars), r.Author.Handle, r.Text}
+		return []string{r.CreatedAt.UTC().Format(time.DateTime), strconv.Itoa(r.Stars), handleText(r.Author), theirs(r.Text)}
 	})
 }

@@ -4,19 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"stoa/rest/client"
 )
 
 type quoteCommand struct {
-	Amount int64 `arg:"" help:"The contractor's reward in minor units: 100 are one credit."`
+	Amount amount `arg:"" optional:"" placeholder:"CREDITS" help:"The contractor's reward in credits, such as 10.50."`
+	Minor  int64  `env:"-" placeholder:"MINOR" help:"The same in minor units: 100 are one credit."`
 }
 
 // Run implements kong's command.
@@ -25,23 +22,28 @@ func (c quoteCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	quote, err := a.Quote(d.ctx, c.Amount)
+	reward, err := price{c.Amount, c.Minor}.required()
+	if err != nil {
+		return err
+	}
+	quote, err := a.Quote(d.ctx, reward)
 	if err != nil {
 		return err
 	}
 	return d.show(quote, field{"reward", credits(quote.Amount)}, field{"fee", credits(quote.Fee)},
-		field{"total", fmt.Sprintf("%s (--total %d)", credits(quote.Total), quote.Total)})
+		field{"total", fmt.Sprintf("%s (--total %[1]s)", credits(quote.Total))})
 }
 
 type offerCommand struct {
+	price
+
 	Contractor  string    `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to do it, by id or handle; the agent itself pays."`
 	Customer    string    `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to pay, by id or handle; the agent itself does it."`
 	Title       string    `env:"-" required:"" help:"What it is, in a line."`
 	Description string    `env:"-" required:"" help:"What is to be done."`
 	Deadline    time.Time `env:"-" required:"" placeholder:"TIME" help:"Such as 2030-01-31T12:00:00Z."`
-	Amount      int64     `env:"-" required:"" placeholder:"MINOR" help:"The contractor's reward in minor units: 100 are one credit."`
-	Total       int64     `env:"-" placeholder:"MINOR" help:"With --contractor: the total to pay, as quote computes it."`
-	File        []string  `env:"-" placeholder:"ID" help:"Uploads of purpose order."`
+	Total       amount    `env:"-" placeholder:"CREDITS" help:"With --contractor: the total to pay; without it the server is asked and its answer confirmed."`
+	File        []string  `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose order."`
 	OperationID string    `env:"-" placeholder:"UUID" help:"Derived from the terms unless given, so the same offer again is the first one."`
 }
 
@@ -51,8 +53,12 @@ func (c offerCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
+	reward, err := c.required()
+	if err != nil {
+		return err
+	}
 	terms := client.Fields{
-		"title": c.Title, "description": c.Description, "deadline": c.Deadline.UTC().Format(time.RFC3339), "amount_minor": c.Amount,
+		"title": c.Title, "description": c.Description, "deadline": c.Deadline.UTC().Format(time.RFC3339), "amount_minor": reward,
 	}
 	side, handle := "contractor_id", c.Contractor
 	if handle == "" {
@@ -63,16 +69,27 @@ func (c offerCommand) Run(d *deps) error {
 		return err
 	}
 	terms[side] = other.ID
-	setTo(terms, "confirmed_total_minor", c.Total)
+	var confirmed []field
+	if side == "contractor_id" {
+		if c.Total == 0 {
+			quote, err := a.Quote(d.ctx, reward)
+			if err != nil {
+				return err
+			}
+			c.Total = amount(quote.Total)
+		}
+		confirmed = []field{{"confirmed", "a total of " + credits(int64(c.Total)) + ", fee included"}}
+	}
+	setTo(terms, "confirmed_total_minor", int64(c.Total))
 	setTo(terms, "operation_id", c.OperationID)
-	if len(c.File) > 0 {
-		terms["input_attachment_ids"] = c.File
+	if err := d.attach(a, terms, "input_attachment_ids", "order", c.File); err != nil {
+		return err
 	}
 	made, err := a.Offer(d.ctx, terms)
 	if err != nil {
 		return err
 	}
-	return d.showActed(made)
+	return d.showActed(made, confirmed...)
 }
 
 // setTo sets a field unless the value is the zero value.
@@ -85,8 +102,8 @@ func setTo[T comparable](fields client.Fields, name string, value T) {
 func (d *deps) showOrder(o client.Order) error { return d.show(o, orderFields(o)...) }
 
 // showActed shows an order after a change: its present state, and the stored answer if the change was made before.
-func (d *deps) showActed(made client.Acted) error {
-	fields := orderFields(made.Order)
+func (d *deps) showActed(made client.Acted, before ...field) error {
+	fields := append(before, orderFields(made.Order)...)
 	if made.Replayed {
 		answered := fmt.Sprintf("nothing was done now: this was done before and answered %s, version %d; the order is now as follows",
 			made.Stored.State, made.Stored.Version)
@@ -105,10 +122,11 @@ func orderFields(o client.Order) []field {
 		outcome = *o.Outcome
 	}
 	return []field{
-		{"id", o.ID}, {"state", o.State}, {"version", strconv.FormatInt(o.Version, 10)}, {"role", o.Role}, {"title", o.Title},
-		{"description", o.Description}, {"reward", credits(o.Amount)}, {"total", credits(o.Total)},
-		{"deadline", o.Deadline.UTC().Format(time.DateTime) + " UTC"}, {"result", o.ResultText}, {"outcome", outcome},
-		{"actions", strings.Join(names, ", ")},
+		{"id", o.ID}, {"state", o.State}, {"version", strconv.FormatInt(o.Version, 10)}, {"role", o.Role},
+		{"customer", named(o.Customer.Handle, o.Customer.DisplayName)}, {"contractor", named(o.Contractor.Handle, o.Contractor.DisplayName)},
+		{"title", theirs(o.Title)}, {"description", theirs(o.Description)}, {"reward", credits(o.Amount)}, {"total", credits(o.Total)},
+		{"deadline", o.Deadline.UTC().Format(time.DateTime) + " UTC"}, {"files", filesText(o.InputFiles)}, {"result", theirs(o.ResultText)},
+		{"result files", filesText(o.ResultFiles)}, {"outcome", outcome}, {"actions", strings.Join(names, ", ")},
 	}
 }
 
@@ -128,9 +146,17 @@ func (c ordersCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "ID STATE ROLE TOTAL TITLE", func(o client.Order) []string {
-		return []string{o.ID, o.State, o.Role, credits(o.Total), o.Title}
+	return table(d, found, "ID STATE ROLE OTHER TOTAL TITLE", func(o client.Order) []string {
+		return []string{o.ID, o.State, o.Role, handleText(otherSide(o)), credits(o.Total), theirs(o.Title)}
 	})
+}
+
+// otherSide is the participant of an order who is not this agent.
+func otherSide(o client.Order) client.Brief {
+	if o.Role == "customer" {
+		return o.Contractor
+	}
+	return o.Customer
 }
 
 type orderCommand struct {
@@ -154,9 +180,9 @@ type actCommand struct {
 	ID          string   `arg:"" help:"Id of the order."`
 	Action      string   `arg:"" help:"accept, reject, cancel, start, deliver, complete, dispute, propose-refund or approve-refund."`
 	Version     int64    `env:"-" help:"The order's version as last seen, which makes a repeat safe; empty: as it is now."`
-	Total       int64    `env:"-" placeholder:"MINOR" help:"The total that a customer confirms by accepting."`
+	Total       amount   `env:"-" placeholder:"CREDITS" help:"The total that a customer confirms by accepting; without it the order's."`
 	Result      string   `env:"-" placeholder:"TEXT" help:"What is delivered."`
-	File        []string `env:"-" placeholder:"ID" help:"Uploads that are delivered."`
+	File        []string `env:"-" placeholder:"FILE" help:"A file that is uploaded and delivered, or the id of an upload."`
 	Reason      string   `env:"-" help:"Why, of a dispute or a refund."`
 	OperationID string   `env:"-" placeholder:"UUID" help:"Derived from the rest unless given."`
 }
@@ -168,12 +194,17 @@ func (c actCommand) Run(d *deps) error {
 		return err
 	}
 	more := make(client.Fields)
-	setTo(more, "confirmed_total_minor", c.Total)
+	setTo(more, "confirmed_total_minor", int64(c.Total))
 	setTo(more, "result_text", c.Result)
 	setTo(more, "reason", c.Reason)
 	setTo(more, "operation_id", c.OperationID)
-	if len(c.File) > 0 {
-		more["result_attachment_ids"] = c.File
+	if err := d.attach(a, more, "result_attachment_ids", "order", c.File); err != nil {
+		return err
+	}
+	if c.Action == "accept" && c.Total == 0 {
+		if err := d.confirmTotal(a, c.ID, more); err != nil {
+			return err
+		}
 	}
 	if c.Version == 0 {
 		if c.Version, err = versionFor(d, a, c.ID, c.Action); err != nil {
@@ -181,10 +212,38 @@ func (c actCommand) Run(d *deps) error {
 		}
 	}
 	made, err := a.ActOn(d.ctx, c.ID, c.Action, c.Version, more)
+	if client.HasCode(err, "not_found") {
+		return d.unknownAction(a, c.ID, c.Action, err)
+	}
 	if err != nil {
 		return err
 	}
 	return d.showActed(made)
+}
+
+// confirmTotal puts the order's total into the body if this agent is the customer, who confirms it by accepting.
+func (d *deps) confirmTotal(a *client.Agent, orderID string, body client.Fields) error {
+	order, err := a.Order(d.ctx, orderID)
+	if err == nil && order.Role == "customer" {
+		body["confirmed_total_minor"] = order.Total
+	}
+	return err
+}
+
+// unknownAction names the actions that are possible, if the order is there and the action is not.
+func (d *deps) unknownAction(a *client.Agent, orderID, action string, refused error) error {
+	order, err := a.Order(d.ctx, orderID)
+	if err != nil {
+		return refused
+	}
+	names := make([]string, len(order.Actions))
+	for i, possible := range order.Actions {
+		names[i] = possible.Name
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no action is possible on this order: it is %s", order.State)
+	}
+	return fmt.Errorf("%s is no action; possible now: %s", action, strings.Join(names, ", "))
 }
 
 // versionFor is the version that an unanswered request of this action expected, or else the order's.
@@ -222,8 +281,19 @@ func (c walletCommand) Run(d *deps) error {
 		if err != nil {
 			return err
 		}
-		return table(d, entries, "UTC KIND ACCOUNT CREDITS", func(e client.Entry) []string {
-			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta)}
+		orders := make(map[string]client.Order)
+		if !d.json {
+			if orders, err = ordersOf(d, a, entries); err != nil {
+				return err
+			}
+		}
+		return table(d, entries, "UTC KIND ACCOUNT CREDITS OTHER ORDER", func(e client.Entry) []string {
+			order, other := "", ""
+			if e.OrderID != nil {
+				found := orders[*e.OrderID]
+				order, other = *e.OrderID+" "+theirs(found.Title), handleText(otherSide(found))
+			}
+			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta), other, order}
 		})
 	}
 	wallet, err := a.Wallet(d.ctx)
@@ -233,59 +303,20 @@ func (c walletCommand) Run(d *deps) error {
 	return d.show(wallet, field{"available", credits(wallet.Available)}, field{"reserved", credits(wallet.Reserved)})
 }
 
-type postCommand struct {
-	Text      string `arg:"" help:"The text."`
-	Title     string `env:"-" help:"A title."`
-	Portfolio bool   `env:"-" help:"A work of the portfolio instead of an update."`
-	Public    bool   `env:"-" help:"For all to see."`
-}
-
-// Run implements kong's command. A post has no id of the client's: look before repeating it.
-func (c postCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
+// ordersOf reads the orders of entries, each once.
+func ordersOf(d *deps, a *client.Agent, entries []client.Entry) (map[string]client.Order, error) {
+	found := make(map[string]client.Order)
+	for _, e := range entries {
+		if e.OrderID == nil || found[*e.OrderID].ID != "" {
+			continue
+		}
+		order, err := a.Client.Order(d.ctx, *e.OrderID)
+		if err != nil {
+			return nil, err
+		}
+		found[order.ID] = order
 	}
-	fields := client.Fields{"text": c.Text, "kind": "update", "visibility": "private"}
-	setTo(fields, "title", c.Title)
-	if c.Portfolio {
-		fields["kind"] = "portfolio"
-	}
-	if c.Public {
-		fields["visibility"] = "public"
-	}
-	post, err := a.CreatePost(d.ctx, fields)
-	if err != nil {
-		return err
-	}
-	return d.show(post, field{"id", post.ID}, field{"kind", post.Kind}, field{"visibility", post.Visibility})
-}
-
-type uploadCommand struct {
-	File    string `arg:"" type:"existingfile" help:"JPEG, PNG or PDF, at most 20 MiB."`
-	Purpose string `env:"-" enum:"avatar,character,portfolio,order" default:"order" help:"avatar, character, portfolio or order; it never changes."`
-}
-
-// Run sends the file under an id made of its content, so a repeat is the same upload.
-func (c uploadCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	content, err := os.ReadFile(c.File)
-	if err != nil {
-		return err
-	}
-	name := filepath.Base(c.File)
-	id := uuid.NewSHA1(uuid.NameSpaceURL, append([]byte(c.Purpose+"\n"+name+"\n"), content...))
-	made, replayed, err := a.Upload(d.ctx, c.Purpose, name, id.String(), content)
-	if err != nil {
-		return err
-	}
-	return d.show(struct {
-		client.Attachment
-		repeat
-	}{made, repeat{replayed}}, repeat{replayed}.field(), field{"id", made.ID}, field{"purpose", made.Purpose}, field{"kind", made.MediaType})
+	return found, nil
 }
 
 type resumeCommand struct{}
@@ -309,5 +340,9 @@ func (rotateCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return a.Rotate(d.ctx)
+	if err := a.Rotate(d.ctx); err != nil {
+		return err
+	}
+	return d.show(map[string]any{"rotated": true, "key_file": d.Key}, field{"rotated", "the old token has ended, " + d.Key +
+		" holds the new one, and a listener of this key file goes on with it"})
 }

@@ -1,0 +1,136 @@
+package agentcli
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"stoa/rest/client"
+)
+
+type profileCommand struct {
+	Name        string `env:"-" help:"The name that others see."`
+	Specialty   string `env:"-" help:"What the agent is good at, in a line."`
+	Bio         string `env:"-" help:"More about it."`
+	Avatar      string `env:"-" placeholder:"FILE" help:"A picture, which is uploaded, or the id of an upload of purpose avatar."`
+	Character   string `env:"-" placeholder:"FILE" help:"A picture of the whole figure, or the id of an upload of purpose character."`
+	Description string `env:"-" help:"What the character looks like."`
+	Rights      bool   `env:"-" help:"Confirm that you may publish the pictures; new ones need it."`
+	Public      *bool  `env:"-" negatable:"" help:"Show the profile to all, or to friends alone."`
+}
+
+// Run changes what is named, or shows the profile.
+func (c profileCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	changes := make(client.Fields)
+	for name, value := range map[string]string{
+		"display_name": c.Name, "specialty": c.Specialty, "bio": c.Bio, "character_description": c.Description,
+	} {
+		setTo(changes, name, value)
+	}
+	for purpose, file := range map[string]string{"avatar": c.Avatar, "character": c.Character} {
+		if file == "" {
+			continue
+		}
+		if changes[purpose+"_attachment_id"], err = d.fileID(a, purpose, file); err != nil {
+			return err
+		}
+	}
+	setTo(changes, "rights_confirmed", c.Rights)
+	if c.Public != nil {
+		changes["profile_public"] = *c.Public
+	}
+	if len(changes) == 0 {
+		return meCommand{}.Run(d)
+	}
+	made, err := a.UpdateMe(d.ctx, changes)
+	if err != nil {
+		return err
+	}
+	return d.showBot(made)
+}
+
+// withOwner brings the proof of an owner's address to a registration. The code comes by mail to a person, who types it here; then
+// it waits until the owner has confirmed.
+func (d *deps) withOwner(a *client.Agent, email, handle string, fields client.Fields) error {
+	asked, err := a.AskOwner(d.ctx, email, handle)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "A mail went to the owner's address. The owner opens its link and confirms; type its code here: ")
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	code := strings.TrimSpace(line)
+	if code == "" {
+		return cmp.Or(err, errors.New("no code was typed"))
+	}
+	fmt.Fprintln(os.Stderr, "Waiting for the owner's confirmation.")
+	proof, err := a.Prove(d.ctx, asked, code)
+	if err != nil {
+		return err
+	}
+	for name, value := range proof.Fields() {
+		fields[name] = value
+	}
+	return nil
+}
+
+type agentDoctorCommand struct{}
+
+// Run says what keeps the agent from working; it fails if anything does.
+func (agentDoctorCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	found, err := a.Onboarding(d.ctx)
+	switch {
+	case client.HasCode(err, "unauthorized"):
+		return fmt.Errorf("the token is not valid: %w", err)
+	case client.HasCode(err, "forbidden"):
+		return fmt.Errorf("the agent is suspended: %w", err)
+	case err != nil:
+		return err
+	}
+	me, err := a.Me(d.ctx)
+	if err != nil {
+		return err
+	}
+	var blocks, hints []string
+	if found.Email.Restricted {
+		blocks = append(blocks, "Without a verified address of its owner the agent cannot make offers or accept orders.")
+	}
+	if found.Lifecycle.State != "active" {
+		blocks = append(blocks, "The agent is "+found.Lifecycle.State+": its owner restores it.")
+	}
+	if me.Key != nil && *me.Key != a.Keys.Public() {
+		blocks = append(blocks, "The server names another public key than that of "+d.Key+": messages do not open.")
+	}
+	waiting, err := a.Outbox.Waiting()
+	if err != nil {
+		return err
+	}
+	if len(waiting) > 0 {
+		blocks = append(blocks, fmt.Sprintf("%d requests wait for their answer: stoa agent resume sends them.", len(waiting)))
+	}
+	if !me.Public {
+		hints = append(hints, "The profile is closed: only friends find the agent.")
+	}
+	for _, step := range append(found.Guide.Steps, found.Recommendations.Items...) {
+		if !step.Done {
+			hints = append(hints, step.Text)
+		}
+	}
+	err = d.show(map[string]any{"blocks": append([]string{}, blocks...), "hints": append([]string{}, hints...), "onboarding": found.Whole},
+		field{"agent", "@" + me.Handle}, field{"keeps from working", cmp.Or(strings.Join(blocks, "\n"), "nothing")},
+		field{"would help", strings.Join(hints, "\n")})
+	if err == nil && len(blocks) > 0 {
+		err = errors.New("something keeps this agent from working")
+	}
+	return err
+}

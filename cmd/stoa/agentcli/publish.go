@@ -1,0 +1,198 @@
+package agentcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"stoa/rest/client"
+)
+
+type postCommand struct {
+	Text      string   `arg:"" optional:"" help:"The text."`
+	Title     string   `env:"-" help:"A title."`
+	File      []string `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose portfolio."`
+	Rights    bool     `env:"-" help:"Confirm that you may publish the files."`
+	Portfolio bool     `env:"-" help:"A work of the portfolio instead of an update."`
+	Public    bool     `env:"-" help:"For all to see."`
+	Edit      string   `env:"-" xor:"which" placeholder:"ID" help:"Change this post instead: what is named here, and nothing else."`
+	Delete    string   `env:"-" xor:"which" placeholder:"ID" help:"Delete this post instead."`
+}
+
+// Run implements kong's command. A post has no id of the client's: look before repeating it.
+func (c postCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	if c.Delete != "" {
+		if err := a.DeletePost(d.ctx, c.Delete); err != nil {
+			return err
+		}
+		return d.showDeleted(c.Delete)
+	}
+	fields := make(client.Fields)
+	if c.Edit == "" {
+		if c.Text == "" {
+			return errors.New("a post needs a text")
+		}
+		fields = client.Fields{"kind": "update", "visibility": "private"}
+	}
+	setTo(fields, "text", c.Text)
+	setTo(fields, "title", c.Title)
+	setTo(fields, "rights_confirmed", c.Rights)
+	if c.Portfolio {
+		fields["kind"] = "portfolio"
+	}
+	if c.Public {
+		fields["visibility"] = "public"
+	}
+	if err := d.attach(a, fields, "attachment_ids", "portfolio", c.File); err != nil {
+		return err
+	}
+	made := a.CreatePost
+	if c.Edit != "" {
+		made = func(ctx context.Context, changes client.Fields) (client.Post, error) {
+			return a.UpdatePost(ctx, c.Edit, changes)
+		}
+	}
+	post, err := made(d.ctx, fields)
+	if err != nil {
+		return err
+	}
+	return d.show(post, field{"id", post.ID}, field{"kind", post.Kind}, field{"visibility", post.Visibility}, field{"title", theirs(post.Title)},
+		field{"files", filesText(post.Files)})
+}
+
+func (d *deps) showDeleted(id string) error {
+	return d.show(map[string]any{"deleted": true, "id": id}, field{"deleted", id})
+}
+
+type feedCommand struct {
+	paging
+
+	Portfolio bool `env:"-" help:"Only works of portfolios."`
+}
+
+// Run implements kong's command.
+func (c feedCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	kind := ""
+	if c.Portfolio {
+		kind = "portfolio"
+	}
+	found, err := client.First(a.Posts(d.ctx, kind), c.Limit)
+	if err != nil {
+		return err
+	}
+	return table(d, found, "ID UTC BY KIND FILES TITLE TEXT", func(p client.Post) []string {
+		return []string{
+			p.ID, p.CreatedAt.UTC().Format(time.DateTime), handleText(p.Author), p.Kind, fmt.Sprint(len(p.Files)), theirs(p.Title), theirs(p.Text),
+		}
+	})
+}
+
+// serviceCommand is the catalogue (§2.9).
+type serviceCommand struct {
+	List   serviceListCommand   `cmd:"" default:"withargs" help:"List services, newest first."`
+	Add    serviceAddCommand    `cmd:"" help:"Add a service."`
+	Change serviceChangeCommand `cmd:"" help:"Change a service."`
+	Remove serviceRemoveCommand `cmd:"" help:"Take a service out of the catalogue."`
+}
+
+type serviceListCommand struct {
+	paging
+
+	Words string `arg:"" optional:"" help:"Looked for in titles and descriptions; @handle lists those of one agent, @me one's own."`
+}
+
+// Run implements kong's command.
+func (c serviceListCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	search := a.Services(d.ctx, c.Words)
+	switch {
+	case c.Words == "@me":
+		search = a.ServicesOf(d.ctx, a.Identity().ID)
+	case strings.HasPrefix(c.Words, "@"):
+		of, err := a.Find(d.ctx, c.Words)
+		if err != nil {
+			return err
+		}
+		search = a.ServicesOf(d.ctx, of.ID)
+	}
+	found, err := client.First(search, c.Limit)
+	if err != nil {
+		return err
+	}
+	return table(d, found, "ID BY TITLE DESCRIPTION", func(s client.Service) []string {
+		return []string{s.ID, handleText(s.Bot), theirs(s.Title), theirs(s.Description)}
+	})
+}
+
+type serviceAddCommand struct {
+	Title       string `arg:"" help:"What it is, in a line."`
+	Description string `arg:"" help:"What a customer gets."`
+}
+
+// Run implements kong's command. A service has no id of the client's: look before repeating it.
+func (c serviceAddCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	made, err := a.CreateService(d.ctx, client.Fields{"title": c.Title, "description": c.Description})
+	if err != nil {
+		return err
+	}
+	return d.showService(made)
+}
+
+func (d *deps) showService(s client.Service) error {
+	return d.show(s, field{"id", s.ID}, field{"title", theirs(s.Title)}, field{"description", theirs(s.Description)})
+}
+
+type serviceChangeCommand struct {
+	ID          string `arg:"" help:"Id of the service."`
+	Title       string `env:"-" help:"Another title."`
+	Description string `env:"-" help:"Another description."`
+}
+
+// Run implements kong's command.
+func (c serviceChangeCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	changes := make(client.Fields)
+	setTo(changes, "title", c.Title)
+	setTo(changes, "description", c.Description)
+	made, err := a.UpdateService(d.ctx, c.ID, changes)
+	if err != nil {
+		return err
+	}
+	return d.showService(made)
+}
+
+type serviceRemoveCommand struct {
+	ID string `arg:"" help:"Id of the service."`
+}
+
+// Run implements kong's command.
+func (c serviceRemoveCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	if err := a.DeleteService(d.ctx, c.ID); err != nil {
+		return err
+	}
+	return d.showDeleted(c.ID)
+}

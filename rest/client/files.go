@@ -1,0 +1,74 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"time"
+)
+
+// Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose returns the same file, in its
+// present state; replayed reports that it was uploaded before.
+func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (made Attachment, replayed bool, err error) {
+	var form bytes.Buffer // writes to it cannot fail
+	writer := multipart.NewWriter(&form)
+	_ = writer.WriteField("purpose", purpose)
+	_ = writer.WriteField("upload_id", id)
+	part, _ := writer.CreateFormFile("file", name)
+	_, _ = part.Write(file)
+	_ = writer.Close()
+	answer, err := c.sendUpload(ctx, writer.FormDataContentType(), form.Bytes())
+	if err != nil {
+		return made, false, err
+	}
+	var body struct {
+		Attachment Attachment `json:"attachment"`
+	}
+	err = answer.decode(http.MethodPost, "/attachments", &body)
+	return body.Attachment, answer.Replayed(), err
+}
+
+// unfinishedWait is how long an upload waits altogether for the server to finish the first one of its id.
+const unfinishedWait = 2 * time.Minute
+
+// sendUpload sends the form. While the server still inspects the file of an earlier request with the same id, it waits as Retry-After
+// says and asks again.
+func (c *Client) sendUpload(ctx context.Context, contentType string, form []byte) (*Answer, error) {
+	for end := time.Now().Add(unfinishedWait); ; {
+		answer, err := c.send(ctx, http.MethodPost, "/attachments", contentType, form)
+		fault, refused := errors.AsType[*Fault](err)
+		if !refused || fault.Fields["upload_id"] != "unfinished" || time.Now().After(end) ||
+			sleep(ctx, max(fault.RetryAfter, time.Second)) != nil {
+			return answer, err
+		}
+	}
+}
+
+// ErrDamaged says that the bytes of a file are not those that its record names.
+var ErrDamaged = errors.New("the file is not the one that its record names")
+
+// File reads the record of a file (§2.7).
+func (c *Client) File(ctx context.Context, id string) (Attachment, error) {
+	return one[Attachment](ctx, c, http.MethodGet, at("/attachments/", id, ""), "attachment", nil)
+}
+
+// Download reads a file and its record. If the record names a digest the bytes are compared with it.
+func (c *Client) Download(ctx context.Context, id string) (Attachment, []byte, error) {
+	record, err := c.File(ctx, id)
+	if err != nil {
+		return record, nil, err
+	}
+	answer, err := c.Send(ctx, http.MethodGet, at("/attachments/", id, "/download"), nil)
+	if err != nil {
+		return record, nil, err
+	}
+	if sum := sha256.Sum256(answer.Body); record.SHA256 != nil && hex.EncodeToString(sum[:]) != *record.SHA256 {
+		return record, nil, fmt.Errorf("%w: %s", ErrDamaged, id)
+	}
+	return record, answer.Body, nil
+}
