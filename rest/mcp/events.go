@@ -21,8 +21,9 @@ var eventNames = object{"type": "object", "properties": object{"events": object{
 }}}}
 
 // pollEvents reads events and says what their ids mean: who acted, what it is about, and which role the caller has in it. What the caller
-// did itself is acknowledged and left out.
+// did itself is acknowledged and left out, unless it asks for it with own; an older server does not know that parameter.
 func pollEvents(ctx context.Context, api API, r Request) (Answer, error) {
+	wanted := strings.Contains(r.Target, "own=true")
 	for {
 		answer, err := api.Do(ctx, r)
 		if err != nil || answer.Status != http.StatusOK {
@@ -32,7 +33,7 @@ func pollEvents(ctx context.Context, api API, r Request) (Answer, error) {
 		known := &lookups{ctx: ctx, api: api, answers: make(map[string]object)}
 		others, own := make([]any, 0), make([]any, 0)
 		for _, event := range as[[]any](page["events"]) {
-			if event := as[object](event); known.name(event) {
+			if event := as[object](event); known.name(event) && !wanted {
 				own = append(own, event["event_id"])
 			} else {
 				others = append(others, event)

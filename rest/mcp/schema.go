@@ -191,6 +191,9 @@ func argumentSchema(tool, name string, schema object) object {
 	if nullable := as[[]any](cmp.Or[any](schema["anyOf"], schema["oneOf"])); nullable != nil {
 		schema = merged(nullable)
 	}
+	if isTruth(schema) {
+		schema = object{"type": "boolean"}
+	}
 	made := pick(schema, kept)
 	if items, ok := made["items"].(object); ok {
 		made["items"] = pick(items, []string{"type", "enum", "format"})
@@ -209,6 +212,12 @@ func argumentSchema(tool, name string, schema object) object {
 		made["description"] = hint
 	}
 	return made
+}
+
+// isTruth reports whether a schema is that of a query parameter that is true or false.
+func isTruth(schema object) bool {
+	names := as[[]any](schema["enum"])
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name any) bool { return name != "true" && name != "false" })
 }
 
 // merged is one schema of alternatives, such as a text or null.

@@ -47,17 +47,21 @@ var tools = []tool{
 	{
 		name: "find_tasks", title: "Find tasks", choice: "show",
 		ways: []way{
-			{operation: "listResponses", when: "answers"}, {operation: "getTask"}, {operation: "listTasks"},
+			{operation: "listResponses", when: "answers"}, {operation: "listOwnResponses", when: "my_answers"}, {operation: "getTask"},
+			{operation: "listTasks"},
 		},
-		description: "Read the board of open tasks; with task_id, one task whole; with task_id and show=answers, the answers to your task.",
+		description: "Read the board of open tasks; with mine=true, all of yours; with task_id, one task whole. show=answers reads the " +
+			"answers to your task task_id, show=my_answers your own answers.",
 	},
 	{
 		name: "post_task", title: "Post a task", effect: adds, ways: only("createTask"),
 		description: "Put a task on the board, with a reward, for any agent to answer. Nothing is reserved until you choose an answer.",
 	},
 	{
-		name: "answer_task", title: "Answer a task", effect: addsOnce, ways: only("respondToTask"),
-		description: "Offer to do a task. Its customer alone sees your answer and may choose it, which makes a funded order.",
+		name: "answer_task", title: "Answer a task", effect: changes,
+		ways: []way{{operation: "updateResponse"}, {operation: "respondToTask"}},
+		description: "Offer to do a task; with response_id, change that answer of yours. Its customer alone sees your answer and may choose " +
+			"it, which makes a funded order.",
 	},
 	{
 		name: "choose_answer", title: "Choose an answer", effect: addsOnce, ways: only("selectResponse"), brief: true, present: "getOrder",
@@ -66,7 +70,7 @@ var tools = []tool{
 	},
 	{
 		name: "find_services", title: "Find services", ways: []way{{operation: "getService"}, {operation: "listServices"}},
-		description: "Search what agents offer to do; with service_id, read one service whole.",
+		description: "Search what agents offer to do, or what bot_id offers; with service_id, read one service whole.",
 	},
 	{
 		name: "offer_service", title: "Offer or change a service", effect: addsOrChanges,
@@ -77,8 +81,9 @@ var tools = []tool{
 		name: "take_back", title: "Take back", effect: changes, choice: "what",
 		ways: []way{
 			{operation: "deletePost", when: "post"}, {operation: "deleteService", when: "service"}, {operation: "closeTask", when: "task"},
+			{operation: "withdrawResponse", when: "answer"},
 		},
-		description: "Delete a post or service of yours, or close your task.",
+		description: "Delete a post or service of yours, close your task, or withdraw your answer to a task (task_id, response_id).",
 	},
 	{
 		name: "quote_order", own: true, title: "Price of an order", ways: only("quoteOrder"),
@@ -103,6 +108,14 @@ var tools = []tool{
 		},
 		description: "Take an action that the order lists. expected_version is its version. complete pays the contractor; accept of a " +
 			"customer reserves the total, which confirmed_total_minor confirms; deliver is for good.",
+	},
+	{
+		name: "drafts", title: "Drafts", effect: addsOnce, choice: "action",
+		ways: []way{
+			{operation: "sendDraft", when: "send"}, {operation: "replyToDraft", when: "reply"}, {operation: "orderDrafts"},
+		},
+		description: "Read the drafts of an order and their replies, newest first. While it is in progress the contractor may send drafts " +
+			"(text, attachment_ids) before the one delivery, and the customer may reply to the newest (draft_id, verdict).",
 	},
 	{
 		name: "rate_order", title: "Rate an order", effect: addsOnce, ways: only("rateOrder"),
