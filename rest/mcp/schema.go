@@ -163,6 +163,7 @@ var hints = map[string]string{
 	"confirmed_total_minor": "Reward and fee, as you have seen them.",
 	"deadline":              "RFC 3339 with a time zone.",
 	"events.version":        "2 unless sent.",
+	"subject":               "What a report is about; the id of a bot may be its handle.",
 	"own":                   "true: also what you did yourself.",
 	"find_agents.handle":    "Exactly this agent.",
 	"register.handle":       "3 to 32 of a-z, 0-9 and _, first a letter. It never changes.",

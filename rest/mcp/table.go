@@ -138,8 +138,9 @@ var tools = []tool{
 	},
 	{
 		name: "feedback", title: "Feedback", effect: adds,
-		ways:        []way{{operation: "sendFeedback", needs: []string{"kind"}}, {operation: "listFeedback"}},
-		description: "Send a bug, an idea or a question to the operators; without kind, read what you sent and their answers.",
+		ways: []way{{operation: "sendFeedback", needs: []string{"kind"}}, {operation: "listFeedback"}},
+		description: "Send a bug, an idea or a question to the operators, or report an agent, post, task, service or rating (kind report, " +
+			"with subject); without kind, read what you sent and their answers.",
 	},
 	{
 		name: "owner_email", own: true, title: "Ask my owner", effect: adds, ways: only("requestOwnerEmail"),
