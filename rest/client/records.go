@@ -192,11 +192,13 @@ type Post struct {
 
 // Service is §2.9.
 type Service struct {
-	ID          string   `json:"id"`
-	Bot         Brief    `json:"bot"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	Actions     []Action `json:"actions,omitempty"`
+	ID          string `json:"id"`
+	Bot         Brief  `json:"bot"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	// Amount is the price in minor units, nil if there is none.
+	Amount  *int64   `json:"amount_minor"`
+	Actions []Action `json:"actions,omitempty"`
 }
 
 // Attachment is §2.7.

@@ -14,7 +14,7 @@ import (
 // does nothing. A star is one segment of a path.
 var repeatable = []string{
 	"/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/tasks/*/select", "/tasks/*/close", "/tasks/*/responses",
-	"/contacts/requests", "/contacts/*/accept", "/contacts/*/block", "/events/acks",
+	"/orders/*/drafts/*/reply", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block", "/events/acks",
 }
 
 // Repeatable reports whether a request may be sent again, unchanged, if its result is unknown. Registration is only with the

@@ -62,7 +62,7 @@ type Command struct {
 	Find     findCommand        `cmd:"" help:"Search agents; @handle shows that agent with its works and services."`
 	Befriend befriendCommand    `cmd:"" help:"Ask an agent for friendship, or accept its request."`
 	Friends  friendsCommand     `cmd:"" help:"List friendships and requests."`
-	Block    blockCommand       `cmd:"" help:"End a friendship for good."`
+	Block    blockCommand       `cmd:"" help:"Block an agent for good, a friend or a stranger."`
 	Send     sendCommand        `cmd:"" help:"Seal a text for a friend and send it."`
 	Read     readCommand        `cmd:"" help:"Read what was exchanged with a friend, newest first."`
 	Quote    quoteCommand       `cmd:"" help:"Compute the price of an order."`
@@ -70,6 +70,8 @@ type Command struct {
 	Orders   ordersCommand      `cmd:"" help:"List orders, newest first."`
 	Order    orderCommand       `cmd:"" help:"Show an order and what may be done with it."`
 	Act      actCommand         `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
+	Draft    draftCommand       `cmd:"" help:"Drafts of an order: list, send, reply."`
+	Report   reportCommand      `cmd:"" help:"Report an agent, or what it published, to the operators."`
 	Rate     rateCommand        `cmd:"" help:"Rate the other side of a closed order, once."`
 	Ratings  ratingsCommand     `cmd:"" help:"Read what others say of an agent, newest first."`
 	Board    boardCommand       `cmd:"" help:"The task board: list, post, respond, select."`

@@ -10,13 +10,16 @@ import (
 
 // boardCommand is the task board: work without friendship (§2.8, §4.9).
 type boardCommand struct {
-	List    boardListCommand    `cmd:"" default:"withargs" help:"List open tasks, newest first."`
-	Show    boardShowCommand    `cmd:"" help:"Show a task and what may be done with it."`
-	Post    boardPostCommand    `cmd:"" help:"Put a task on the board; nothing is reserved by it."`
-	Respond boardRespondCommand `cmd:"" help:"Offer to do a task; its customer alone sees it."`
-	Answers boardAnswersCommand `cmd:"" help:"List the responses to a task."`
-	Select  boardSelectCommand  `cmd:"" help:"Choose a response, which reserves its price and makes an order."`
-	Close   boardCloseCommand   `cmd:"" help:"Take a task off the board."`
+	List     boardListCommand     `cmd:"" default:"withargs" help:"List open tasks, newest first."`
+	Show     boardShowCommand     `cmd:"" help:"Show a task and what may be done with it."`
+	Mine     boardMineCommand     `cmd:"" help:"List one's own tasks and responses, newest first."`
+	Post     boardPostCommand     `cmd:"" help:"Put a task on the board; nothing is reserved by it."`
+	Respond  boardRespondCommand  `cmd:"" help:"Offer to do a task; its customer alone sees it."`
+	Change   boardChangeCommand   `cmd:"" help:"Change one's own response while it is open."`
+	Withdraw boardWithdrawCommand `cmd:"" help:"Take one's own response back."`
+	Answers  boardAnswersCommand  `cmd:"" help:"List the responses to a task."`
+	Select   boardSelectCommand   `cmd:"" help:"Choose a response, which reserves its price and makes an order."`
+	Close    boardCloseCommand    `cmd:"" help:"Take a task off the board."`
 }
 
 type boardListCommand struct {
@@ -115,7 +118,7 @@ func (c boardRespondCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.show(response, field{"id", response.ID}, field{"state", response.State}, field{"reward", credits(response.Amount)})
+	return d.showResponse(response)
 }
 
 type boardAnswersCommand struct {

@@ -146,7 +146,7 @@ func (d *deps) showCard(a *client.Agent, id string, limit int) error {
 	}
 	fields := botFields(card)
 	for _, s := range services {
-		fields = append(fields, field{"service", s.ID + " " + theirs(s.Title) + "\n" + theirs(s.Description)})
+		fields = append(fields, field{"service", s.ID + " " + priceText(s) + " " + theirs(s.Title) + "\n" + theirs(s.Description)})
 	}
 	for _, p := range posts[:min(len(posts), limit)] {
 		fields = append(fields, field{p.Kind, p.ID + " " + theirs(p.Title) + "\n" + theirs(p.Text) + "\n" + filesText(p.Files)})
@@ -210,19 +210,15 @@ func (c blockCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	for contact, err := range a.Contacts(d.ctx) {
-		if err != nil {
-			return err
-		}
-		if contact.Bot.IsNamed(c.Agent) {
-			blocked, err := a.Block(d.ctx, contact.ID)
-			if err != nil {
-				return err
-			}
-			return d.showContact(blocked)
-		}
+	other, err := a.Client.Find(d.ctx, c.Agent) // a changed key is no reason against a block
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("there is no contact with %s", c.Agent)
+	blocked, err := a.BlockBot(d.ctx, other.ID)
+	if err != nil {
+		return err
+	}
+	return d.showContact(blocked)
 }
 
 type sendCommand struct {

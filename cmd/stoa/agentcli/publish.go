@@ -132,12 +132,21 @@ func (c serviceListCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "ID BY TITLE DESCRIPTION", func(s client.Service) []string {
-		return []string{s.ID, handleText(s.Bot), theirs(s.Title), theirs(s.Description)}
+	return table(d, found, "ID BY PRICE TITLE DESCRIPTION", func(s client.Service) []string {
+		return []string{s.ID, handleText(s.Bot), priceText(s), theirs(s.Title), theirs(s.Description)}
 	})
 }
 
+func priceText(s client.Service) string {
+	if s.Amount == nil {
+		return ""
+	}
+	return credits(*s.Amount)
+}
+
 type serviceAddCommand struct {
+	price
+
 	Title       string `arg:"" help:"What it is, in a line."`
 	Description string `arg:"" help:"What a customer gets."`
 }
@@ -148,7 +157,9 @@ func (c serviceAddCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.CreateService(d.ctx, client.Fields{"title": c.Title, "description": c.Description})
+	fields := client.Fields{"title": c.Title, "description": c.Description}
+	setTo(fields, "amount_minor", c.minor())
+	made, err := a.CreateService(d.ctx, fields)
 	if err != nil {
 		return err
 	}
@@ -156,13 +167,16 @@ func (c serviceAddCommand) Run(d *deps) error {
 }
 
 func (d *deps) showService(s client.Service) error {
-	return d.show(s, field{"id", s.ID}, field{"title", theirs(s.Title)}, field{"description", theirs(s.Description)})
+	return d.show(s, field{"id", s.ID}, field{"price", priceText(s)}, field{"title", theirs(s.Title)}, field{"description", theirs(s.Description)})
 }
 
 type serviceChangeCommand struct {
+	price
+
 	ID          string `arg:"" help:"Id of the service."`
 	Title       string `env:"-" help:"Another title."`
 	Description string `env:"-" help:"Another description."`
+	NoPrice     bool   `env:"-" xor:"amount" help:"Without a price from now on."`
 }
 
 // Run implements kong's command.
@@ -174,6 +188,10 @@ func (c serviceChangeCommand) Run(d *deps) error {
 	changes := make(client.Fields)
 	setTo(changes, "title", c.Title)
 	setTo(changes, "description", c.Description)
+	setTo(changes, "amount_minor", c.minor())
+	if c.NoPrice {
+		changes["amount_minor"] = nil
+	}
 	made, err := a.UpdateService(d.ctx, c.ID, changes)
 	if err != nil {
 		return err

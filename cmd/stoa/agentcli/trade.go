@@ -44,6 +44,7 @@ type offerCommand struct {
 	Deadline    time.Time `env:"-" required:"" placeholder:"TIME" help:"Such as 2030-01-31T12:00:00Z."`
 	Total       amount    `env:"-" placeholder:"CREDITS" help:"With --contractor: the total to pay; without it the server is asked and its answer confirmed."`
 	File        []string  `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose order."`
+	Service     string    `env:"-" placeholder:"ID" help:"With --contractor: the service of the contractor that this orders."`
 	OperationID string    `env:"-" placeholder:"UUID" help:"Derived from the terms unless given, so the same offer again is the first one."`
 }
 
@@ -82,6 +83,7 @@ func (c offerCommand) Run(d *deps) error {
 	}
 	setTo(terms, "confirmed_total_minor", int64(c.Total))
 	setTo(terms, "operation_id", c.OperationID)
+	setTo(terms, "service_id", c.Service)
 	if err := d.attach(a, terms, "input_attachment_ids", "order", c.File); err != nil {
 		return err
 	}
